@@ -114,7 +114,7 @@ void ReadService(AttributeReader attributes, ServiceAttributes* out) {
         service.scheduler = attributes.String(kLongestName);
         break;
       case IPVS_SVC_ATTR_FLAGS:
-        service.flags = attributes.Fixed<ip_vs_flags>().flags & ~uint32_t{IP_VS_SVC_F_HASHED};
+        service.flags = attributes.Struct<ip_vs_flags>().flags & ~uint32_t{IP_VS_SVC_F_HASHED};
         break;
       case IPVS_SVC_ATTR_TIMEOUT:
         service.timeout = attributes.U32();

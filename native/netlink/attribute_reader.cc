@@ -76,6 +76,11 @@ void AttributeReader::CopyExactly(void* out, size_t size) {
   std::memcpy(out, payload_, size);
 }
 
+void AttributeReader::CopyStart(void* out, size_t size) {
+  if (size_ < size) return Fail("too short");
+  std::memcpy(out, payload_, size);
+}
+
 void AttributeReader::Fail(const char* reason) {
   if (!error_->ok()) return;
   error_->reason = reason;

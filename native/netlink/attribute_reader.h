@@ -48,11 +48,18 @@ class AttributeReader {
   std::string String(size_t longest);
   // Copies a payload of at most `capacity` bytes and returns how many there were.
   size_t Bytes(void* out, size_t capacity);
-  // A payload of exactly sizeof(T) bytes, for the kernel's plain structs.
+  // A payload of exactly sizeof(T) bytes: a number, or an array of bytes.
   template <typename T>
   T Fixed() {
     T value{};
     CopyExactly(&value, sizeof(value));
+    return value;
+  }
+  // A payload of at least sizeof(T) bytes, for the kernel's plain structs: newer kernels have longer ones.
+  template <typename T>
+  T Struct() {
+    T value{};
+    CopyStart(&value, sizeof(value));
     return value;
   }
   // The attributes inside this one.
@@ -60,6 +67,7 @@ class AttributeReader {
 
  private:
   void CopyExactly(void* out, size_t size);
+  void CopyStart(void* out, size_t size);
   void Fail(const char* reason);
 
   const uint8_t* next_;

@@ -10,6 +10,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "records/fields.h"
+
 namespace knp::rtnetlink {
 namespace {
 
@@ -19,6 +21,11 @@ using netlink::Message;
 using netlink::MessageBuilder;
 using netlink::ReadError;
 using netlink::Status;
+
+// IFA_PROTO, of Linux 5.18: older headers lack it.
+constexpr uint16_t kIfaProto = 11;
+// IFLA_ALT_IFNAME, of Linux 5.5.
+constexpr uint16_t kIflaAltIfname = 53;
 
 void BeginLink(MessageBuilder* builder, uint16_t type, uint16_t flags, int32_t index) {
   builder->Begin(type, NLM_F_REQUEST | flags, 0);
@@ -50,7 +57,19 @@ bool EncodeAddress(MessageBuilder* builder, uint16_t type, uint16_t flags, const
     builder->PutBytes(IFA_CACHEINFO, &lifetimes, sizeof(lifetimes));
   }
   if (address.metric != 0) builder->PutU32(IFA_RT_PRIORITY, address.metric);
+  if (address.protocol != 0) builder->PutU8(kIfaProto, address.protocol);
   return builder->End();
+}
+
+// Appends an attribute that has no field.
+void Keep(AttributeReader* attribute, std::vector<uint8_t>* out) {
+  using Field = layout::Attribute;
+  const size_t start = out->size();
+  out->resize(start + Field::kSize + netlink::NlmsgAlign(attribute->size()));
+  uint8_t* record = out->data() + start;
+  records::Store(record, Field::kType, attribute->type());
+  records::Store(record, Field::kLength, attribute->size());
+  attribute->Bytes(record + Field::kSize, attribute->size());
 }
 
 std::string ReadKind(AttributeReader attributes) {
@@ -109,7 +128,7 @@ bool EncodeListLinks(MessageBuilder* builder) {
 
 bool EncodeGetLink(MessageBuilder* builder, std::string_view name) {
   BeginLink(builder, RTM_GETLINK, NLM_F_ACK, 0);
-  builder->PutString(IFLA_IFNAME, name);
+  builder->PutString(name.size() > kLongestLinkName ? kIflaAltIfname : uint16_t{IFLA_IFNAME}, name);
   builder->PutU32(IFLA_EXT_MASK, RTEXT_FILTER_SKIP_STATS);
   return builder->End();
 }
@@ -197,7 +216,7 @@ Status DecodeAddress(const Message& message, Address* out) {
         address.metric = attributes.U32();
         break;
       case IFA_CACHEINFO: {
-        const auto lifetimes = attributes.Fixed<ifa_cacheinfo>();
+        const auto lifetimes = attributes.Struct<ifa_cacheinfo>();
         address.valid = lifetimes.ifa_valid;
         address.preferred = lifetimes.ifa_prefered;
         break;
@@ -205,7 +224,11 @@ Status DecodeAddress(const Message& message, Address* out) {
       case IFA_FLAGS:  // 3.14: all 32 of them; ifa_flags has room for 8
         address.flags = attributes.U32();
         break;
+      case kIfaProto:
+        address.protocol = attributes.U8();
+        break;
       default:
+        Keep(&attributes, &address.others);
         break;
     }
   }
@@ -222,7 +245,7 @@ Status DecodeAddress(const Message& message, Address* out) {
   const bool fits = local_size == width && peer_size == width && address.prefix <= width * 8;
   if (!fits || (address.has_broadcast && broadcast_size != width))
     return Status::Of(Fault::kMalformedReply, "address of unexpected width");
-  *out = address;
+  *out = std::move(address);
   return {};
 }
 

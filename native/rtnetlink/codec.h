@@ -2,7 +2,7 @@
 //
 // Encoders write one whole message with sequence number 0 and return MessageBuilder::End(); `flags` are added
 // to NLM_F_REQUEST. Decoders return kMalformedReply for a message that breaks a rule and skip attributes that
-// they do not know.
+// they do not know, but for those of an address, which are kept in Address::others.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,8 @@ constexpr size_t kLongestLinkName = 15;
 // Kinds are names of kernel modules less "rtnl-link-"; MODULE_NAME_LEN is 56, the longest there is has 11.
 constexpr size_t kLongestKind = 31;
 
-// RTM_GETLINK: every link with NLM_F_DUMP, or the one of that name.
+// RTM_GETLINK: every link with NLM_F_DUMP, or the one of that name: an alternative name if it is longer than
+// kLongestLinkName.
 [[nodiscard]] bool EncodeListLinks(netlink::MessageBuilder* builder);
 [[nodiscard]] bool EncodeGetLink(netlink::MessageBuilder* builder, std::string_view name);
 

@@ -33,7 +33,7 @@ enum class Verb : uint8_t {
 namespace layout {
 
 struct Address {
-  static constexpr size_t kSize = 104;
+  static constexpr size_t kSize = 112;
   static constexpr records::U8 kFamily{0};
   static constexpr records::U8 kPrefix{1};
   static constexpr records::U8 kScope{2};
@@ -48,6 +48,14 @@ struct Address {
   static constexpr records::Address kAddress{56};
   static constexpr records::Address kPeer{72};
   static constexpr records::Address kBroadcast{88};
+  static constexpr records::U8 kProtocol{104};
+  static constexpr records::U32 kAttributesLength{108};
+};
+
+struct Attribute {
+  static constexpr size_t kSize = 4;
+  static constexpr records::U16 kType{0};
+  static constexpr records::U16 kLength{2};
 };
 
 struct Event {
@@ -73,7 +81,7 @@ struct Message {
 };
 
 struct Operation {
-  static constexpr size_t kSize = 116;
+  static constexpr size_t kSize = 124;
   static constexpr records::U8 kVerb{0};
   static constexpr records::U32 kMessageOffset{4};
   static constexpr records::U32 kMessageLength{8};

@@ -29,6 +29,7 @@ Address LoadAddress(const uint8_t* record) {
   address.peer = (parts & kPeer) != 0 ? Load(record, Field::kPeer) : address.bytes;
   address.broadcast = Load(record, Field::kBroadcast);
   address.has_broadcast = (parts & kBroadcast) != 0;
+  address.protocol = Load(record, Field::kProtocol);
   return address;
 }
 
@@ -68,6 +69,9 @@ void StoreAddress(const NamedAddress& named, uint8_t* record) {
   Store(record, Field::kBroadcast, address.broadcast);
   const int peer = address.peer == address.bytes ? 0 : kPeer;
   Store(record, Field::kParts, peer | (address.has_broadcast ? kBroadcast : 0));
+  Store(record, Field::kProtocol, address.protocol);
+  Store(record, Field::kAttributesLength, address.others.size());
+  std::copy(address.others.begin(), address.others.end(), record + Field::kSize);
 }
 
 }  // namespace
@@ -112,7 +116,16 @@ bool LoadMessage(const uint8_t* bytes, size_t size, Encoded* out) {
 }
 
 std::vector<uint8_t> StoreAddresses(const std::vector<NamedAddress>& addresses) {
-  return records::StoreEach<layout::Address>(addresses, StoreAddress);
+  using Field = layout::Address;
+  size_t size = 0;
+  for (const NamedAddress& named : addresses) size += Field::kSize + named.address.others.size();
+  std::vector<uint8_t> records(size);
+  uint8_t* record = records.data();
+  for (const NamedAddress& named : addresses) {
+    StoreAddress(named, record);
+    record += Field::kSize + named.address.others.size();
+  }
+  return records;
 }
 
 void AppendEvent(EventKind kind, bool deleted, const std::vector<uint8_t>& content, const LinkNames& names,

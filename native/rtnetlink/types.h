@@ -35,6 +35,8 @@ struct Address {
   std::array<uint8_t, 16> peer{};   // the other end of a point-to-point link; `bytes` where there is none
   std::array<uint8_t, 16> broadcast{};
   bool has_broadcast = false;
+  uint8_t protocol = 0;         // IFA_PROTO, Linux 5.18; 0 where there is none
+  std::vector<uint8_t> others;  // attributes without a field, as records of layout::Attribute
 };
 
 // An address with the name of the link that has it.

@@ -42,7 +42,7 @@ export function libraryJob(step: Step & { readonly scenario: 'oneOperation' | 'b
 /** Makes the link anew: the kernel takes longer for each address, the more the link has. */
 async function renewLink({ host, linkKind }: Sandbox): Promise<void> {
   if (await host.rtnetlink.getLink(VIRTUAL_LINK)) {
-    check(await host.rtnetlink.apply([{ do: 'deleteLink', name: VIRTUAL_LINK }]));
+    check(await host.rtnetlink.apply([{ do: 'deleteLink', link: VIRTUAL_LINK }]));
   }
   check(await host.rtnetlink.apply([{ do: 'addLink', name: VIRTUAL_LINK, kind: linkKind }]));
 }

@@ -104,7 +104,7 @@ export class Sandbox {
   async leave(): Promise<void> {
     await this.ipvs?.flush({ confirm: 'delete every virtual service' });
     const link = await this.host.rtnetlink.getLink(VIRTUAL_LINK);
-    if (link) check(await this.host.rtnetlink.apply([{ do: 'deleteLink', name: VIRTUAL_LINK }]));
+    if (link) check(await this.host.rtnetlink.apply([{ do: 'deleteLink', link: VIRTUAL_LINK }]));
     await this.ipvs?.close();
     await this.ipset.close();
     // Its programs keep the namespace, and must not use time of the next run.

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { after, before, describe, it } from 'node:test';
-import type { NewRoute, NewRule, Rtnetlink } from '../../src/kernel/rtnetlink/index.js';
+import type { NewRoute, NewRule, NewVlan, Rtnetlink } from '../../src/kernel/rtnetlink/index.js';
 import { LEFT_OUT, SYNTAX, TESTED, wordsOf } from '../support/rtnetlink/help.js';
 import { at, batch, ipJson, prepared } from '../support/rtnetlink/ip.js';
 import type { OptionRow } from '../support/rtnetlink/options.js';
@@ -53,7 +53,8 @@ const GROUPS: readonly Group[] = [
   {
     title: 'ip link add type vlan',
     rows: options.VLAN,
-    write: (rtnetlink, values) => rtnetlink.addLink('vlan17', 'vlan', { link: 'va', ...(values as object) }),
+    write: (rtnetlink, values) =>
+      rtnetlink.addLink('vlan17', 'vlan', { link: 'va', ...(values as Pick<NewVlan, 'vlan'>) }),
     commands: (args) => [`link add link va name vlan17 type vlan ${args}`],
     read: (rtnetlink) => rtnetlink.getLink('vlan17'),
     show: 'link show dev vlan17',

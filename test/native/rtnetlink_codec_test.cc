@@ -8,6 +8,7 @@
 #include "check.h"
 #include "messages.h"
 #include "rtnetlink/codec.h"
+#include "rtnetlink/records.h"
 
 namespace {
 
@@ -71,6 +72,7 @@ TEST(AllFieldsOfAnAddressAreWrittenAndRead) {
   address.valid = 120;
   address.preferred = 60;
   address.label = "eth0:1";
+  address.protocol = 200;
   address.bytes = {10, 0, 0, 1};
   address.peer = {10, 0, 0, 2};
   address.broadcast = {10, 0, 0, 255};
@@ -86,10 +88,55 @@ TEST(AllFieldsOfAnAddressAreWrittenAndRead) {
   CHECK_EQUAL(read.valid, address.valid);
   CHECK_EQUAL(read.preferred, address.preferred);
   CHECK_EQUAL(read.label, address.label);
+  CHECK_EQUAL(+read.protocol, 200);
+  CHECK(read.others.empty());
   CHECK(read.bytes == address.bytes);
   CHECK(read.peer == address.peer);
   CHECK(read.has_broadcast);
   CHECK(read.broadcast == address.broadcast);
+}
+
+TEST(WhatANewerKernelSaysOfAnAddressIsKept) {
+  std::vector<uint8_t> bytes;
+  MessageBuilder builder(&bytes);
+  builder.Begin(RTM_NEWADDR, 0, 0);
+  ifaddrmsg header{};
+  header.ifa_family = AF_INET;
+  header.ifa_prefixlen = 24;
+  builder.PutHeader(header);
+  const uint8_t local[4] = {10, 0, 0, 1};
+  builder.PutBytes(IFA_LOCAL, local, sizeof(local));
+  struct {
+    ifa_cacheinfo known;
+    uint32_t more;
+  } lifetimes{};
+  lifetimes.known.ifa_valid = 120;
+  lifetimes.known.ifa_prefered = 60;
+  builder.PutBytes(IFA_CACHEINFO, &lifetimes, sizeof(lifetimes));
+  const uint8_t value[5] = {1, 2, 3, 4, 5};
+  builder.PutBytes(200, value, sizeof(value));
+  CHECK(builder.End());
+  Address address;
+  CHECK(DecodeAddress(MessagesOf(bytes)[0], &address).ok());
+  CHECK_EQUAL(address.valid, 120);
+  CHECK_EQUAL(address.preferred, 60);
+  CHECK(address.others == (std::vector<uint8_t>{200, 0, 5, 0, 1, 2, 3, 4, 5, 0, 0, 0}));
+  const knp::rtnetlink::NamedAddress named{address, "eth0"};
+  const std::vector<uint8_t> records = knp::rtnetlink::StoreAddresses({named, named});
+  CHECK_EQUAL(records.size(), 2 * (knp::rtnetlink::layout::Address::kSize + 12));
+  // A shorter one is malformed.
+  bytes[NLMSG_HDRLEN + sizeof(header) + 8] = 4 + 8;
+  CHECK(DecodeAddress(MessagesOf(bytes)[0], &address).fault == Fault::kMalformedReply);
+}
+
+TEST(ALongNameIsAnAlternativeOne) {
+  for (const size_t length : {size_t{1}, size_t{15}, size_t{16}, size_t{127}}) {
+    std::vector<uint8_t> bytes;
+    MessageBuilder builder(&bytes);
+    CHECK(knp::rtnetlink::EncodeGetLink(&builder, std::string(length, 'x')));
+    const size_t type = NLMSG_HDRLEN + sizeof(ifinfomsg) + 2;
+    CHECK_EQUAL(+bytes[type], length > 15 ? 53 : 3);
+  }
 }
 
 TEST(TheLinksOfNextHopsAreFound) {

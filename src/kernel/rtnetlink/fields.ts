@@ -1,11 +1,12 @@
 // Fields of objects that are attributes of messages, each stated once: written, checked and read by the same table.
 import { formatAddress, parseAddressAsIs } from '../../net/address.js';
 import { argumentError } from '../arguments.js';
+import type { ListedAttribute } from '../types.js';
 import type { AttributeCursor } from '../wire/attributeCursor.js';
 import type { MessageWriter } from './message.js';
 
 /** Names of links by their index. */
-export type LinkNames = ReadonlyMap<number, string>;
+export type LinkNames = Pick<ReadonlyMap<number, string>, 'get'>;
 
 /** A kind of value in an attribute. */
 export interface Format<T> {
@@ -61,25 +62,53 @@ export function checked(writer: MessageWriter, path: string, value: unknown, for
   return ok;
 }
 
-/** Reads an attribute into an object, if it is a field. */
-export function readField(
+/** Attributes that are no fields and are left out: they say nothing about the object, or say it twice. */
+export type Ignored = ReadonlySet<number>;
+
+const NOTHING: Ignored = new Set();
+
+/** Reads an attribute into its field of an object; false if it has none. */
+export function readKnownField(
   attribute: AttributeCursor,
   fields: object,
-  names: ReadonlyMap<number, string>,
   object: Record<string, unknown>,
   links: LinkNames,
-): void {
-  const name = names.get(attribute.type);
-  if (name === undefined) return;
+): boolean {
+  const name = namesOf(fields).get(attribute.type);
+  if (name === undefined) return false;
   const { format } = (fields as Record<string, Field<unknown>>)[name] as Field<unknown>;
   const value = format.read(attribute, links);
   if (value !== undefined) object[name] = value;
+  return true;
+}
+
+/** The same; an attribute without a field becomes one of `attributes`, unless it is among the ignored. */
+export function readField(
+  attribute: AttributeCursor,
+  fields: object,
+  object: Record<string, unknown>,
+  links: LinkNames,
+  ignored: Ignored = NOTHING,
+): void {
+  if (!readKnownField(attribute, fields, object, links) && !ignored.has(attribute.type)) {
+    keepAttribute(attribute, object);
+  }
+}
+
+/** Adds an attribute that has no field to `attributes`. */
+export function keepAttribute(attribute: AttributeCursor, object: Record<string, unknown>): void {
+  const { type } = attribute;
+  // A copy: the value would keep the whole answer in memory.
+  const kept: ListedAttribute = { type, value: new Uint8Array(attribute.bytes()) };
+  const { attributes } = object as { attributes?: ListedAttribute[] };
+  if (attributes) attributes.push(kept);
+  else object['attributes'] = [kept];
 }
 
 const namesByTable = new WeakMap<object, ReadonlyMap<number, string>>();
 
 /** Names of fields by the types of their attributes. */
-export function namesOf(fields: object): ReadonlyMap<number, string> {
+function namesOf(fields: object): ReadonlyMap<number, string> {
   let names = namesByTable.get(fields);
   if (!names) {
     names = new Map(
@@ -164,14 +193,14 @@ export function nameOrNumber<Name extends string>(
   };
 }
 
-/** A text of at least 1 byte, without NUL. */
-export function text(longest: number): Format<string> {
+/** A text without NUL, of at least 1 byte by default. */
+export function text(longest: number, shortest: 0 | 1 = 1): Format<string> {
   return {
-    rule: `must be a text of 1 to ${longest} bytes`,
+    rule: `must be a text of ${shortest} to ${longest} bytes`,
     type: 'string',
     accepts: (value) =>
       typeof value === 'string' &&
-      value !== '' &&
+      value.length >= shortest &&
       !value.includes('\0') &&
       Buffer.byteLength(value) <= longest,
     write: (writer, value) => writer.bytes(Buffer.from(`${value}\0`)),
@@ -191,29 +220,44 @@ const LINK_NAME_RULE =
 /** The name of a link that is created or renamed, or that need not exist. */
 export const linkName: Format<string> = { ...text(15), rule: LINK_NAME_RULE, accepts: isLinkName };
 
+/** Bytes of an alternative name: ALTIFNAMSIZ - 1. */
+const LONGEST_ALTERNATIVE_NAME = 127;
+/** The rule of {@link isNameOfLink}. */
+export const NAME_OF_LINK_RULE = `${LINK_NAME_RULE}, or an alternative name of 16 to ${LONGEST_ALTERNATIVE_NAME} bytes`;
+
+/** Whether a value can be the name of a link that is there. The kernel has no rule for the letters of alternative names. */
+export function isNameOfLink(value: unknown): value is string {
+  if (isLinkName(value)) return true;
+  if (typeof value !== 'string' || value.includes('\0')) return false;
+  const length = Buffer.byteLength(value);
+  return length > 15 && length <= LONGEST_ALTERNATIVE_NAME;
+}
+
 /** Throws the error of a call whose name of a link breaks a rule. */
-export function checkLinkName(field: string, name: unknown, operation: string): void {
-  if (isLinkName(name)) return;
+export function checkNameOfLink(field: string, name: unknown, operation: string): void {
+  if (isNameOfLink(name)) return;
   throw argumentError(operation, {
     field,
     value: name,
-    rule: LINK_NAME_RULE,
+    rule: NAME_OF_LINK_RULE,
     wrongType: typeof name !== 'string',
   });
 }
 
 /** The index of a link in this namespace, by its name. */
 export const linkIndex: Format<string> = {
-  ...linkName,
+  rule: NAME_OF_LINK_RULE,
+  type: 'string',
+  accepts: isNameOfLink,
   write: (writer, value) => writer.link(value),
   read: (attribute, links) => links.get(attribute.u32()),
 };
 
 /** The same, or null for none: index 0. */
 export const linkOrNone: Format<string | null> = {
-  rule: `${LINK_NAME_RULE}, or null`,
+  rule: `${NAME_OF_LINK_RULE}, or null`,
   type: 'string',
-  accepts: (value) => value === null || isLinkName(value),
+  accepts: (value) => value === null || isNameOfLink(value),
   write: (writer, value) => writer.link(value ?? 0),
   read: linkIndex.read,
 };
@@ -240,70 +284,15 @@ export const ipAddress: Format<string> = {
   read: (attribute) => formatAddress(attribute.bytes(0, attribute.length > 4 ? 16 : 4)),
 };
 
-/** Booleans that are bits of one number. */
-export type Bits<T> = { readonly [Name in keyof T]-?: { readonly bit: number; readonly inverse?: true } };
-
-/** The sum of the bits of the fields that an object has, and the sum of those that it sets. */
-export function bitsOf<T extends object>(
-  writer: MessageWriter,
-  path: string,
-  object: T,
-  bits: Bits<T>,
-): { readonly value: number; readonly mask: number } {
-  let value = 0;
-  let mask = 0;
-  for (const name of Object.keys(bits) as (keyof T & string)[]) {
-    const held: unknown = object[name];
-    if (held === undefined) continue;
-    if (typeof held !== 'boolean') writer.check.fail(`${path}${name}`, held, 'must be true or false', true);
-    const { bit, inverse = false } = bits[name];
-    mask |= bit;
-    if (held !== inverse) value |= bit;
-  }
-  return { value: value >>> 0, mask: mask >>> 0 };
-}
-
-/** The fields that the bits of a number mean. */
-export function readBits<T>(value: number, bits: Bits<T>): T {
-  const object: Record<string, boolean> = {};
-  for (const name of Object.keys(bits) as (keyof T & string)[]) {
-    const { bit, inverse = false } = bits[name];
-    object[name] = ((value & bit) !== 0) !== inverse;
-  }
-  return object as T;
-}
-
-/** Texts for flags, one frozen array for each sum: most objects of a listing have the same flags. */
-export function flagNames<Name extends string>(numbers: Numbers<Name>): (sum: number) => readonly Name[] {
-  const names = Object.entries(numbers) as [Name, number][];
-  const known = new Map<number, readonly Name[]>();
-  return (sum) => {
-    let found = known.get(sum);
-    if (!found) {
-      found = Object.freeze(names.filter(([, bit]) => (sum & bit) !== 0).map(([name]) => name));
-      known.set(sum, found);
-    }
-    return found;
-  };
-}
-
-/** The sum of flags by their names; a fault for one that is none. */
-export function flagSum<Name extends string>(
+/** Refuses to write an object that was listed with attributes that cannot be written: it would become another object. */
+export function refuseAttributes(
   checker: { fail(field: string, value: unknown, rule: string, wrongType?: boolean): void },
   path: string,
-  value: unknown,
-  numbers: Numbers<Name>,
-): number {
-  if (value === undefined) return 0;
-  if (!Array.isArray(value)) {
-    checker.fail(path, value, 'must be an array of flags', true);
-    return 0;
-  }
-  let sum = 0;
-  for (const name of value) {
-    if (typeof name === 'string' && Object.hasOwn(numbers, name)) sum |= numbers[name as Name];
-    else
-      checker.fail(path, name, `must be among ${Object.keys(numbers).join(', ')}`, typeof name !== 'string');
-  }
-  return sum >>> 0;
+  object: object,
+): void {
+  const { attributes } = object as { readonly attributes?: unknown };
+  if (attributes === undefined) return;
+  const rule =
+    'must be left out: the library has no field for these attributes, and writes the object without them';
+  checker.fail(`${path}attributes`, attributes, rule, true);
 }

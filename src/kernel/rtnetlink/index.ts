@@ -10,7 +10,7 @@ import { RecordListing, readAll } from '../listing.js';
 import type { CallOptions, EventStream, Listing, OpenOptions, OperationResult } from '../types.js';
 import { watchEvents } from '../watch.js';
 import { findCapabilities } from './capabilities.js';
-import { checkLinkName, type LinkNames } from './fields.js';
+import { checkNameOfLink, type LinkNames } from './fields.js';
 import { EVENT_KIND } from './layouts.js';
 import { indexOf, readLink, readName } from './links/read.js';
 import { encodeGetLink, encodeListLinks } from './links/write.js';
@@ -18,7 +18,7 @@ import { explained, leadsToLoopback, questionLeadsToLoopback } from './loopback.
 import { type Message, type MessageWriter, messagesOf } from './message.js';
 import { attemptToRead, describeLink, describeNeighbour } from './names.js';
 import { encodeGetNeighbour, encodeListNeighbours, readNeighbour } from './neighbours/codec.js';
-import { PACKING } from './packing.js';
+import { addLinkOperation, PACKING } from './packing.js';
 import { readAddresses } from './records.js';
 import { encodeGetRoute, encodeListRoutes } from './routes/query.js';
 import { passes, readRoute } from './routes/read.js';
@@ -40,6 +40,8 @@ export {
 type Operation = types.RtnetlinkOperation;
 type Reader<T> = (message: Message, links: LinkNames) => T | undefined;
 
+/** A listing of links that is not needed. */
+const NO_LINKS = new Uint8Array();
 const KINDS = Object.keys(EVENT_KIND.numbers) as types.RtnetlinkEventKind[];
 
 /**
@@ -55,22 +57,26 @@ class RtnetlinkClient extends Client<NativeRtnetlinkClient, Operation> implement
   async listLinks(options?: CallOptions): Promise<types.Link[]> {
     const attempt = attemptToRead('listLinks');
     const answer = await this.#read(attempt, encodeListLinks(), options);
-    return readAll(readEach(answer, attempt, linkNames(answer, attempt), readLink), options?.signal);
+    return readAll(readEach(answer, attempt, answer, readLink), options?.signal);
   }
 
   async getLink(link: types.LinkReference, options?: CallOptions): Promise<types.Link | undefined> {
     const attempt = attemptToRead('getLink', describeLink(link));
     const request = checkedMessage(encodeGetLink(link), attempt);
     const all = encodeListLinks().finish();
-    // All links are read for the names of those that this one refers to.
     const read = this.calls.run(
       attempt,
-      async (client) => ({ answer: await client.read(request), links: await client.read(all) }),
+      async (client) => {
+        const answer = await client.read(request);
+        // All links are read for the names of those that this one refers to.
+        const links = refersToLinks(answer, attempt) ? await client.read(all) : NO_LINKS;
+        return { answer, links };
+      },
       options,
     );
     const found = await unless('ENODEV', read);
     if (!found) return undefined;
-    const [one] = readEach(found.answer, attempt, linkNames(found.links, attempt), readLink);
+    const [one] = await readAll(readEach(found.answer, attempt, found.links, readLink), options?.signal);
     return one;
   }
 
@@ -80,7 +86,7 @@ class RtnetlinkClient extends Client<NativeRtnetlinkClient, Operation> implement
     settings?: types.NewLinkSettings,
     options?: CallOptions,
   ): Promise<void> {
-    return this.#apply({ do: 'addLink', name, kind, ...(settings !== undefined && { settings }) }, options);
+    return this.#apply(addLinkOperation(name, kind, settings), options);
   }
 
   setLink(link: types.LinkReference, settings: types.LinkSettings, options?: CallOptions): Promise<void> {
@@ -88,12 +94,12 @@ class RtnetlinkClient extends Client<NativeRtnetlinkClient, Operation> implement
   }
 
   deleteLink(link: types.LinkReference, options?: CallOptions): Promise<void> {
-    return this.#apply({ do: 'deleteLink', name: link }, options);
+    return this.#apply({ do: 'deleteLink', link }, options);
   }
 
   async listAddresses(link?: string, options?: CallOptions): Promise<types.LinkAddress[]> {
     const attempt = attemptToRead('listAddresses', describeLink(link));
-    if (link !== undefined) checkLinkName('link', link, attempt.operation);
+    if (link !== undefined) checkNameOfLink('link', link, attempt.operation);
     const listing = await this.calls.run(attempt, (client) => client.listAddresses(link ?? ''), options);
     return readAll(readAddresses(listing), options?.signal);
   }
@@ -158,14 +164,14 @@ class RtnetlinkClient extends Client<NativeRtnetlinkClient, Operation> implement
   async listRules(family?: Family, options?: CallOptions): Promise<types.Rule[]> {
     const attempt = attemptToRead('listRules');
     const answer = await this.#read(attempt, encodeListRules(family), options);
-    return readAll(readEach(answer, attempt, new Map(), readRule), options?.signal);
+    return readAll(readEach(answer, attempt, NO_LINKS, readRule), options?.signal);
   }
 
   addRule(rule: types.NewRule, options?: CallOptions): Promise<void> {
     return this.#apply({ do: 'addRule', rule }, options);
   }
 
-  deleteRule(rule: types.NewRule, options?: CallOptions): Promise<void> {
+  deleteRule(rule: types.RuleName, options?: CallOptions): Promise<void> {
     return this.#apply({ do: 'deleteRule', rule }, options);
   }
 
@@ -261,7 +267,7 @@ class RtnetlinkClient extends Client<NativeRtnetlinkClient, Operation> implement
         options,
       );
       const found = await unless(absent, call);
-      return found ? readEach(found.answer, attempt, linkNames(found.links, attempt), read) : [];
+      return found ? readEach(found.answer, attempt, found.links, read) : [];
     };
     return new RecordListing(start, options?.signal);
   }
@@ -273,18 +279,30 @@ function checkedMessage(message: MessageWriter, { operation }: Attempt): Uint8Ar
   return message.finish();
 }
 
+/** Reads the messages of an answer, with the names of links of a listing of links. Undefined while it reads names. */
 function* readEach<T>(
   answer: Uint8Array,
   { operation }: Attempt,
-  links: LinkNames,
+  links: Uint8Array,
   read: Reader<T>,
 ): Generator<T | undefined, void> {
-  for (const message of messagesOf(answer, operation)) yield read(message, links);
+  const names = new Map<number, string>();
+  for (const message of messagesOf(links, operation)) {
+    names.set(indexOf(message), readName(message) ?? '');
+    yield undefined;
+  }
+  for (const message of messagesOf(answer, operation)) yield read(message, names);
 }
 
-/** The names of links by index, from a listing of all links. */
-function linkNames(answer: Uint8Array, { operation }: Attempt): LinkNames {
-  const names = new Map<number, string>();
-  for (const message of messagesOf(answer, operation)) names.set(indexOf(message), readName(message) ?? '');
-  return names;
+/** Whether the links of an answer have names of other links. */
+function refersToLinks(answer: Uint8Array, { operation }: Attempt): boolean {
+  let refers = false;
+  const asked = {
+    get() {
+      refers = true;
+      return undefined;
+    },
+  };
+  for (const message of messagesOf(answer, operation)) readLink(message, asked);
+  return refers;
 }

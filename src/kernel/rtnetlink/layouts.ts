@@ -18,7 +18,7 @@ export const EVENT_KIND = codes('EventKind', { link: 1, address: 2, route: 3, ru
 /** The optional fields that an address has. */
 export const ADDRESS_PART = bits('AddressPart', { peer: 1, broadcast: 2 });
 
-/** An address of a link. */
+/** An address of a link. In a listing, attributes that have no field follow it: {@link ATTRIBUTE}s, padded to 4 bytes. */
 export const ADDRESS = layout({
   /** 4 or 6. */
   family: u8,
@@ -38,6 +38,19 @@ export const ADDRESS = layout({
   address,
   peer: address,
   broadcast: address,
+  /** Its origin (IFAPROT_); 0 where there is none. */
+  protocol: u8,
+  unused: unused(3),
+  /** Bytes of the attributes that follow. */
+  attributesLength: u32,
+});
+
+/** The head of an attribute whose value follows, padded to 4 bytes. */
+export const ATTRIBUTE = layout({
+  /** Without `NLA_F_`. */
+  type: u16,
+  /** Bytes of the value. */
+  length: u16,
 });
 
 /** One change. */

@@ -1,7 +1,7 @@
 // Names of operations and their targets in errors, in ip's notation, and hints.
 import { shown } from '../arguments.js';
 import type { Attempt } from '../failures.js';
-import type { NeighbourId, NewLinkAddress, NewRoute, NewRule, RtnetlinkOperation } from './types.js';
+import type { NeighbourId, NewLinkAddress, NewRoute, RtnetlinkOperation, RuleName } from './types.js';
 
 /** A verb that reads. */
 export type ReadingVerb =
@@ -47,7 +47,7 @@ function targetOf(operation: RtnetlinkOperation): string | undefined {
     case 'setLink':
       return describeLink(operation.link);
     case 'deleteLink':
-      return describeLink(operation.name);
+      return describeLink(operation.link ?? operation.name);
     case 'addAddress':
     case 'replaceAddress':
     case 'deleteAddress':
@@ -87,7 +87,7 @@ function describeRoute(route: NewRoute | undefined): string {
   return `${type}${route?.destination}${joined(parts)}`;
 }
 
-function describeRule(rule: NewRule | undefined): string {
+function describeRule(rule: RuleName | undefined): string {
   const parts: [string, unknown][] = [
     ['priority', rule?.priority],
     ['from', rule?.from ?? 'all'],

@@ -4,7 +4,7 @@ import { verbOf } from '../reported.js';
 import { OPERATION } from './layouts.js';
 import { attemptOf } from './names.js';
 import { writeOperation } from './records.js';
-import type { RtnetlinkOperation } from './types.js';
+import type { NewLink, NewLinkSettings, RtnetlinkOperation } from './types.js';
 
 /** Operations of rtnetlink. */
 export const PACKING: Packing<RtnetlinkOperation> = {
@@ -14,3 +14,14 @@ export const PACKING: Packing<RtnetlinkOperation> = {
   attempt: attemptOf,
   nameOf: verbOf,
 };
+
+/** The operation of a call of addLink. */
+export function addLinkOperation(
+  name: string,
+  kind: string,
+  settings: NewLinkSettings | undefined,
+): RtnetlinkOperation {
+  // The signatures of addLink have the settings that belong to each kind.
+  const link = { kind, ...(settings !== undefined && { settings }) } as NewLink;
+  return { do: 'addLink', name, ...link };
+}

@@ -3,7 +3,7 @@ import type { Reading } from '../listing.js';
 import { RecordReader } from '../recordReader.js';
 import type { RecordWriter } from '../recordWriter.js';
 import { readAddress, writeAddress } from './addresses/records.js';
-import { ADDRESS, EVENT, EVENT_KIND, LINK_NAME, OPERATION, VERB } from './layouts.js';
+import { EVENT, EVENT_KIND, LINK_NAME, OPERATION, VERB } from './layouts.js';
 import { readLink } from './links/read.js';
 import { encodeDeleteLink, encodeNewLink, encodeSettings } from './links/write.js';
 import { type Message, type MessageWriter, messagesOf } from './message.js';
@@ -17,7 +17,7 @@ import type { LinkAddress, RtnetlinkEvent, RtnetlinkEventKind, RtnetlinkOperatio
 const FIELDS: Readonly<Record<RtnetlinkOperation['do'], readonly string[]>> = {
   addLink: ['name', 'kind', 'settings'],
   setLink: ['link', 'settings'],
-  deleteLink: ['name'],
+  deleteLink: ['link', 'name'],
   addAddress: ['address'],
   replaceAddress: ['address'],
   deleteAddress: ['address'],
@@ -65,7 +65,7 @@ function encode(operation: EncodedOperation): MessageWriter {
     case 'setLink':
       return encodeSettings(operation.link, operation.settings);
     case 'deleteLink':
-      return encodeDeleteLink(operation.name);
+      return encodeDeleteLink(operation);
     case 'addRoute':
       return encodeRoute('add', operation.route);
     case 'changeRoute':
@@ -103,9 +103,7 @@ function writeMessage(message: MessageWriter, writer: RecordWriter): void {
 
 /** Reads a listing of addresses. */
 export function* readAddresses(bytes: Uint8Array): Reading<LinkAddress> {
-  for (const reader = new RecordReader(bytes); reader.hasMore; reader.skip(ADDRESS.SIZE)) {
-    yield readAddress(reader);
-  }
+  for (const reader = new RecordReader(bytes); reader.hasMore; ) yield readAddress(reader);
 }
 
 const NAMES = new Map(Object.entries(EVENT_KIND.numbers).map(([name, number]) => [number, name]));
@@ -120,7 +118,6 @@ export function* readEvents(bytes: Uint8Array): Generator<RtnetlinkEvent> {
     reader.skip(EVENT.SIZE);
     if (kind === 'address') {
       yield { kind, deleted, address: readAddress(reader) };
-      reader.skip(length);
       continue;
     }
     const [message] = messagesOf(reader.bytes(0, length), 'rtnetlink.watch');

@@ -10,11 +10,24 @@ import type {
   WatchOptions,
 } from '../types.js';
 import type { LinkAddress, LinkAddressId, NewLinkAddress } from './addresses/types.js';
-import type { Link, LinkReference, LinkSettings, NewLinkSettings } from './links/types.js';
+import type {
+  Link,
+  LinkReference,
+  LinkSettings,
+  NewBridge,
+  NewLink,
+  NewUpperLink,
+  NewVeth,
+  NewVlan,
+  OtherKind,
+  OtherSettings,
+  UpperKind,
+} from './links/types.js';
 import type { Neighbour, NeighbourFilter, NeighbourId, NewNeighbour } from './neighbours/types.js';
 import type { NewRoute, Route, RouteFilter, RouteQuery } from './routes/types.js';
-import type { NewRule, Rule } from './rules/types.js';
+import type { NewRule, Rule, RuleName } from './rules/types.js';
 
+export type { ListedAttribute } from '../types.js';
 export type * from './addresses/types.js';
 export type * from './links/types.js';
 export type * from './neighbours/types.js';
@@ -57,16 +70,13 @@ export interface RtnetlinkCapabilities {
 /** One change. A batch keeps the order in which it is given; names of links are looked up at their place in it. */
 export type RtnetlinkOperation =
   /** Creates a link. EEXIST when the name is taken, EOPNOTSUPP when the kernel does not know the kind. */
-  | {
-      readonly do: 'addLink';
-      readonly name: string;
-      readonly kind: string;
-      readonly settings?: NewLinkSettings;
-    }
+  | (NewLink & { readonly do: 'addLink'; readonly name: string })
   /** Changes a link. ENODEV when there is none. */
   | { readonly do: 'setLink'; readonly link: LinkReference; readonly settings: LinkSettings }
   /** ENODEV when there is none. */
-  | { readonly do: 'deleteLink'; readonly name: LinkReference }
+  | { readonly do: 'deleteLink'; readonly link: LinkReference; readonly name?: never }
+  /** @deprecated The field is `link`, as that of `setLink`. Version 1.0.0 will not have `name`. */
+  | { readonly do: 'deleteLink'; readonly name: LinkReference; readonly link?: never }
   /** EEXIST when it is there; ENODEV without the link. */
   | { readonly do: 'addAddress'; readonly address: NewLinkAddress }
   /** Changes lifetimes, metric and flags of an address, or adds it. */
@@ -85,7 +95,7 @@ export type RtnetlinkOperation =
   /** EEXIST when there is one with all these fields. */
   | { readonly do: 'addRule'; readonly rule: NewRule }
   /** Deletes the first rule with all these fields; ENOENT when there is none. See {@link Rtnetlink.deleteRule}. */
-  | { readonly do: 'deleteRule'; readonly rule: NewRule }
+  | { readonly do: 'deleteRule'; readonly rule: RuleName }
   /** EEXIST when it is there. */
   | { readonly do: 'addNeighbour'; readonly neighbour: NewNeighbour }
   /** ENOENT when it is not there. */
@@ -109,7 +119,17 @@ export interface Rtnetlink extends KernelClient<RtnetlinkOperation> {
   /** The link of that name or index, or undefined. */
   getLink(link: LinkReference, options?: CallOptions): Promise<Link | undefined>;
   /** Creates a link. It is down unless the settings say otherwise. */
-  addLink(name: string, kind: string, settings?: NewLinkSettings, options?: CallOptions): Promise<void>;
+  addLink(name: string, kind: 'bridge', settings?: NewBridge, options?: CallOptions): Promise<void>;
+  addLink(name: string, kind: 'vlan', settings: NewVlan, options?: CallOptions): Promise<void>;
+  addLink(name: string, kind: 'veth', settings?: NewVeth, options?: CallOptions): Promise<void>;
+  addLink(name: string, kind: UpperKind, settings: NewUpperLink, options?: CallOptions): Promise<void>;
+  /** The same for a link of another kind. */
+  addLink<Kind extends string>(
+    name: string,
+    kind: OtherKind<Kind>,
+    settings?: OtherSettings<Kind>,
+    options?: CallOptions,
+  ): Promise<void>;
   /** Changes a link: up, down, name, master, network namespace and others. */
   setLink(link: LinkReference, settings: LinkSettings, options?: CallOptions): Promise<void>;
   /** ENODEV when there is none, EOPNOTSUPP for links that cannot be deleted (`lo`). */
@@ -143,7 +163,7 @@ export interface Rtnetlink extends KernelClient<RtnetlinkOperation> {
    * ports, users, a table, `l3mdev`, `goto` or a suppression. `action`, `protocol`, `invert` and `family` do not suffice: the
    * rule for the table `local` has them too.
    */
-  deleteRule(rule: NewRule, options?: CallOptions): Promise<void>;
+  deleteRule(rule: RuleName, options?: CallOptions): Promise<void>;
 
   listNeighbours(filter?: NeighbourFilter, options?: CallOptions): Listing<Neighbour>;
   /** The neighbour of that link and address, or undefined. Linux 5.0. */

@@ -1,4 +1,5 @@
 // The common part of the fakes of netlink clients. They share the rules for arguments and the errors with the real ones.
+import type { NetlinkError } from '../../errors.js';
 import { TimeSlice } from '../../timeSlice.js';
 import { argumentError, checkCallOptions, findCallOptionsFault, invalidOperation } from '../arguments.js';
 import { attemptAt, batchName, checkBatch, type Packing } from '../batch.js';
@@ -12,8 +13,17 @@ import type { Fault, Faults } from './faults.js';
 /** Operations that are carried out without a turn of the event loop, as the real clients send them. */
 const PORTION = 1024;
 
-/** Carries an operation out. Returns the number of the kernel's error, or undefined when it is done. */
-export type Act<Operation> = (operation: Operation) => number | undefined;
+/** An error of a fake kernel: its number, or with the message that the kernel has for it. */
+export type Refusal = number | { readonly errno: number; readonly message: string };
+
+/** Carries an operation out. Returns the kernel's error, or undefined when it is done. */
+export type Act<Operation> = (operation: Operation) => Refusal | undefined;
+
+/** The error of a call that a fake kernel refuses. */
+export function refusalError(refusal: Refusal, attempt: Attempt): NetlinkError {
+  const { errno, message } = typeof refusal === 'number' ? { errno: refusal, message: '' } : refusal;
+  return toNetlinkError({ errno, code: '', message }, attempt);
+}
 
 /** A fake of a client: fails on demand, reports its batches, and can be closed. */
 export class FakeClient<Change> implements Faults, KernelClient<Change> {
@@ -136,11 +146,11 @@ export class FakeClient<Change> implements Faults, KernelClient<Change> {
     if (error) throw error;
   }
 
-  #attempt(attempt: Attempt, act: () => number | undefined): OperationResult {
+  #attempt(attempt: Attempt, act: () => Refusal | undefined): OperationResult {
     const fault = this.fault(attempt.operation, attempt.target ?? '');
     if (fault) return fault;
-    const errno = act();
-    return errno === undefined ? undefined : toNetlinkError({ errno, code: '', message: '' }, attempt);
+    const refusal = act();
+    return refusal === undefined ? undefined : refusalError(refusal, attempt);
   }
 
   #check({ operation }: Attempt, options: CallOptions): void {

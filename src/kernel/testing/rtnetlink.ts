@@ -2,25 +2,26 @@
 import { constants } from 'node:os';
 import type { Family } from '../../net/address.js';
 import { argumentError, checkOptions } from '../arguments.js';
-import { type Attempt, toNetlinkError } from '../failures.js';
-import { checkLinkName } from '../rtnetlink/fields.js';
+import type { Attempt } from '../failures.js';
+import { checkNameOfLink } from '../rtnetlink/fields.js';
 import { encodeGetLink } from '../rtnetlink/links/write.js';
 import type { MessageWriter } from '../rtnetlink/message.js';
 import { attemptToRead, describeLink, describeNeighbour } from '../rtnetlink/names.js';
 import { encodeGetNeighbour, encodeListNeighbours } from '../rtnetlink/neighbours/codec.js';
-import { PACKING } from '../rtnetlink/packing.js';
+import { addLinkOperation, PACKING } from '../rtnetlink/packing.js';
 import { encodeGetRoute, encodeListRoutes } from '../rtnetlink/routes/query.js';
 import { passes } from '../rtnetlink/routes/read.js';
 import { encodeListRules } from '../rtnetlink/rules/codec.js';
 import type * as types from '../rtnetlink/types.js';
 import { findKindsFault } from '../rtnetlink/watch.js';
 import type { CallOptions, EventStream, Listing, OperationResult } from '../types.js';
-import { FakeClient } from './client.js';
+import { FakeClient, type Refusal, refusalError } from './client.js';
 import { FakeEvents } from './events.js';
 import { FakeAddresses } from './rtnetlink/addresses.js';
 import { dumpAddresses, dumpNeighbour, dumpRoute, dumpRule } from './rtnetlink/dump.js';
 import { FakeLinks, KINDS } from './rtnetlink/links.js';
 import { FakeNeighbours } from './rtnetlink/neighbours.js';
+import { noLink } from './rtnetlink/refusals.js';
 import { FakeRoutes } from './rtnetlink/routes.js';
 
 const { ENODEV } = constants.errno;
@@ -43,7 +44,7 @@ export class FakeRtnetlink extends FakeClient<types.RtnetlinkOperation> implemen
     () => this.events.lose(),
   );
   readonly #routes = new FakeRoutes(
-    { link: (name) => this.#links.get(name), addresses: () => this.#allAddresses() },
+    { link: (reference) => this.#links.get(reference), addresses: () => this.#allAddresses() },
     (change, deleted) =>
       this.events.emit(
         'route' in change ? { kind: 'route', deleted, ...change } : { kind: 'rule', deleted, ...change },
@@ -74,7 +75,7 @@ export class FakeRtnetlink extends FakeClient<types.RtnetlinkOperation> implemen
     settings?: types.NewLinkSettings,
     options?: CallOptions,
   ): Promise<void> {
-    return this.#apply({ do: 'addLink', name, kind, ...(settings !== undefined && { settings }) }, options);
+    return this.#apply(addLinkOperation(name, kind, settings), options);
   }
 
   setLink(link: types.LinkReference, settings: types.LinkSettings, options?: CallOptions): Promise<void> {
@@ -82,14 +83,14 @@ export class FakeRtnetlink extends FakeClient<types.RtnetlinkOperation> implemen
   }
 
   deleteLink(link: types.LinkReference, options?: CallOptions): Promise<void> {
-    return this.#apply({ do: 'deleteLink', name: link }, options);
+    return this.#apply({ do: 'deleteLink', link }, options);
   }
 
   async listAddresses(link?: string, options?: CallOptions): Promise<types.LinkAddress[]> {
     const attempt = attemptToRead('listAddresses', describeLink(link));
-    if (link !== undefined) checkLinkName('link', link, attempt.operation);
+    if (link !== undefined) checkNameOfLink('link', link, attempt.operation);
     const read = () => {
-      if (link !== undefined && !this.#links.get(link)) throw failure(ENODEV, attempt);
+      if (link !== undefined && !this.#links.get(link)) throw refusalError(ENODEV, attempt);
       return this.#allAddresses().filter((address) => link === undefined || address.link === link);
     };
     return this.read(attempt, read, options);
@@ -112,7 +113,7 @@ export class FakeRtnetlink extends FakeClient<types.RtnetlinkOperation> implemen
     check(encodeListRoutes(filter), attempt);
     const { link } = filter;
     const read = () => {
-      if (link !== undefined && !this.#links.get(link)) throw failure(ENODEV, attempt);
+      if (link !== undefined && !this.#links.get(link)) throw refusalError(ENODEV, attempt);
       return this.#routes
         .list()
         .filter((route) => passes(route, filter) && (link === undefined || route.link === link));
@@ -125,10 +126,10 @@ export class FakeRtnetlink extends FakeClient<types.RtnetlinkOperation> implemen
     check(encodeGetRoute(address, query), attempt);
     const read = () => {
       for (const link of [query?.inputLink, query?.outputLink]) {
-        if (link !== undefined && !this.#links.get(link)) throw failure(ENODEV, attempt);
+        if (link !== undefined && !this.#links.get(link)) throw refusalError(ENODEV, attempt);
       }
       const found = this.#routes.lookUp(address, query);
-      if (typeof found === 'number') throw failure(found, attempt);
+      if (typeof found === 'number') throw refusalError(found, attempt);
       return found;
     };
     return this.read(attempt, read, options);
@@ -164,7 +165,7 @@ export class FakeRtnetlink extends FakeClient<types.RtnetlinkOperation> implemen
     return this.#apply({ do: 'addRule', rule }, options);
   }
 
-  deleteRule(rule: types.NewRule, options?: CallOptions): Promise<void> {
+  deleteRule(rule: types.RuleName, options?: CallOptions): Promise<void> {
     return this.#apply({ do: 'deleteRule', rule }, options);
   }
 
@@ -173,7 +174,7 @@ export class FakeRtnetlink extends FakeClient<types.RtnetlinkOperation> implemen
     check(encodeListNeighbours(filter), attempt);
     const { link, family, proxy = false } = filter;
     const read = () => {
-      if (link !== undefined && !this.#links.get(link)) throw failure(ENODEV, attempt);
+      if (link !== undefined && !this.#links.get(link)) throw refusalError(ENODEV, attempt);
       return this.#neighbours
         .list()
         .filter((each) => (each.proxy ?? false) === proxy && (family ?? each.family) === each.family)
@@ -186,7 +187,7 @@ export class FakeRtnetlink extends FakeClient<types.RtnetlinkOperation> implemen
     const attempt = attemptToRead('getNeighbour', describeNeighbour(id));
     check(encodeGetNeighbour(id), attempt);
     const read = () => {
-      if (!this.#links.get(id.link)) throw failure(ENODEV, attempt);
+      if (!this.#links.get(id.link)) throw refusalError(ENODEV, attempt);
       return this.#neighbours.get(id);
     };
     return this.read(attempt, read, options);
@@ -253,14 +254,14 @@ export class FakeRtnetlink extends FakeClient<types.RtnetlinkOperation> implemen
     return this.applyOne(operation, PACKING, this.#act, options);
   }
 
-  #do(operation: Operation): number | undefined {
+  #do(operation: Operation): Refusal | undefined {
     switch (operation.do) {
       case 'addLink':
         return this.#links.add(operation.name, operation.kind, operation.settings);
       case 'setLink':
         return this.#links.set(operation.link, operation.settings);
       case 'deleteLink':
-        return this.#links.delete(operation.name);
+        return this.#links.delete(operation.link ?? operation.name);
       case 'addAddress':
       case 'replaceAddress':
       case 'deleteAddress':
@@ -284,7 +285,7 @@ export class FakeRtnetlink extends FakeClient<types.RtnetlinkOperation> implemen
     }
   }
 
-  #doAddress(operation: Extract<Operation, { readonly do: `${string}Address` }>): number | undefined {
+  #doAddress(operation: Extract<Operation, { readonly do: `${string}Address` }>): Refusal | undefined {
     const link = this.#links.get(operation.address.link);
     if (!link) return ENODEV;
     const addresses = this.#addressesOf(link);
@@ -301,8 +302,9 @@ export class FakeRtnetlink extends FakeClient<types.RtnetlinkOperation> implemen
     }
   }
 
-  #doNeighbour(operation: Extract<Operation, { readonly do: `${string}Neighbour` }>): number | undefined {
-    if (!this.#links.get(operation.neighbour.link)) return ENODEV;
+  #doNeighbour(operation: Extract<Operation, { readonly do: `${string}Neighbour` }>): Refusal | undefined {
+    const { link } = operation.neighbour;
+    if (!this.#links.get(link)) return noLink(link);
     switch (operation.do) {
       case 'addNeighbour':
         return this.#neighbours.write('add', operation.neighbour);
@@ -346,10 +348,6 @@ export class FakeRtnetlink extends FakeClient<types.RtnetlinkOperation> implemen
 /** Throws the error of an argument that breaks a rule, as the real client does. */
 function check({ check: { fault } }: MessageWriter, { operation }: Attempt): void {
   if (fault) throw argumentError(operation, fault);
-}
-
-function failure(errno: number, attempt: Attempt): Error {
-  return toNetlinkError({ errno, code: '', message: '' }, attempt);
 }
 
 function copyOf(link: types.Link | undefined): types.Link | undefined {

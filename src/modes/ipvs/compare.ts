@@ -221,7 +221,7 @@ function stepAway(have: Exclude<Item, VirtualServiceItem>, desired: Desired<Item
     case 'set':
       return ['deleteSets', ipset({ do: 'destroy', name: have.set.name })];
     case 'link':
-      return ['deleteLink', rtnetlink({ do: 'deleteLink', name: have.name })];
+      return ['deleteLink', rtnetlink({ do: 'deleteLink', link: have.name })];
     case 'sysctl':
     case 'timeouts':
     case 'nodeDrop':

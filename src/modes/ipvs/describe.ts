@@ -39,7 +39,8 @@ export function describe({ key, size, call }: Operation, known: Known<Item>): st
 
 function describeLink(operation: RtnetlinkOperation): string {
   const sign = operation.do.startsWith('add') ? '+' : '-';
-  if ('name' in operation) return `${sign} link ${operation.name}`;
+  if (operation.do === 'addLink') return `${sign} link ${operation.name}`;
+  if (operation.do === 'deleteLink') return `${sign} link ${operation.link ?? operation.name}`;
   if (!('address' in operation)) return operation.do; // ipvs mode has only links and addresses
   const { address, prefix, link } = operation.address;
   return `${sign} address ${address}/${prefix} on ${link}`;

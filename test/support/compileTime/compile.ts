@@ -20,6 +20,12 @@ const PRELUDES: Readonly<Record<string, string>> = {
   conntrack: `import { type Conntrack, newFlowOf } from 'kube-netlink-proxy/conntrack';
     declare const conntrack: Conntrack;
     const original = { source: '10.0.0.1', destination: '10.0.0.2', sourcePort: 1, destinationPort: 2 };`,
+  rtnetlink: `import type { Link, Route, Rtnetlink, Rule, RuleName } from 'kube-netlink-proxy/rtnetlink';
+    declare const rtnetlink: Rtnetlink;
+    declare const kind: string;
+    declare const link: Link;
+    declare const route: Route;
+    declare const rule: Rule;`,
   netlink: `import { AttributeWriter, type Netlink, openNetlink } from 'kube-netlink-proxy/netlink';
     declare const netlink: Netlink;`,
 };

@@ -111,7 +111,11 @@ export function rtnetlinkContract(open: () => Promise<Rtnetlink>, kind: string):
     const rtnetlink = await open();
     const broken: [Promise<unknown>, RegExp][] = [
       [rtnetlink.addLink('a/b', kind), /^rtnetlink.addLink: name must be a name .* without slash/],
-      [rtnetlink.getLink('x'.repeat(16)), /^rtnetlink.getLink: link must be a name of 1 to 15 bytes/],
+      [
+        rtnetlink.getLink('x'.repeat(128)),
+        /^rtnetlink.getLink: link must be .* alternative name of 16 to 127/,
+      ],
+      [rtnetlink.deleteLink(''), /^rtnetlink.deleteLink: link must be a name of 1 to 15 bytes/],
       [rtnetlink.getLink(0), /^rtnetlink.getLink: link must be an integer from 1 to/],
       [rtnetlink.listAddresses(''), /^rtnetlink.listAddresses: link must be a name/],
       [
@@ -134,7 +138,7 @@ export function rtnetlinkContract(open: () => Promise<Rtnetlink>, kind: string):
       ],
       [rtnetlink.addLink('knp0', kind, { vlan: { id: 1 } }), /settings.vlan is of the kind vlan/],
       [
-        rtnetlink.addLink('knp0', 'vlan', { vlan: { id: 4096 } }),
+        rtnetlink.addLink('knp0', 'vlan', { link: 'lo', vlan: { id: 4096 } }),
         /settings.vlan.id must be an integer from 0 to 4095/,
       ],
       [rtnetlink.addLink('knp0', kind, { speed: 1 } as never), /settings.speed is no field of a new link/],

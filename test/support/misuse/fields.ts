@@ -35,6 +35,8 @@ const FRACTIONS = /\.(forwardDelay|helloTime|maxAge|ageingTime|multicast\w+Inter
 export function isValid(verb: string, { path }: Place, kinds: ReadonlySet<Kind>, value: unknown): boolean {
   if ((value === '' || value === 'a\0b') && TEXTS.has(`${verb} ${path}`)) return true;
   if (kinds.has('iterable') && (value instanceof Map || value instanceof Set)) return true;
+  // A blank alias removes the one that a link has.
+  if (value === '' && path.endsWith('.alias')) return true;
   // Ports of a protocol that has none.
   if (value === undefined && /^newFlowOf \[0\]\.master\.original\.\w+Port$/.test(`${verb} ${path}`))
     return true;
@@ -49,8 +51,6 @@ const TEXTS: ReadonlySet<string> = new Set(['parseSets [0]', 'parseRules [0]']);
 /** The name of an argument in errors, where it has another name than the parameter. */
 const OTHER_NAMES: Readonly<Partial<Record<Door, Readonly<Record<string, string>>>>> = {
   ipvs: { id: 'service' },
-  // `deleteLink(link)`, as its operation has it.
-  rtnetlink: { link: 'name' },
   conntrack: { flows: 'flow', operations: 'operation' },
   netlink: { request: 'message', messages: 'message' },
 };

@@ -69,7 +69,8 @@ export class ExportedTypes {
   }
 
   #verbOf(symbol: ts.Symbol): VerbType {
-    const [signature] = this.#checker.getTypeOfSymbol(symbol).getCallSignatures();
+    // Of several, the last takes every call.
+    const signature = this.#checker.getTypeOfSymbol(symbol).getCallSignatures().at(-1);
     const places = new Map<string, Set<Kind>>();
     const parameters = signature?.parameters ?? [];
     for (const [place, parameter] of parameters.entries()) {
@@ -84,7 +85,10 @@ export class ExportedTypes {
     return { parameters: parameters.map(({ name }) => name), places };
   }
 
-  #collect(path: string, type: ts.Type, places: Map<string, Set<Kind>>): void {
+  #collect(path: string, given: ts.Type, places: Map<string, Set<Kind>>): void {
+    // Of a type that depends on a parameter, what it is at most.
+    const open = ts.TypeFlags.Conditional | ts.TypeFlags.TypeParameter;
+    const type = given.flags & open ? (this.#checker.getBaseConstraintOfType(given) ?? given) : given;
     let kinds = places.get(path);
     if (!kinds) {
       kinds = new Set();

@@ -1,15 +1,19 @@
 // Addresses ↔ the records that cross to the addon, which encodes them itself: a proxy has thousands.
 import type { RecordReader } from '../../recordReader.js';
 import type { RecordWriter } from '../../recordWriter.js';
-import { flagNames, flagSum, isLinkName, linkName, type Numbers, nameOf } from '../fields.js';
-import { ADDRESS, ADDRESS_PART, OPERATION } from '../layouts.js';
+import type { ListedAttribute } from '../../types.js';
+import { aligned } from '../../wire/messages.js';
+import { isLinkName, linkName, type Numbers, nameOf, refuseAttributes } from '../fields.js';
+import { flagNames, flagSum } from '../flags.js';
+import { ADDRESS, ADDRESS_PART, ATTRIBUTE, OPERATION } from '../layouts.js';
 import { SCOPES } from '../numbers.js';
-import type { AddressFlag, LinkAddress, NewAddressFlag, NewLinkAddress } from './types.js';
+import type { UnnamedFlag } from '../routes/types.js';
+import type { AddressFlag, AddressProtocol, LinkAddress, LinkAddressId, NewAddressFlag } from './types.js';
 
 const FOREVER = 0xffff_ffff; // INFINITY_LIFE_TIME
 const { peer: PEER, broadcast: BROADCAST } = ADDRESS_PART.numbers;
 
-const FLAGS: Numbers<AddressFlag> = {
+const FLAGS: Numbers<Exclude<AddressFlag, UnnamedFlag>> = {
   secondary: 0x1,
   nodad: 0x2,
   optimistic: 0x4,
@@ -23,29 +27,26 @@ const FLAGS: Numbers<AddressFlag> = {
   autojoin: 0x400,
   'stable-privacy': 0x800,
 };
-const ALL_FLAGS = 0xfff;
-const NEW_FLAGS: Numbers<NewAddressFlag> = {
-  nodad: FLAGS.nodad,
-  optimistic: FLAGS.optimistic,
-  home: FLAGS.home,
-  mngtmpaddr: FLAGS.mngtmpaddr,
-  noprefixroute: FLAGS.noprefixroute,
-  autojoin: FLAGS.autojoin,
-};
+/** The flags that are written. */
+export const NEW_FLAGS: readonly NewAddressFlag[] = [
+  ...(['nodad', 'optimistic', 'home', 'mngtmpaddr', 'noprefixroute', 'autojoin'] as const),
+];
+const WRITTEN_FLAGS = NEW_FLAGS.reduce((sum, name) => sum | FLAGS[name], 0);
+/** IFAPROT_. */
+const PROTOCOLS: Numbers<Extract<AddressProtocol, string>> = { kernel_lo: 1, kernel_ra: 2, kernel_ll: 3 };
 
 const NAMES: ReadonlySet<string> = new Set([
   ...['link', 'address', 'prefix', 'peer', 'scope', 'flags', 'broadcast', 'label', 'metric'],
-  ...['validLifetime', 'preferredLifetime'],
+  ...['validLifetime', 'preferredLifetime', 'protocol', 'attributes'],
 ]);
 
 const { address: PART } = OPERATION;
 
+/** An address that is written, and may have been listed. */
+type Given = LinkAddressId & Partial<LinkAddress>;
+
 /** Writes the address of an operation. Of one that is deleted, only the name is written. */
-export function writeAddress(
-  address: NewLinkAddress | undefined,
-  deletion: boolean,
-  writer: RecordWriter,
-): void {
+export function writeAddress(address: Given | undefined, deletion: boolean, writer: RecordWriter): void {
   if (typeof address !== 'object' || address === null) {
     writer.fail('address', address, 'must be an object', true);
     return;
@@ -73,15 +74,17 @@ export function writeAddress(
   writer.u8(ADDRESS.parts, parts, PART);
 }
 
-function writeSettings(address: NewLinkAddress, family: 4 | 6, writer: RecordWriter): number {
+function writeSettings(address: Given, family: 4 | 6, writer: RecordWriter): number {
   const { broadcast, label, metric, flags } = address;
+  refuseAttributes(writer, 'address.', address);
   writer.u8(ADDRESS.scope, scopeOf(address, family, writer), PART);
   if (flags !== undefined)
-    writer.u32(ADDRESS.flags, flagSum(writer, 'address.flags', flags, NEW_FLAGS), PART);
+    writer.u32(ADDRESS.flags, flagSum(writer, 'address.flags', flags, FLAGS) & WRITTEN_FLAGS, PART);
   if (metric !== undefined) {
     writer.u32(ADDRESS.metric, writer.integer('address.metric', metric, 0, 0xffff_ffff), PART);
   }
   writeLifetimes(address, writer);
+  writeProtocol(address, writer);
   if (label !== undefined) {
     writer.text('address.label', label, ADDRESS.label, PART);
     if (family === 6) writer.fail('address.label', label, 'is of IPv4 only');
@@ -98,7 +101,16 @@ function writeSettings(address: NewLinkAddress, family: 4 | 6, writer: RecordWri
   return BROADCAST;
 }
 
-function scopeOf({ scope, address }: NewLinkAddress, family: 4 | 6, writer: RecordWriter): number {
+function writeProtocol({ protocol }: Given, writer: RecordWriter): void {
+  if (protocol === undefined) return;
+  const number =
+    typeof protocol === 'number'
+      ? writer.integer('address.protocol', protocol, 0, 255)
+      : writer.choice('address.protocol', protocol, PROTOCOLS);
+  writer.u8(ADDRESS.protocol, number, PART);
+}
+
+function scopeOf({ scope, address }: Given, family: 4 | 6, writer: RecordWriter): number {
   if (scope === undefined)
     return family === 4 && typeof address === 'string' && isLoopback(address) ? SCOPES.host : SCOPES.global;
   if (typeof scope === 'number') return writer.integer('address.scope', scope, 0, 255);
@@ -110,7 +122,7 @@ function isLoopback(address: string): boolean {
   return Number.parseInt(address, 10) === 127;
 }
 
-function writeLifetimes({ validLifetime, preferredLifetime }: NewLinkAddress, writer: RecordWriter): void {
+function writeLifetimes({ validLifetime, preferredLifetime }: Given, writer: RecordWriter): void {
   const valid =
     validLifetime === undefined
       ? FOREVER
@@ -133,27 +145,42 @@ function writeLinkName(link: unknown, writer: RecordWriter): void {
 
 const flagsOf = flagNames(FLAGS);
 
-/** Reads an address; `part` is its place in the record. */
-export function readAddress(reader: RecordReader, part = 0): LinkAddress {
-  const family = reader.u8(ADDRESS.family, part) === 6 ? 6 : 4;
-  const scope = reader.u8(ADDRESS.scope, part);
+/** Reads an address, and goes on to the record behind it and its attributes. */
+export function readAddress(reader: RecordReader): LinkAddress {
+  const family = reader.u8(ADDRESS.family) === 6 ? 6 : 4;
+  const scope = reader.u8(ADDRESS.scope);
   const address: { -readonly [Name in keyof LinkAddress]: LinkAddress[Name] } = {
-    link: reader.text(ADDRESS.link, part),
-    address: reader.address(ADDRESS.address, family, part),
-    prefix: reader.u8(ADDRESS.prefix, part),
+    link: reader.text(ADDRESS.link),
+    address: reader.address(ADDRESS.address, family),
+    prefix: reader.u8(ADDRESS.prefix),
     scope: scope === 0 ? 'global' : (nameOf(SCOPES, scope) ?? scope),
-    flags: flagsOf(reader.u32(ADDRESS.flags, part) & ALL_FLAGS),
+    flags: flagsOf(reader.u32(ADDRESS.flags)),
   };
-  const parts = reader.u8(ADDRESS.parts, part);
-  if (parts & PEER) address.peer = reader.address(ADDRESS.peer, family, part);
-  if (parts & BROADCAST) address.broadcast = reader.address(ADDRESS.broadcast, family, part);
-  const metric = reader.u32(ADDRESS.metric, part);
+  const parts = reader.u8(ADDRESS.parts);
+  if (parts & PEER) address.peer = reader.address(ADDRESS.peer, family);
+  if (parts & BROADCAST) address.broadcast = reader.address(ADDRESS.broadcast, family);
+  const metric = reader.u32(ADDRESS.metric);
   if (metric !== 0) address.metric = metric;
-  const valid = reader.u32(ADDRESS.valid, part);
+  const valid = reader.u32(ADDRESS.valid);
   if (valid !== FOREVER) address.validLifetime = valid;
-  const preferred = reader.u32(ADDRESS.preferred, part);
+  const preferred = reader.u32(ADDRESS.preferred);
   if (preferred !== FOREVER) address.preferredLifetime = preferred;
-  const label = reader.text(ADDRESS.label, part);
+  const label = reader.text(ADDRESS.label);
   if (label !== '') address.label = label;
+  const protocol = reader.u8(ADDRESS.protocol);
+  if (protocol !== 0) address.protocol = nameOf(PROTOCOLS, protocol) ?? protocol;
+  const length = reader.u32(ADDRESS.attributesLength);
+  reader.skip(ADDRESS.SIZE);
+  if (length > 0) address.attributes = [...readAttributes(reader, length)];
   return address;
+}
+
+function* readAttributes(reader: RecordReader, length: number): Generator<ListedAttribute, void> {
+  for (let left = length; left > 0; ) {
+    const size = reader.u16(ATTRIBUTE.length);
+    yield { type: reader.u16(ATTRIBUTE.type), value: reader.bytes(ATTRIBUTE.SIZE, size) };
+    const padded = ATTRIBUTE.SIZE + aligned(size);
+    reader.skip(padded);
+    left -= padded;
+  }
 }

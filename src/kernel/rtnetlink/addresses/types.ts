@@ -1,7 +1,8 @@
 // Addresses of links, as JavaScript values. Source of every rule: include/uapi/linux/if_addr.h, ip-address(8).
-import type { RouteScope } from '../routes/types.js';
+import type { ListedAttribute } from '../../types.js';
+import type { RouteScope, UnnamedFlag } from '../routes/types.js';
 
-/** A flag of an address (`IFA_F_`). */
+/** A flag of an address (`IFA_F_`). Those of {@link NewAddressFlag} are written; the kernel sets the others by itself. */
 export type AddressFlag =
   /** Of IPv4: `secondary`. Of IPv6: a temporary address. */
   | 'secondary'
@@ -23,13 +24,20 @@ export type AddressFlag =
   | 'noprefixroute'
   /** Joins multicast groups. */
   | 'autojoin'
-  | 'stable-privacy';
+  | 'stable-privacy'
+  | UnnamedFlag;
 
-/** A flag that is written. The kernel sets the others by itself. */
+/** A flag that is written. */
 export type NewAddressFlag = Extract<
   AddressFlag,
   'nodad' | 'optimistic' | 'home' | 'mngtmpaddr' | 'noprefixroute' | 'autojoin'
 >;
+
+/**
+ * The origin of an address (`IFAPROT_`, Linux 5.18): one of those with a name, which are the kernel's own, or a number from 0 to
+ * 255.
+ */
+export type AddressProtocol = 'kernel_lo' | 'kernel_ra' | 'kernel_ll' | number;
 
 /** The name of an address of a link. */
 export interface LinkAddressId {
@@ -57,15 +65,20 @@ export interface AddressSettings {
   readonly validLifetime?: number;
   /** The address is deprecated after this time, in s: at most the valid lifetime. Default: never. */
   readonly preferredLifetime?: number;
+  /** Default none. Linux 5.18. */
+  readonly protocol?: AddressProtocol;
 }
 
 /** An address that is added, or that replaces one. */
 export interface NewLinkAddress extends LinkAddressId, AddressSettings {
-  readonly flags?: readonly NewAddressFlag[];
+  /** Those that the kernel sets by itself have no effect: an address that was listed may be written. */
+  readonly flags?: readonly AddressFlag[];
 }
 
 /** An address as the kernel lists it. It is also the name of the address. */
 export interface LinkAddress extends LinkAddressId, AddressSettings {
   readonly scope: RouteScope;
   readonly flags: readonly AddressFlag[];
+  /** Attributes that have no field here. The address cannot be written with them. */
+  readonly attributes?: readonly ListedAttribute[];
 }

@@ -1,14 +1,15 @@
 // Numbers and fields of links: include/uapi/linux/if_link.h (IFLA_), if.h (IFF_).
 import {
-  choice,
   type Fields,
   field,
   hardwareAddress,
   integer,
   type Numbers,
+  nameOrNumber,
   text,
   toggle,
 } from '../fields.js';
+import type { UnnamedFlag } from '../routes/types.js';
 import type { AddressGeneration, LinkAttributes, LinkFlag, NewLinkSettings } from './types.js';
 
 /** Types of attributes (IFLA_). */
@@ -39,7 +40,7 @@ export const HEADER_SIZE = 16;
 export const MOST = 0x7fff_ffff;
 
 /** IFF_. */
-export const FLAGS: Numbers<LinkFlag> = {
+export const FLAGS: Numbers<Exclude<LinkFlag, UnnamedFlag>> = {
   up: 0x1,
   broadcast: 0x2,
   debug: 0x4,
@@ -61,7 +62,7 @@ export const FLAGS: Numbers<LinkFlag> = {
   echo: 0x40000,
 };
 /** How addresses of IPv6 are made. */
-export const addressGeneration = choice<AddressGeneration>('u8', {
+export const addressGeneration = nameOrNumber<Extract<AddressGeneration, string>>('u8', {
   eui64: 0,
   none: 1,
   stable_secret: 2,
@@ -74,7 +75,7 @@ export const ATTRIBUTES: Fields<Omit<LinkAttributes, 'addressGeneration'>> = {
   broadcast: field(2, hardwareAddress),
   mtu: field(4, integer('u32')),
   txQueueLength: field(13, integer('u32')),
-  alias: field(20, text(255)),
+  alias: field(20, text(255, 0)),
   group: field(27, integer('u32', 0, MOST)),
   carrier: field(33, toggle('u8')),
   protoDown: field(39, toggle('u8')),

@@ -2,27 +2,37 @@
 
 import type { AttributeCursor } from '../../wire/attributeCursor.js';
 import {
-  type Bits,
-  bitsOf,
-  choice,
   type Fields,
   field,
   hardwareAddress,
+  type Ignored,
   integer,
   type LinkNames,
   linkOrNone,
-  namesOf,
-  readBits,
+  nameOrNumber,
   readField,
   scaled,
   toggle,
   writeFields,
 } from '../fields.js';
+import { type Bits, bitsOf, readBits } from '../flags.js';
 import type { MessageWriter } from '../message.js';
-import type { BridgePortSettings, BridgeSettings, QosMap, VlanProtocol, VlanSettings } from './types.js';
+import type {
+  BridgePortSettings,
+  BridgeSettings,
+  ListedBridge,
+  ListedBridgePort,
+  ListedVlan,
+  QosMap,
+  VlanProtocol,
+  VlanSettings,
+} from './types.js';
 
 /** ETH_P_8021Q, ETH_P_8021AD: include/uapi/linux/if_ether.h. */
-const vlanProtocol = choice<VlanProtocol>('u16be', { '802.1Q': 0x8100, '802.1ad': 0x88a8 });
+const vlanProtocol = nameOrNumber<Extract<VlanProtocol, string>>('u16be', {
+  '802.1Q': 0x8100,
+  '802.1ad': 0x88a8,
+});
 
 /** The kernel has hundredths of a second (clock_t, USER_HZ). */
 const seconds = scaled('u32', 100);
@@ -66,6 +76,12 @@ const BRIDGE: Fields<Omit<BridgeSettings, keyof BridgeOptions>> = {
   vlanStatisticsPerPort: field(45, toggle('u8')),
 };
 
+/**
+ * What a bridge says about itself, and is not set: its ids, the root, timers (10 to 19); padding (40), the state of the querier
+ * (47) and the number of learned entries (48).
+ */
+const BRIDGE_STATE: Ignored = new Set([10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 40, 47, 48]);
+
 /** IFLA_BR_MULTI_BOOLOPT: struct br_boolopt_multi. */
 const BRIDGE_OPTIONS_ATTRIBUTE = 46;
 const BRIDGE_OPTIONS: Bits<BridgeOptions> = {
@@ -97,6 +113,15 @@ const PORT: Fields<BridgePortSettings> = {
   locked: field(39, toggle('u8')),
 };
 
+/**
+ * The same of a port: what it designates, timers, numbers (13 to 24), padding (26), whether it forwards for a ring of MRP (35,
+ * 36), and the number of its hosts and groups (38, 41).
+ */
+const PORT_STATE: Ignored = new Set([
+  ...[11, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 26],
+  ...[35, 36, 38, 41],
+]);
+
 type VlanSwitches = Omit<VlanSettings, 'id' | 'protocol' | 'ingressQosMap' | 'egressQosMap'>;
 
 const VLAN: Fields<Pick<VlanSettings, 'id' | 'protocol'>> = {
@@ -115,9 +140,15 @@ const VLAN_FLAGS: Bits<VlanSwitches> = {
 const QOS_MAPS = { egressQosMap: 3, ingressQosMap: 4 } as const;
 const QOS_MAPPING = 1;
 
-const BRIDGE_NAMES = new Set([...Object.keys(BRIDGE), ...Object.keys(BRIDGE_OPTIONS)]);
-const PORT_NAMES = new Set(Object.keys(PORT));
-const VLAN_NAMES = new Set([...Object.keys(VLAN), ...Object.keys(VLAN_FLAGS), ...Object.keys(QOS_MAPS)]);
+// `attributes` of a listing have no effect: what a change does not name stays as it is.
+const BRIDGE_NAMES = new Set([...Object.keys(BRIDGE), ...Object.keys(BRIDGE_OPTIONS), 'attributes']);
+const PORT_NAMES = new Set([...Object.keys(PORT), 'attributes']);
+const VLAN_NAMES = new Set([
+  ...Object.keys(VLAN),
+  ...Object.keys(VLAN_FLAGS),
+  ...Object.keys(QOS_MAPS),
+  'attributes',
+]);
 
 /** Writes the attributes of a bridge. */
 export function writeBridge(writer: MessageWriter, bridge: BridgeSettings): void {
@@ -129,13 +160,13 @@ export function writeBridge(writer: MessageWriter, bridge: BridgeSettings): void
 }
 
 /** Reads the attributes of a bridge. */
-export function readBridge(attributes: AttributeCursor, links: LinkNames): BridgeSettings {
+export function readBridge(attributes: AttributeCursor, links: LinkNames): ListedBridge {
   const bridge: Record<string, unknown> = {};
   while (attributes.next()) {
     if (attributes.type === BRIDGE_OPTIONS_ATTRIBUTE) {
       Object.assign(bridge, readBits(attributes.u32(), BRIDGE_OPTIONS));
     } else {
-      readField(attributes, BRIDGE, namesOf(BRIDGE), bridge, links);
+      readField(attributes, BRIDGE, bridge, links, BRIDGE_STATE);
     }
   }
   return bridge;
@@ -149,9 +180,9 @@ export function writeBridgePort(writer: MessageWriter, port: BridgePortSettings)
 }
 
 /** Reads the attributes of a port of a bridge. */
-export function readBridgePort(attributes: AttributeCursor, links: LinkNames): BridgePortSettings {
+export function readBridgePort(attributes: AttributeCursor, links: LinkNames): ListedBridgePort {
   const port: Record<string, unknown> = {};
-  while (attributes.next()) readField(attributes, PORT, namesOf(PORT), port, links);
+  while (attributes.next()) readField(attributes, PORT, port, links, PORT_STATE);
   return port;
 }
 
@@ -184,7 +215,7 @@ function writeQosMap(writer: MessageWriter, name: keyof typeof QOS_MAPS, map: Qo
 }
 
 /** Reads the attributes of a VLAN. */
-export function readVlan(attributes: AttributeCursor, links: LinkNames): VlanSettings {
+export function readVlan(attributes: AttributeCursor, links: LinkNames): ListedVlan {
   const vlan: Record<string, unknown> = {};
   while (attributes.next()) {
     switch (attributes.type) {
@@ -198,7 +229,7 @@ export function readVlan(attributes: AttributeCursor, links: LinkNames): VlanSet
         vlan['ingressQosMap'] = readQosMap(attributes.nested());
         break;
       default:
-        readField(attributes, VLAN, namesOf(VLAN), vlan, links);
+        readField(attributes, VLAN, vlan, links);
     }
   }
   return vlan;

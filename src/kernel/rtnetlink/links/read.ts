@@ -1,15 +1,7 @@
 // Reads links from messages.
 import type { AttributeCursor } from '../../wire/attributeCursor.js';
-import {
-  field,
-  flagNames,
-  integer,
-  type LinkNames,
-  type Numbers,
-  nameOf,
-  namesOf,
-  readField,
-} from '../fields.js';
+import { field, integer, type LinkNames, type Numbers, nameOf, readKnownField } from '../fields.js';
+import { flagNames } from '../flags.js';
 import type { Message } from '../message.js';
 import {
   AF_INET6,
@@ -25,7 +17,7 @@ import {
 import { readBridge, readBridgePort, readVlan } from './kinds.js';
 import type { Link, OperationalState } from './types.js';
 
-const STATES: Numbers<OperationalState> = {
+const STATES: Numbers<Extract<OperationalState, string>> = {
   unknown: 0,
   notpresent: 1,
   down: 2,
@@ -101,7 +93,7 @@ function readAttribute(
       break;
     }
     case IFLA.operstate:
-      link['state'] = nameOf(STATES, attribute.u8()) ?? 'unknown';
+      link['state'] = nameOf(STATES, attribute.u8()) ?? attribute.u8();
       break;
     case IFLA.linkInfo:
       readInfo(attribute.nested(), link, links);
@@ -116,7 +108,7 @@ function readAttribute(
       link['alternativeNames'] = [...alternativeNames(attribute.nested())];
       break;
     default:
-      readField(attribute, LISTED, namesOf(LISTED), link, links);
+      readKnownField(attribute, LISTED, link, links);
   }
 }
 

@@ -1,6 +1,9 @@
 // Links, as JavaScript values. Source of every rule: include/uapi/linux/if_link.h, if.h, if_bridge.h, ip-link(8).
 
-/** The name of a link, or its index. */
+import type { ListedAttribute } from '../../types.js';
+import type { UnnamedFlag } from '../routes/types.js';
+
+/** The name of a link, one of its alternative names (at most 127 bytes, Linux 5.5), or its index. */
 export type LinkReference = string | number;
 
 /** A flag of a link (`IFF_`, include/uapi/linux/if.h). */
@@ -23,9 +26,10 @@ export type LinkFlag =
   | 'dynamic'
   | 'lower_up'
   | 'dormant'
-  | 'echo';
+  | 'echo'
+  | UnnamedFlag;
 
-/** Operational state (RFC 2863, `IF_OPER_`). A dummy that is up is `unknown`. */
+/** Operational state (RFC 2863, `IF_OPER_`), or the number of one without a name here. A dummy that is up is `unknown`. */
 export type OperationalState =
   | 'unknown'
   | 'notpresent'
@@ -33,13 +37,14 @@ export type OperationalState =
   | 'lowerlayerdown'
   | 'testing'
   | 'dormant'
-  | 'up';
+  | 'up'
+  | number;
 
-/** How IPv6 makes the link-local address (`IN6_ADDR_GEN_MODE_`). */
-export type AddressGeneration = 'eui64' | 'none' | 'stable_secret' | 'random';
+/** How IPv6 makes the link-local address (`IN6_ADDR_GEN_MODE_`): one of those with a name, or a number from 0 to 255. */
+export type AddressGeneration = 'eui64' | 'none' | 'stable_secret' | 'random' | number;
 
-/** A protocol of VLANs. */
-export type VlanProtocol = '802.1Q' | '802.1ad';
+/** A protocol of VLANs: one of those with a name, or an EtherType from 0 to 65535. */
+export type VlanProtocol = '802.1Q' | '802.1ad' | number;
 
 /** Fields that every link has, which are set when it is created or later. */
 export interface LinkAttributes {
@@ -51,7 +56,7 @@ export interface LinkAttributes {
   readonly address?: string;
   /** Hardware address for broadcasts. */
   readonly broadcast?: string;
-  /** A text for people, at most 255 bytes. */
+  /** A text for people, at most 255 bytes. A blank one removes it. */
   readonly alias?: string;
   /** Number of a group of links; default 0. */
   readonly group?: number;
@@ -212,6 +217,24 @@ export interface VlanSettings {
   readonly egressQosMap?: QosMap;
 }
 
+/** A bridge as the kernel lists it. */
+export interface ListedBridge extends BridgeSettings {
+  /** Settings of a newer kernel that have no field here. A change leaves them as they are. */
+  readonly attributes?: readonly ListedAttribute[];
+}
+
+/** A port of a bridge as the kernel lists it. */
+export interface ListedBridgePort extends BridgePortSettings {
+  /** Settings of a newer kernel that have no field here. A change leaves them as they are. */
+  readonly attributes?: readonly ListedAttribute[];
+}
+
+/** A VLAN as the kernel lists it. */
+export interface ListedVlan extends VlanSettings {
+  /** Settings of a newer kernel that have no field here. A change leaves them as they are. */
+  readonly attributes?: readonly ListedAttribute[];
+}
+
 /** The other end of a veth. */
 export interface VethPeer extends LinkAttributes, LinkSwitches, LinkPlace {
   /** Default: the kernel selects a name. */
@@ -226,13 +249,8 @@ export interface LinkKindSettings {
   readonly vlan?: VlanSettings;
 }
 
-/** Settings of a link that is created. The kernel has a default for each that is absent. */
-export interface NewLinkSettings
-  extends LinkAttributes,
-    LinkSwitches,
-    LinkMaster,
-    LinkPlace,
-    LinkKindSettings {
+/** Settings that a link of every kind has when it is created. The kernel has a default for each that is absent. */
+export interface NewLinkCommon extends LinkAttributes, LinkSwitches, LinkMaster, LinkPlace {
   /** Index of the new link. EEXIST when it is taken. */
   readonly index?: number;
   /** 1–4096. */
@@ -241,9 +259,66 @@ export interface NewLinkSettings
   readonly rxQueues?: number;
   /** Name of the link below: of a VLAN, the link with the tagged frames. */
   readonly link?: string;
+}
+
+/** Settings of a link of a kind that is not known when the program is compiled. Those of other kinds are refused. */
+export interface NewLinkSettings extends NewLinkCommon, LinkKindSettings {
   /** Of the kind `veth`. */
   readonly peer?: VethPeer;
 }
+
+/** Settings of a new bridge. */
+export interface NewBridge extends NewLinkCommon {
+  readonly bridge?: BridgeSettings;
+  readonly vlan?: never;
+  readonly peer?: never;
+}
+
+/** Settings of a new VLAN. */
+export interface NewVlan extends NewLinkCommon {
+  readonly link: string;
+  readonly vlan: VlanSettings & { readonly id: number };
+  readonly bridge?: never;
+  readonly peer?: never;
+}
+
+/** Settings of a new veth. */
+export interface NewVeth extends NewLinkCommon {
+  readonly peer?: VethPeer;
+  readonly bridge?: never;
+  readonly vlan?: never;
+}
+
+/** Settings of a new link of a kind that has none of its own here. */
+export interface NewPlainLink extends NewLinkCommon {
+  readonly bridge?: never;
+  readonly vlan?: never;
+  readonly peer?: never;
+}
+
+/** The kinds of links above another link, which have no settings of their own here. */
+export type UpperKind = 'macvlan' | 'macvtap' | 'ipvlan' | 'ipvtap';
+
+/** Settings of a new link above another one. */
+export interface NewUpperLink extends NewPlainLink {
+  readonly link: string;
+}
+
+/** A new link. Its kind decides which settings it has and needs; a kind without a name here may have the common ones. */
+export type NewLink =
+  | { readonly kind: 'bridge'; readonly settings?: NewBridge }
+  | { readonly kind: 'vlan'; readonly settings: NewVlan }
+  | { readonly kind: 'veth'; readonly settings?: NewVeth }
+  | { readonly kind: UpperKind; readonly settings: NewUpperLink }
+  | { readonly kind: string & {}; readonly settings?: NewPlainLink };
+
+/** A kind that has none of the signatures of `addLink` for itself: a text, or a literal of another kind. */
+export type OtherKind<Kind extends string> = Kind extends 'bridge' | 'vlan' | 'veth' | UpperKind
+  ? never
+  : Kind;
+
+/** Settings of a new link of another kind: all, if the kind is any text. */
+export type OtherSettings<Kind extends string> = string extends Kind ? NewLinkSettings : NewPlainLink;
 
 /** Changes of a link. Absent settings stay. */
 export interface LinkSettings extends LinkAttributes, LinkSwitches, LinkMaster, LinkPlace, LinkKindSettings {
@@ -253,8 +328,13 @@ export interface LinkSettings extends LinkAttributes, LinkSwitches, LinkMaster, 
   readonly bridgePort?: BridgePortSettings;
 }
 
-/** A network device. */
+/**
+ * A network device. It is no description from which a link could be made again: it leaves out what the library has no field
+ * for, but for the settings of bridges, their ports and VLANs, which show it as `attributes`.
+ */
 export interface Link extends LinkAttributes, LinkKindSettings {
+  readonly bridge?: ListedBridge;
+  readonly vlan?: ListedVlan;
   readonly index: number;
   /** At most 15 bytes (`IFNAMSIZ` less the terminator). */
   readonly name: string;
@@ -287,5 +367,5 @@ export interface Link extends LinkAttributes, LinkKindSettings {
   /** Bytes; 0 means no limit. */
   readonly maxMtu?: number;
   /** Of a port of a bridge. */
-  readonly bridgePort?: BridgePortSettings;
+  readonly bridgePort?: ListedBridgePort;
 }

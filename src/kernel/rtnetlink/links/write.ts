@@ -1,5 +1,16 @@
 // The messages that create, change, delete and list links.
-import { type Bits, bitsOf, checked, isLinkName, linkIndex, linkName, text, writeFields } from '../fields.js';
+import {
+  checked,
+  isLinkName,
+  isNameOfLink,
+  linkIndex,
+  linkName,
+  NAME_OF_LINK_RULE,
+  refuseAttributes,
+  text,
+  writeFields,
+} from '../fields.js';
+import { type Bits, bitsOf } from '../flags.js';
 import { MessageWriter } from '../message.js';
 import { NLM_F, RTM } from '../numbers.js';
 import {
@@ -20,6 +31,7 @@ import type {
   LinkSettings,
   LinkSwitches,
   NewLinkSettings,
+  UpperKind,
   VethPeer,
 } from './types.js';
 
@@ -39,15 +51,17 @@ const SWITCHES: Bits<LinkSwitches> = {
 };
 const COMMON = [...Object.keys(ATTRIBUTES), ...Object.keys(SWITCHES), 'addressGeneration', 'netns'];
 const KINDS = ['bridge', 'vlan'];
+const UPPER: Readonly<Record<UpperKind, true>> = { macvlan: true, macvtap: true, ipvlan: true, ipvtap: true };
+const UPPER_KINDS: ReadonlySet<string> = new Set(Object.keys(UPPER));
 const NEW = new Set([...COMMON, ...KINDS, ...Object.keys(QUEUES), 'master', 'index', 'link', 'peer']);
 const SETTINGS = new Set([...COMMON, ...KINDS, 'master', 'name', 'bridgePort']);
 const PEER = new Set([...COMMON, 'name']);
 
 /** A link by name or index; else a fault. */
 function checkLink(writer: MessageWriter, path: string, value: unknown): LinkReference {
-  if (isLinkName(value)) return value;
+  if (isNameOfLink(value)) return value;
   if (typeof value === 'number') return writer.check.integer(path, value, 1, MOST);
-  const rule = `${linkName.rule}, or an index`;
+  const rule = `${NAME_OF_LINK_RULE}, or an index`;
   writer.check.fail(path, value, rule, typeof value !== 'string');
   return 0;
 }
@@ -90,6 +104,11 @@ export function encodeNewLink(name: string, kind: string, settings: NewLinkSetti
       writer.check.fail(`settings.${field}`, settings[field], `is of the kind ${own}`, true);
     }
   }
+  checkNeeds(writer, kind, settings);
+  for (const field of ['bridge', 'vlan'] as const) {
+    const data: unknown = settings[field];
+    if (typeof data === 'object' && data !== null) refuseAttributes(writer.check, `settings.${field}.`, data);
+  }
   writeFields<NewLinkSettings>(writer, 'settings.', settings, QUEUES);
   writeCommon(writer, 'settings.', settings);
   writeMaster(writer, settings.master);
@@ -105,6 +124,16 @@ export function encodeNewLink(name: string, kind: string, settings: NewLinkSetti
     if (peer !== undefined) writer.attribute(INFO.data, () => writePeer(writer, peer));
   });
   return writer;
+}
+
+/** Refuses a link that the kernel would refuse for want of a setting. */
+function checkNeeds({ check }: MessageWriter, kind: string, { link, vlan }: NewLinkSettings): void {
+  const isVlan = kind === 'vlan';
+  if (link === undefined && (isVlan || UPPER_KINDS.has(kind)))
+    check.fail('settings.link', link, `must be the name of the link below a ${kind}`, true);
+  if (!isVlan || vlan?.id !== undefined) return;
+  const [field, value] = vlan === undefined ? ['settings.vlan', vlan] : ['settings.vlan.id', vlan?.id];
+  check.fail(field, value, 'must be given: a VLAN has an id', true);
 }
 
 /** The message that changes a link. */
@@ -139,12 +168,16 @@ export function encodeSettings(link: LinkReference, settings: LinkSettings): Mes
   return writer;
 }
 
+/** The link that an operation deletes, in one of two fields. */
+export type DeletedLink = Partial<Record<'link' | 'name', LinkReference>>;
+
 /** The message that deletes a link. */
-export function encodeDeleteLink(link: LinkReference): MessageWriter {
+export function encodeDeleteLink(given: DeletedLink): MessageWriter {
   const writer = new MessageWriter(RTM.deleteLink, 0);
-  const target = checkLink(writer, 'name', link);
-  writeHeader(writer, typeof target === 'number' ? target : 0);
-  if (typeof target === 'string') writer.attribute(IFLA.ifname, () => linkName.write(writer, target));
+  const field = Object.hasOwn(given, 'name') ? 'name' : 'link';
+  if (field === 'name' && given.link !== undefined)
+    writer.check.fail('name', given.name, 'excludes link', true);
+  writeTarget(writer, checkLink(writer, field, given[field]));
   return writer;
 }
 
@@ -162,10 +195,18 @@ export function encodeGetLink(link: LinkReference): MessageWriter {
 function encodeRead(flags: number, link: LinkReference): MessageWriter {
   const writer = new MessageWriter(RTM.getLink, flags);
   const target = flags === NLM_F.dump ? 0 : checkLink(writer, 'link', link);
-  writeHeader(writer, typeof target === 'number' ? target : 0);
-  if (typeof target === 'string') writer.attribute(IFLA.ifname, () => linkName.write(writer, target));
+  writeTarget(writer, target);
   writer.attribute(IFLA.extMask, () => writer.u32(RTEXT_FILTER_SKIP_STATS));
   return writer;
+}
+
+/** struct ifinfomsg with the index of a link, and its name if that is given. */
+function writeTarget(writer: MessageWriter, target: LinkReference): void {
+  writeHeader(writer, typeof target === 'number' ? target : 0);
+  if (typeof target === 'number') return;
+  // An alternative name that is not longer than a name is found by that attribute too.
+  const type = isLinkName(target) ? IFLA.ifname : IFLA.altIfname;
+  writer.attribute(type, () => linkName.write(writer, target));
 }
 
 /** struct ifinfomsg. */

@@ -2,11 +2,8 @@
 import { formatAddress, parseAddressAsIs } from '../../../net/address.js';
 import {
   checked,
-  choice,
   type Fields,
   field,
-  flagNames,
-  flagSum,
   hardwareAddress,
   integer,
   ipAddress,
@@ -14,14 +11,17 @@ import {
   linkIndex,
   type Numbers,
   nameOf,
-  namesOf,
+  nameOrNumber,
   readField,
+  refuseAttributes,
   writeFields,
 } from '../fields.js';
+import { flagNames, flagSum } from '../flags.js';
 import { type Message, MessageWriter } from '../message.js';
 import { AF, familyOfNumber, NLM_F, RTM, WRITE_FLAGS } from '../numbers.js';
 import { checkFamily } from '../prefixes.js';
-import { routeProtocol } from '../routes/fields.js';
+import { numberOf, routeProtocol } from '../routes/fields.js';
+import type { UnnamedFlag } from '../routes/types.js';
 import type {
   Neighbour,
   NeighbourFilter,
@@ -33,7 +33,7 @@ import type {
 
 const NDA = { address: 1, cacheInfo: 3, ifindex: 8, flagsExt: 15 } as const;
 const HEADER_SIZE = 12; // struct ndmsg
-const STATES: Numbers<NeighbourState> = {
+const STATES: Numbers<Extract<NeighbourState, string>> = {
   none: 0,
   incomplete: 1,
   reachable: 2,
@@ -45,7 +45,7 @@ const STATES: Numbers<NeighbourState> = {
   permanent: 128,
 };
 /** NTF_, and NTF_EXT_ from bit 8 on. */
-const FLAGS: Numbers<NeighbourFlag> = {
+const FLAGS: Numbers<Exclude<NeighbourFlag, UnnamedFlag>> = {
   use: 1,
   self: 2,
   master: 4,
@@ -56,7 +56,7 @@ const FLAGS: Numbers<NeighbourFlag> = {
   router: 128,
   managed: 256,
 };
-const neighbourState = choice('u16', STATES);
+const neighbourState = nameOrNumber('u16', STATES);
 
 type Scalars = Pick<Neighbour, 'hardwareAddress' | 'probes' | 'protocol'>;
 const WRITTEN: Fields<Omit<Scalars, 'probes'>> = {
@@ -66,7 +66,7 @@ const WRITTEN: Fields<Omit<Scalars, 'probes'>> = {
 const LISTED: Fields<Scalars> = { ...WRITTEN, probes: field(4, integer('u32')) };
 const NAMES = new Set([
   ...Object.keys(LISTED),
-  ...['link', 'address', 'proxy', 'state', 'flags', 'family', 'used', 'confirmed', 'updated'],
+  ...['link', 'address', 'proxy', 'state', 'flags', 'family', 'used', 'confirmed', 'updated', 'attributes'],
 ]);
 const ID_NAMES = new Set(['link', 'address', 'proxy']);
 const FILTER_NAMES = new Set(['family', 'link', 'proxy']);
@@ -84,8 +84,9 @@ export function encodeNeighbour(verb: NeighbourVerb, neighbour: NewNeighbour): M
   checked(writer, 'neighbour.state', state, neighbourState);
   const isProxy = checkProxy(writer, 'neighbour.', neighbour.proxy);
   const sum = flagSum(writer.check, 'neighbour.flags', flags, FLAGS) | (isProxy ? FLAGS.proxy : 0);
-  writeId(writer, 'neighbour.', neighbour, isProxy ? 0 : (STATES[state] ?? 0), sum & 0xff);
-  if (verb === 'delete') return writer;
+  writeId(writer, 'neighbour.', neighbour, isProxy ? 0 : numberOf(state, STATES), sum & 0xff);
+  if (verb === 'delete') return writer; // its attributes are no part of its name
+  refuseAttributes(writer.check, 'neighbour.', neighbour);
   if (sum > 0xff) writer.attribute(NDA.flagsExt, () => writer.u32(sum >> 8));
   writeFields<Omit<Scalars, 'probes'>>(writer, 'neighbour.', neighbour, WRITTEN);
   return writer;
@@ -156,7 +157,7 @@ export function readNeighbour(message: Message, links: LinkNames): Neighbour | u
     link: links.get(message.u32(4)) ?? '',
     address: '',
     family,
-    state: nameOf(STATES, message.u16(8)) ?? 'none',
+    state: nameOf(STATES, message.u16(8)) ?? message.u16(8),
   };
   let flags = message.u8(10);
   for (const attributes = message.attributes(HEADER_SIZE); attributes.next(); ) {
@@ -167,9 +168,9 @@ export function readNeighbour(message: Message, links: LinkNames): Neighbour | u
       neighbour['confirmed'] = attributes.u32() / 100;
       neighbour['used'] = attributes.u32(4) / 100;
       neighbour['updated'] = attributes.u32(8) / 100;
-    } else readField(attributes, LISTED, namesOf(LISTED), neighbour, links);
+    } else readField(attributes, LISTED, neighbour, links);
   }
-  neighbour['flags'] = flagsOf(flags & 0x1ff & ~FLAGS.proxy);
+  neighbour['flags'] = flagsOf(flags & ~FLAGS.proxy);
   if (flags & FLAGS.proxy) neighbour['proxy'] = true;
   return neighbour as unknown as Neighbour;
 }

@@ -1,9 +1,10 @@
 // Neighbours (ARP, neighbour discovery), as JavaScript values. Source of every rule: include/uapi/linux/neighbour.h,
 // ip-neighbour(8).
 import type { Family } from '../../../net/address.js';
-import type { RouteProtocol } from '../routes/types.js';
+import type { ListedAttribute } from '../../types.js';
+import type { RouteProtocol, UnnamedFlag } from '../routes/types.js';
 
-/** The state of a neighbour (`NUD_`). */
+/** The state of a neighbour (`NUD_`): one of those with a name, or a number from 0 to 65535. */
 export type NeighbourState =
   | 'none'
   | 'incomplete'
@@ -13,7 +14,8 @@ export type NeighbourState =
   | 'probe'
   | 'failed'
   | 'noarp'
-  | 'permanent';
+  | 'permanent'
+  | number;
 
 /** A flag of a neighbour (`NTF_`). `use` and `managed` (Linux 5.16) are written only. */
 export type NeighbourFlag =
@@ -25,7 +27,8 @@ export type NeighbourFlag =
   | 'proxy'
   | 'self'
   | 'master'
-  | 'sticky';
+  | 'sticky'
+  | UnnamedFlag;
 
 /** The name of a neighbour. */
 export interface NeighbourId {
@@ -60,6 +63,8 @@ export interface Neighbour extends NewNeighbour {
   readonly confirmed?: number;
   /** Time since it changed, in s. */
   readonly updated?: number;
+  /** Attributes that have no field here. The neighbour cannot be written with them. */
+  readonly attributes?: readonly ListedAttribute[];
 }
 
 /** Which neighbours are listed; default: all of both families, without proxies. */

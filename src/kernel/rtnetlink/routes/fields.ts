@@ -1,7 +1,15 @@
 // Numbers and fields of routes: include/uapi/linux/rtnetlink.h (RTA_, RTN_, RTPROT_, RTNH_F_).
-import { choice, type Fields, field, integer, ipAddress, type Numbers, nameOrNumber } from '../fields.js';
+import { type Fields, field, integer, ipAddress, type Numbers, nameOrNumber } from '../fields.js';
 import { SCOPES } from '../numbers.js';
-import type { NewRoute, RouteFlag, RouteProtocol, RouterPreference, RouteTable, RouteType } from './types.js';
+import type {
+  NewRoute,
+  RouteFlag,
+  RouteProtocol,
+  RouterPreference,
+  RouteTable,
+  RouteType,
+  UnnamedFlag,
+} from './types.js';
 
 /** Types of attributes (RTA_). */
 export const RTA = {
@@ -15,13 +23,16 @@ export const RTA = {
   multipath: 9,
   cacheInfo: 12,
   table: 15,
+  mark: 16,
   via: 18,
+  padding: 24,
+  user: 25,
 } as const;
 /** Bytes of struct rtmsg. */
 export const HEADER_SIZE = 12;
 
 /** RTN_. */
-export const TYPES: Numbers<RouteType> = {
+export const TYPES: Numbers<Extract<RouteType, string>> = {
   unicast: 1,
   local: 2,
   broadcast: 3,
@@ -60,7 +71,7 @@ export const PROTOCOLS: Numbers<Extract<RouteProtocol, string>> = {
 /** RT_TABLE_. */
 export const TABLES: Numbers<Extract<RouteTable, string>> = { default: 253, main: 254, local: 255 };
 /** RTNH_F_. */
-export const FLAGS: Numbers<RouteFlag> = {
+export const FLAGS: Numbers<Exclude<RouteFlag, UnnamedFlag>> = {
   dead: 1,
   pervasive: 2,
   onlink: 4,
@@ -71,7 +82,7 @@ export const FLAGS: Numbers<RouteFlag> = {
 };
 
 /** A type of routes. */
-export const routeType = choice('u8', TYPES);
+export const routeType = nameOrNumber('u8', TYPES);
 /** An origin of routes, rules and neighbours. */
 export const routeProtocol = nameOrNumber('u8', PROTOCOLS);
 /** A table of routes. */
@@ -85,7 +96,10 @@ export type Scalars = Pick<NewRoute, 'preferredSource' | 'metric' | 'preference'
 export const SCALARS: Fields<Scalars> = {
   metric: field(RTA.priority, integer('u32')),
   preferredSource: field(7, ipAddress),
-  preference: field(20, choice<RouterPreference>('u8', { low: 3, medium: 0, high: 1 })),
+  preference: field(
+    20,
+    nameOrNumber<Extract<RouterPreference, string>>('u8', { low: 3, medium: 0, high: 1 }),
+  ),
   expires: field(23, integer('u32')),
   nextHopId: field(30, integer('u32', 1)),
 };

@@ -6,15 +6,16 @@ import {
   field,
   integer,
   type LinkNames,
-  namesOf,
   readField,
+  refuseAttributes,
   scaled,
   text,
   toggle,
   writeFields,
 } from '../fields.js';
+import { flagNames } from '../flags.js';
 import type { MessageWriter } from '../message.js';
-import type { RouteMetrics } from './types.js';
+import type { ListedMetrics, RouteMetrics } from './types.js';
 
 const LOCK = 1;
 const METRICS: Fields<Omit<RouteMetrics, 'locked'>> = {
@@ -35,11 +36,16 @@ const METRICS: Fields<Omit<RouteMetrics, 'locked'>> = {
   congestionControl: field(16, text(15)),
   fastOpenNoCookie: field(17, toggle('u32')),
 };
-const NAMES = new Set([...Object.keys(METRICS), 'locked']);
+const NAMES = new Set([...Object.keys(METRICS), 'locked', 'attributes']);
+
+const locksOf = flagNames(
+  Object.fromEntries(Object.entries(METRICS).map(([name, { attribute }]) => [name, 1 << attribute])),
+);
 
 /** Writes metrics, and which of them are locked. */
-export function writeMetrics(writer: MessageWriter, metrics: RouteMetrics): void {
+export function writeMetrics(writer: MessageWriter, metrics: ListedMetrics): void {
   writer.check.onlyFields('route.metrics.', metrics, NAMES, 'metrics');
+  refuseAttributes(writer.check, 'route.metrics.', metrics);
   const { locked } = metrics;
   if (locked !== undefined) {
     const sum = lockSum(writer, locked);
@@ -63,15 +69,13 @@ function lockSum(writer: MessageWriter, locked: RouteMetrics['locked']): number 
 }
 
 /** Reads metrics. */
-export function readMetrics(attributes: AttributeCursor, links: LinkNames): RouteMetrics {
+export function readMetrics(attributes: AttributeCursor, links: LinkNames): ListedMetrics {
   const metrics: Record<string, unknown> = {};
   while (attributes.next()) {
     if (attributes.type === LOCK) {
-      const sum = attributes.u32();
-      const names = Object.keys(METRICS) as (keyof typeof METRICS)[];
-      metrics['locked'] = names.filter((name) => sum & (1 << METRICS[name].attribute));
+      metrics['locked'] = locksOf(attributes.u32());
     } else {
-      readField(attributes, METRICS, namesOf(METRICS), metrics, links);
+      readField(attributes, METRICS, metrics, links);
     }
   }
   return metrics;

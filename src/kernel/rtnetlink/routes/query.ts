@@ -36,7 +36,7 @@ export function encodeListRoutes(filter: RouteFilter = {}): MessageWriter {
     .u8(0)
     .u8(protocol === undefined ? 0 : numberOf(protocol, PROTOCOLS))
     .u8(0);
-  writer.u8(type === undefined ? 0 : TYPES[type]).u32(0);
+  writer.u8(type === undefined ? 0 : numberOf(type, TYPES)).u32(0);
   if (table !== undefined && checked(writer, 'filter.table', table, routeTable)) {
     writer.attribute(RTA.table, () => writer.u32(numberOf(table, TABLES)));
   }

@@ -1,7 +1,11 @@
 // Routes, as JavaScript values. Source of every rule: include/uapi/linux/rtnetlink.h, ip-route(8).
 import type { Family } from '../../../net/address.js';
+import type { ListedAttribute } from '../../types.js';
 
-/** A type of routes (`RTN_`). */
+/** A flag that has no name here: `bit_12` of a newer kernel. It is listed only. */
+export type UnnamedFlag = `bit_${number}`;
+
+/** A type of routes (`RTN_`): one of those with a name, or a number from 0 to 255. */
 export type RouteType =
   | 'unicast'
   | 'local'
@@ -11,7 +15,8 @@ export type RouteType =
   | 'blackhole'
   | 'unreachable'
   | 'prohibit'
-  | 'throw';
+  | 'throw'
+  | number;
 
 /** A table: one of those with a name, or a number from 1 to 4294967295. */
 export type RouteTable = 'default' | 'main' | 'local' | number;
@@ -45,11 +50,19 @@ export type RouteProtocol =
 /** The distance to a destination (`RT_SCOPE_`): one of those with a name, or a number from 0 to 255. */
 export type RouteScope = 'global' | 'site' | 'link' | 'host' | 'nowhere' | number;
 
-/** Preference of an IPv6 router (RFC 4191). */
-export type RouterPreference = 'low' | 'medium' | 'high';
+/** Preference of an IPv6 router (RFC 4191): one of those with a name, or a number from 0 to 255. */
+export type RouterPreference = 'low' | 'medium' | 'high' | number;
 
 /** A flag of a route or a next hop (`RTNH_F_`). Only `onlink` and `pervasive` are written. */
-export type RouteFlag = 'dead' | 'pervasive' | 'onlink' | 'offload' | 'linkdown' | 'unresolved' | 'trap';
+export type RouteFlag =
+  | 'dead'
+  | 'pervasive'
+  | 'onlink'
+  | 'offload'
+  | 'linkdown'
+  | 'unresolved'
+  | 'trap'
+  | UnnamedFlag;
 
 /** The metrics of TCP and of the path, which can be locked. */
 export interface RouteMetrics {
@@ -83,7 +96,13 @@ export interface RouteMetrics {
   /** Algorithm: `dctcp`. */
   readonly congestionControl?: string;
   /** Metrics that TCP does not change. */
-  readonly locked?: readonly (keyof Omit<RouteMetrics, 'locked' | 'congestionControl'>)[];
+  readonly locked?: readonly (keyof Omit<RouteMetrics, 'locked' | 'congestionControl'> | UnnamedFlag)[];
+}
+
+/** The metrics of a route as the kernel lists them. */
+export interface ListedMetrics extends RouteMetrics {
+  /** Metrics of a newer kernel that have no field here. The route cannot be written with them. */
+  readonly attributes?: readonly ListedAttribute[];
 }
 
 /** The way to a destination. */
@@ -92,6 +111,8 @@ export interface RouteHop {
   readonly gateway?: string;
   /** Name of the link. */
   readonly link?: string;
+  /** Index of the link, instead of its name. A listing has it where it does not know the name. */
+  readonly linkIndex?: number;
   readonly flags?: readonly RouteFlag[];
 }
 
@@ -99,6 +120,14 @@ export interface RouteHop {
 export interface NextHop extends RouteHop {
   /** 1–256; default 1. */
   readonly weight?: number;
+}
+
+/** One of several ways, as the kernel lists it. */
+export interface ListedNextHop extends NextHop {
+  readonly weight: number;
+  readonly flags: readonly RouteFlag[];
+  /** Attributes that have no field here: of an encapsulation. The route cannot be written with them. */
+  readonly attributes?: readonly ListedAttribute[];
 }
 
 /** A route that is written. */
@@ -147,8 +176,14 @@ export interface Route extends NewRoute {
   readonly protocol: RouteProtocol;
   readonly scope: RouteScope;
   readonly flags: readonly RouteFlag[];
-  /** Of a link in none of the names that were listed: its index. */
-  readonly linkIndex?: number;
+  readonly nextHops?: readonly ListedNextHop[];
+  readonly metrics?: ListedMetrics;
+  /**
+   * The ways of the nexthop object `nextHopId`, which the kernel lists if `net.ipv4.nexthop_compat_mode` is 1. It is not written.
+   */
+  readonly resolved?: readonly ListedNextHop[];
+  /** Attributes that have no field here. The route cannot be written with them. */
+  readonly attributes?: readonly ListedAttribute[];
 }
 
 /** Which routes are listed; default: all of both families. */

@@ -1,6 +1,9 @@
 // The messages that change routes.
 import { type Family, familyOf, parseAddressAsIs } from '../../../net/address.js';
-import { checked, flagSum, ipAddress, linkIndex, writeFields } from '../fields.js';
+import { checked, ipAddress, linkIndex, refuseAttributes, writeFields } from '../fields.js';
+import { flagSum } from '../flags.js';
+import { MOST } from '../links/fields.js';
+import type { LinkReference } from '../links/types.js';
 import { MessageWriter } from '../message.js';
 import { AF, RTM, SCOPES, WRITE_FLAGS } from '../numbers.js';
 import { checkFamily, checkPrefix, type Prefix, wholeFamily } from '../prefixes.js';
@@ -23,12 +26,12 @@ import type { NewRoute, NextHop, RouteHop } from './types.js';
 
 const RT_TABLE_COMPAT = 252; // in rtm_table of a table whose number needs RTA_TABLE
 const WRITTEN_FLAGS = FLAGS.onlink | FLAGS.pervasive;
-const HOP_NAMES = ['gateway', 'link', 'flags'];
+const HOP_NAMES = ['gateway', 'link', 'linkIndex', 'flags', 'attributes'];
 const ROUTE_NAMES = new Set([
   ...Object.keys(SCALARS),
   ...HOP_NAMES,
   ...['destination', 'family', 'type', 'table', 'protocol', 'scope', 'source', 'tos', 'nextHops', 'metrics'],
-  'linkIndex', // of one that was listed
+  'resolved', // of one that was listed
 ]);
 const NEXT_HOP_NAMES = new Set([...HOP_NAMES, 'weight']);
 
@@ -40,6 +43,7 @@ export function encodeRoute(verb: RouteVerb, route: NewRoute): MessageWriter {
   const writer = new MessageWriter(verb === 'delete' ? RTM.deleteRoute : RTM.newRoute, WRITE_FLAGS[verb]);
   if (!writer.check.isObject('route', route)) return writer;
   writer.check.onlyFields('route.', route, ROUTE_NAMES, 'a route');
+  refuseAttributes(writer.check, 'route.', route);
   const destination = checkDestination(writer, route);
   const { family } = destination;
   const source =
@@ -62,7 +66,10 @@ export function encodeRoute(verb: RouteVerb, route: NewRoute): MessageWriter {
   if (source) writer.attribute(RTA.source, () => writer.bytes(source.bytes));
   if (table >= 256) writer.attribute(RTA.table, () => writer.u32(table));
   writeFields<Scalars>(writer, 'route.', route, SCALARS);
-  writeHop(writer, 'route.', route, family);
+  excludeOtherWays(writer, route);
+  writeGateway(writer, 'route.', route, family);
+  const link = linkOf(writer, 'route.', route);
+  if (link !== undefined) writer.attribute(RTA.outputLink, () => writer.link(link));
   writeNextHops(writer, route, family);
   const { metrics } = route;
   if (metrics !== undefined && writer.check.isObject('route.metrics', metrics)) {
@@ -82,13 +89,15 @@ function checkDestination(writer: MessageWriter, { destination, family, gateway 
 
 function headerOf(writer: MessageWriter, verb: RouteVerb, route: NewRoute, family: Family) {
   const deletion = verb === 'delete';
-  const { type, protocol, scope, tos } = route;
+  const { type, protocol, scope, tos, nextHopId } = route;
+  // A route by a nexthop object that is a blackhole is listed with that type, whatever type it has.
+  const isOpen = deletion && nextHopId !== undefined && type === 'blackhole';
   if (type !== undefined) checked(writer, 'route.type', type, routeType);
   if (protocol !== undefined) checked(writer, 'route.protocol', protocol, routeProtocol);
   if (scope !== undefined) checked(writer, 'route.scope', scope, routeScope);
   return {
     // A deletion without these deletes the first route that has the other fields.
-    type: type === undefined ? (deletion ? 0 : TYPES.unicast) : TYPES[type],
+    type: isOpen || type === undefined ? (deletion ? 0 : TYPES.unicast) : numberOf(type, TYPES),
     protocol: protocol === undefined ? (deletion ? 0 : PROTOCOLS.boot) : numberOf(protocol, PROTOCOLS),
     scope: scope === undefined ? defaultScope(route, deletion, family) : numberOf(scope, SCOPES),
     tos: tos === undefined ? 0 : writer.check.integer('route.tos', tos, 0, 255),
@@ -119,18 +128,36 @@ function tableOf(writer: MessageWriter, { table, type }: NewRoute): number {
   return checked(writer, 'route.table', table, routeTable) ? numberOf(table, TABLES) : 0;
 }
 
-function writeHop(writer: MessageWriter, path: string, { gateway, link }: RouteHop, family: Family): void {
-  if (gateway !== undefined && checked(writer, `${path}gateway`, gateway, ipAddress)) {
-    const bytes = parseAddressAsIs(gateway) ?? new Uint8Array();
-    const ofFamily = bytes.length === 4 ? 4 : 6;
-    if (ofFamily === family) writer.attribute(RTA.gateway, () => writer.bytes(bytes));
-    else writer.attribute(RTA.via, () => writer.u16(AF[ofFamily]).bytes(bytes));
+/** A nexthop object, several ways, and the way of the route itself exclude one another. */
+function excludeOtherWays(writer: MessageWriter, route: NewRoute): void {
+  const one = ['gateway', 'link', 'linkIndex'] as const;
+  const excluded = [
+    ...(route.nextHops === undefined ? [] : one.map((name) => [name, 'nextHops'] as const)),
+    ...(route.nextHopId === undefined
+      ? []
+      : ([...one, 'nextHops'] as const).map((name) => [name, 'nextHopId'] as const)),
+  ];
+  for (const [name, by] of excluded) {
+    if (route[name] !== undefined) writer.check.fail(`route.${name}`, route[name], `excludes ${by}`, true);
   }
-  // A next hop has its link in its header.
-  if (path !== 'route.') return;
-  if (link !== undefined && checked(writer, `${path}link`, link, linkIndex)) {
-    writer.attribute(RTA.outputLink, () => writer.link(link));
+}
+
+function writeGateway(writer: MessageWriter, path: string, { gateway }: RouteHop, family: Family): void {
+  if (gateway === undefined || !checked(writer, `${path}gateway`, gateway, ipAddress)) return;
+  const bytes = parseAddressAsIs(gateway) ?? new Uint8Array();
+  const ofFamily = bytes.length === 4 ? 4 : 6;
+  if (ofFamily === family) writer.attribute(RTA.gateway, () => writer.bytes(bytes));
+  else writer.attribute(RTA.via, () => writer.u16(AF[ofFamily]).bytes(bytes));
+}
+
+/** The link of a way, by name or by index; undefined without one, or with a fault. */
+function linkOf(writer: MessageWriter, path: string, hop: RouteHop): LinkReference | undefined {
+  const { link, linkIndex: index } = hop;
+  if (index !== undefined) {
+    if (link !== undefined) writer.check.fail(`${path}linkIndex`, index, 'excludes link', true);
+    return writer.check.integer(`${path}linkIndex`, index, 1, MOST);
   }
+  return link !== undefined && checked(writer, `${path}link`, link, linkIndex) ? link : undefined;
 }
 
 function writeNextHops(writer: MessageWriter, route: NewRoute, family: Family): void {
@@ -140,9 +167,6 @@ function writeNextHops(writer: MessageWriter, route: NewRoute, family: Family): 
     writer.check.fail('route.nextHops', nextHops, 'must be an array of next hops', !Array.isArray(nextHops));
     return;
   }
-  for (const name of ['gateway', 'link', 'nextHopId'] as const) {
-    if (route[name] !== undefined) writer.check.fail(`route.${name}`, route[name], 'excludes nextHops', true);
-  }
   writer.attribute(RTA.multipath, () => {
     for (const [i, hop] of nextHops.entries()) writeNextHop(writer, `route.nextHops[${i}].`, hop, family);
   });
@@ -151,15 +175,16 @@ function writeNextHops(writer: MessageWriter, route: NewRoute, family: Family): 
 function writeNextHop(writer: MessageWriter, path: string, hop: NextHop, family: Family): void {
   if (!writer.check.isObject(path.slice(0, -1), hop)) return;
   writer.check.onlyFields(path, hop, NEXT_HOP_NAMES, 'a next hop');
-  const { weight = 1, link } = hop;
+  refuseAttributes(writer.check, path, hop);
+  const { weight = 1 } = hop;
   const hops = writer.check.integer(`${path}weight`, weight, 1, 256) - 1;
   const flags = flagSum(writer.check, `${path}flags`, hop.flags, FLAGS) & WRITTEN_FLAGS;
-  if (link !== undefined && !checked(writer, `${path}link`, link, linkIndex)) return;
+  const link = linkOf(writer, path, hop);
   writer.struct(() => {
     writer
       .u8(flags)
       .u8(Math.max(hops, 0))
       .link(link ?? 0);
-    writeHop(writer, path, hop, family);
+    writeGateway(writer, path, hop, family);
   });
 }

@@ -3,33 +3,37 @@ import type { Family } from '../../../net/address.js';
 import type { AttributeCursor } from '../../wire/attributeCursor.js';
 import {
   checked,
-  choice,
   type Fields,
   type Format,
   field,
+  type Ignored,
   integer,
   type LinkNames,
   linkName,
   type Numbers,
   nameOf,
-  namesOf,
+  nameOrNumber,
   readField,
+  refuseAttributes,
   writeFields,
 } from '../fields.js';
+import { unnamedFlags } from '../flags.js';
 import { type Message, MessageWriter } from '../message.js';
 import { AF, familyOfNumber, NLM_F, RTM, WRITE_FLAGS } from '../numbers.js';
 import { checkFamily, checkPrefix, formatPrefix, type Prefix } from '../prefixes.js';
-import { routeProtocol, routeTable } from '../routes/fields.js';
-import type { NewRule, NumberRange, Rule, RuleAction } from './types.js';
+import { numberOf, routeProtocol, routeTable, TABLES } from '../routes/fields.js';
+import type { NewRule, NumberRange, Rule, RuleAction, RuleName, RuleSelector, RuleState } from './types.js';
 
 const FRA = { to: 1, from: 2, goto: 4, mark: 10, suppressPrefixLength: 14, table: 15, markMask: 16 } as const;
 const HEADER_SIZE = 12; // struct fib_rule_hdr
 const INVERT = 2;
-const RT_TABLE_MAIN = 254;
 const NONE = 0xffff_ffff; // no suppression
 const STATES = { unresolved: 4, inputLinkMissing: 8, outputLinkMissing: 16 } as const;
+const NAMED_FLAGS = INVERT | STATES.unresolved | STATES.inputLinkMissing | STATES.outputLinkMissing;
+/** FRA_PAD. */
+const IGNORED: Ignored = new Set([18]);
 
-const ACTIONS: Numbers<RuleAction> = {
+const ACTIONS: Numbers<Extract<RuleAction, string>> = {
   lookup: 1,
   goto: 2,
   nop: 3,
@@ -37,7 +41,7 @@ const ACTIONS: Numbers<RuleAction> = {
   unreachable: 7,
   prohibit: 8,
 };
-const ruleAction = choice('u8', ACTIONS);
+const ruleAction = nameOrNumber('u8', ACTIONS);
 
 function isRange(value: unknown, most: number): boolean {
   if (typeof value !== 'object' || value === null || Object.keys(value).length !== 2) return false;
@@ -63,10 +67,8 @@ const suppression: Format<number> = {
   read: (attribute) => (attribute.u32() === NONE ? undefined : attribute.u32()),
 };
 
-type Scalars = Omit<
-  Rule,
-  'family' | 'from' | 'to' | 'invert' | 'tos' | 'mark' | 'action' | 'table' | keyof typeof STATES | 'l3mdev'
->;
+type Scalars = Omit<RuleSelector, 'family' | 'from' | 'to' | 'invert' | 'tos' | 'mark'> &
+  Pick<RuleName, 'goto'>;
 const SCALARS: Fields<Scalars> = {
   inputLink: field(3, linkName),
   goto: field(FRA.goto, integer('u32')),
@@ -84,15 +86,16 @@ const L3MDEV = 19;
 const NAMES = new Set([
   ...Object.keys(SCALARS),
   ...['family', 'from', 'to', 'invert', 'tos', 'mark', 'action', 'table', 'l3mdev'],
-  ...Object.keys(STATES), // of one that was listed
+  ...[...Object.keys(STATES), 'flags', 'attributes'], // of one that was listed
 ]);
 const MARK_NAMES = new Set(['value', 'mask']);
 
 /** The message that adds or deletes a rule, with the defaults of iproute2. */
-export function encodeRule(verb: 'add' | 'delete', rule: NewRule): MessageWriter {
+export function encodeRule(verb: 'add' | 'delete', rule: NewRule | RuleName): MessageWriter {
   const writer = new MessageWriter(verb === 'add' ? RTM.newRule : RTM.deleteRule, WRITE_FLAGS[verb]);
   if (!writer.check.isObject('rule', rule)) return writer;
   writer.check.onlyFields('rule.', rule, NAMES, 'a rule');
+  refuseListed(writer, rule);
   const named = checkFamily(writer.check, 'rule.family', rule.family);
   const from = rule.from === undefined ? undefined : checkPrefix(writer.check, 'rule.from', rule.from, named);
   const to =
@@ -140,42 +143,57 @@ const NARROWING_RULE =
   'must have a field that few rules have, as priority, from, to, table, mark or a link: without one, the first rule of the family would be deleted';
 
 /** Whether a rule has a field that few others have. The kernel ignores a prefix of length 0, a TOS of 0 and a mark of 0. */
-function narrows(rule: NewRule, from: Prefix | undefined, to: Prefix | undefined): boolean {
+function narrows(rule: RuleName, from: Prefix | undefined, to: Prefix | undefined): boolean {
   const { mark, tos, l3mdev } = rule;
   if ((from?.length ?? 0) > 0 || (to?.length ?? 0) > 0 || l3mdev === true) return true;
   if (mark !== undefined && (mark.value > 0 || (mark.mask ?? 0) > 0)) return true;
   return NARROWING.some((name) => rule[name] !== undefined && (name !== 'tos' || tos !== 0));
 }
 
-function defaults(verb: 'add' | 'delete', { protocol }: NewRule): Partial<Scalars> {
+function defaults(verb: 'add' | 'delete', { protocol }: RuleName): Partial<Scalars> {
   return verb === 'add' && protocol === undefined ? { protocol: 'boot' } : {};
 }
 
+/** Refuses what cannot be written of a rule that was listed. */
+function refuseListed(writer: MessageWriter, rule: Partial<RuleState>): void {
+  refuseAttributes(writer.check, 'rule.', rule);
+  const { flags } = rule;
+  if (flags !== undefined)
+    writer.check.fail(
+      'rule.flags',
+      flags,
+      'must be left out: the library writes the rule without them',
+      true,
+    );
+}
+
 /** A deletion without an action deletes a rule with any action. */
-function actionOf(writer: MessageWriter, verb: 'add' | 'delete', { action, goto }: NewRule): number {
+function actionOf(writer: MessageWriter, verb: 'add' | 'delete', { action, goto }: RuleName): number {
   if (action !== undefined) {
     if (!checked(writer, 'rule.action', action, ruleAction)) return 0;
-    if (goto !== undefined && action !== 'goto')
+    const number = numberOf(action, ACTIONS);
+    if (goto !== undefined && number !== ACTIONS.goto)
       writer.check.fail('rule.goto', goto, 'is of the action goto', true);
-    return ACTIONS[action];
+    if (goto === undefined && number === ACTIONS.goto && verb === 'add')
+      writer.check.fail('rule.goto', goto, 'must be the priority of a later rule: the action is goto', true);
+    return number;
   }
   if (goto !== undefined) return ACTIONS.goto;
   return verb === 'add' ? ACTIONS.lookup : 0;
 }
 
-function tableOf(writer: MessageWriter, verb: 'add' | 'delete', rule: NewRule): number {
+function tableOf(writer: MessageWriter, verb: 'add' | 'delete', rule: RuleName): number {
   const { table, action, goto, l3mdev } = rule;
   if (table === undefined) {
     const looksUp = (action ?? (goto === undefined ? 'lookup' : 'goto')) === 'lookup';
-    return verb === 'add' && looksUp && !l3mdev ? RT_TABLE_MAIN : 0;
+    return verb === 'add' && looksUp && !l3mdev ? TABLES.main : 0;
   }
   if (!checked(writer, 'rule.table', table, routeTable)) return 0;
   if (l3mdev) writer.check.fail('rule.table', table, 'excludes l3mdev', true);
-  if (typeof table === 'number') return table;
-  return { default: 253, main: RT_TABLE_MAIN, local: 255 }[table];
+  return numberOf(table, TABLES);
 }
 
-function writeMark(writer: MessageWriter, { mark }: NewRule): void {
+function writeMark(writer: MessageWriter, { mark }: RuleName): void {
   if (mark === undefined || !writer.check.isObject('rule.mark', mark)) return;
   writer.check.onlyFields('rule.mark.', mark, MARK_NAMES, 'a mark');
   const value = writer.check.integer('rule.mark.value', mark.value, 0, 0xffff_ffff);
@@ -197,19 +215,21 @@ export function encodeListRules(family?: Family): MessageWriter {
 /** Reads a rule. Undefined for one of another family: of multicast routing. */
 export function readRule(message: Message, links: LinkNames): Rule | undefined {
   const family = familyOfNumber(message.u8(0));
-  const action = nameOf(ACTIONS, message.u8(7));
-  if (family === undefined || action === undefined) return undefined;
+  if (family === undefined) return undefined;
+  const action = nameOf(ACTIONS, message.u8(7)) ?? message.u8(7);
   const flags = message.u32(8);
   const rule: Record<string, unknown> = { family, priority: 0, action };
   if (message.u8(3) !== 0) rule['tos'] = message.u8(3);
   if (flags & INVERT) rule['invert'] = true;
   for (const [name, bit] of Object.entries(STATES)) if (flags & bit) rule[name] = true;
+  if (flags & ~NAMED_FLAGS) rule['flags'] = unnamedFlags(flags & ~NAMED_FLAGS);
   const mark: { value?: number; mask?: number } = {};
   for (const attributes = message.attributes(HEADER_SIZE); attributes.next(); ) {
     readAttribute(attributes, rule, mark, { family, to: message.u8(1), from: message.u8(2) }, links);
   }
-  if (mark.mask) rule['mark'] = { value: mark.value ?? 0, mask: mark.mask };
-  if (action !== 'lookup' || rule['table'] === 0) delete rule['table'];
+  // Without a mask the kernel lists a mask of all bits.
+  if (mark.value !== undefined || mark.mask) rule['mark'] = { value: mark.value ?? 0, mask: mark.mask ?? 0 };
+  if (rule['table'] === 0) delete rule['table'];
   return rule as unknown as Rule;
 }
 
@@ -240,6 +260,6 @@ function readAttribute(
       if (attribute.u8() !== 0) rule['l3mdev'] = true;
       break;
     default:
-      readField(attribute, SCALARS, namesOf(SCALARS), rule, links);
+      readField(attribute, SCALARS, rule, links, IGNORED);
   }
 }

@@ -1,9 +1,10 @@
 // Rules of policy routing, as JavaScript values. Source of every rule: include/uapi/linux/fib_rules.h, ip-rule(8).
 import type { Family } from '../../../net/address.js';
-import type { RouteProtocol, RouteTable } from '../routes/types.js';
+import type { ListedAttribute } from '../../types.js';
+import type { RouteProtocol, RouteTable, UnnamedFlag } from '../routes/types.js';
 
-/** The effect of a rule (`FR_ACT_`). */
-export type RuleAction = 'lookup' | 'goto' | 'nop' | 'blackhole' | 'unreachable' | 'prohibit';
+/** The effect of a rule (`FR_ACT_`): one of those with a name, or a number from 0 to 255. */
+export type RuleAction = 'lookup' | 'goto' | 'nop' | 'blackhole' | 'unreachable' | 'prohibit' | number;
 
 /** Numbers from the first to the last one. */
 export interface NumberRange {
@@ -18,8 +19,8 @@ export interface RuleMark {
   readonly mask?: number;
 }
 
-/** A rule that is written, and the name of one that is deleted: the first one with all these fields. */
-export interface NewRule {
+/** The packets to which a rule applies, and the order of rules. */
+export interface RuleSelector {
   /** Default: that of a prefix, else 4. */
   readonly family?: Family;
   /** Rules apply in the order of their priorities, 0 first. Default: one less than the lowest, at most 32765. */
@@ -37,8 +38,6 @@ export interface NewRule {
   readonly inputLink?: string;
   /** Name of the link to which a socket is bound, which need not exist. */
   readonly outputLink?: string;
-  /** The packet belongs to the VRF of its link. The table is then that of the VRF. Linux 4.8. */
-  readonly l3mdev?: boolean;
   /** Number of the IP protocol. Linux 4.17. */
   readonly ipProtocol?: number;
   /** Linux 4.17. */
@@ -47,12 +46,6 @@ export interface NewRule {
   readonly destinationPorts?: NumberRange;
   /** Users whose packets they are. Linux 4.10. */
   readonly uids?: NumberRange;
-  /** Default `lookup`. */
-  readonly action?: RuleAction;
-  /** Of `lookup`; default `main`. */
-  readonly table?: RouteTable;
-  /** Of `goto`: the priority of a later rule. */
-  readonly goto?: number;
   /** Ignores routes whose prefix is at most this long. */
   readonly suppressPrefixLength?: number;
   /** Ignores routes by links of this group. */
@@ -61,8 +54,51 @@ export interface NewRule {
   readonly protocol?: RouteProtocol;
 }
 
-/** A rule as the kernel lists it. It is also the name of the rule. */
-export interface Rule extends NewRule {
+/** The table of a rule. */
+export type RuleLookup =
+  | {
+      /** Of `lookup`; default `main`. */
+      readonly table?: RouteTable;
+      readonly l3mdev?: false;
+    }
+  | {
+      /** The packet belongs to the VRF of its link. The table is then that of the VRF. Linux 4.8. */
+      readonly l3mdev: boolean;
+      readonly table?: never;
+    };
+
+/** The effect of a rule on packets. */
+export type RuleEffect =
+  | {
+      /** Default `lookup`. */
+      readonly action?: Exclude<RuleAction, 'goto'>;
+      readonly goto?: never;
+    }
+  | {
+      /** Default of a rule with `goto`. */
+      readonly action?: 'goto';
+      /** The priority of a later rule. */
+      readonly goto: number;
+    };
+
+/** A rule that is written. */
+export type NewRule = RuleSelector & RuleLookup & RuleEffect;
+
+/**
+ * The name of a rule that is deleted: the first one with all these fields. One of them must be a field that few rules have; see
+ * `Rtnetlink.deleteRule`.
+ */
+export interface RuleName extends RuleSelector {
+  /** Default: any. */
+  readonly action?: RuleAction;
+  /** Default: any. */
+  readonly table?: RouteTable;
+  readonly l3mdev?: boolean;
+  readonly goto?: number;
+}
+
+/** What a rule has beside the fields that are written. */
+export interface RuleState {
   readonly family: Family;
   readonly priority: number;
   readonly action: RuleAction;
@@ -72,4 +108,11 @@ export interface Rule extends NewRule {
   readonly inputLinkMissing?: boolean;
   /** The output link does not exist. */
   readonly outputLinkMissing?: boolean;
+  /** Flags that have no field here (`fib_rule_hdr.flags`). The rule cannot be written with them. */
+  readonly flags?: readonly UnnamedFlag[];
+  /** Attributes that have no field here. The rule cannot be written with them: it would apply to more packets. */
+  readonly attributes?: readonly ListedAttribute[];
 }
+
+/** A rule as the kernel lists it. It is also the name of the rule. */
+export type Rule = NewRule & RuleState;

@@ -1,9 +1,9 @@
 // Addresses of links in memory, with the kernel's rules.
-import { constants } from 'node:os';
 import { canonicalAddressAsIs, familyOf, isLinkLocalIPv6 } from '../../../net/address.js';
+import { NEW_FLAGS } from '../../rtnetlink/addresses/records.js';
 import type { AddressFlag, LinkAddress, LinkAddressId, NewLinkAddress } from '../../rtnetlink/types.js';
-
-const { EADDRNOTAVAIL, EEXIST } = constants.errno;
+import type { Refusal } from '../client.js';
+import { REFUSALS } from './refusals.js';
 
 /** A change of an address. */
 export type AddressChanged = (address: LinkAddress, deleted: boolean) => void;
@@ -21,19 +21,19 @@ export class FakeAddresses {
     return [...this.#addresses.values()].map((address) => ({ ...address, link }));
   }
 
-  write(verb: 'add' | 'replace', given: NewLinkAddress): number | undefined {
+  write(verb: 'add' | 'replace', given: NewLinkAddress): Refusal | undefined {
     const address = completed(given);
     const key = keyOf(address);
-    if (verb === 'add' && this.#addresses.has(key)) return EEXIST;
+    if (verb === 'add' && this.#addresses.has(key)) return REFUSALS[familyOf(address.address)].assigned;
     this.#addresses.set(key, address);
     this.#changed(address, false);
     return undefined;
   }
 
-  delete(id: LinkAddressId): number | undefined {
+  delete(id: LinkAddressId): Refusal | undefined {
     const key = keyOf({ ...id, address: canonicalAddressAsIs(id.address) ?? id.address });
     const held = this.#addresses.get(key);
-    if (!held || held.prefix !== id.prefix) return EADDRNOTAVAIL;
+    if (!held || held.prefix !== id.prefix) return REFUSALS[familyOf(key)].notAssigned;
     this.#addresses.delete(key);
     this.#changed(held, true);
     return undefined;
@@ -44,7 +44,9 @@ function completed({ address: text, peer, broadcast, flags = [], ...given }: New
   const address = canonicalAddressAsIs(text) ?? text;
   const family = familyOf(address);
   const { validLifetime } = given;
-  const set: AddressFlag[] = [...flags, ...(validLifetime === undefined ? (['permanent'] as const) : [])];
+  // The other flags of one that was listed are the kernel's.
+  const set: AddressFlag[] = NEW_FLAGS.filter((flag) => flags.includes(flag));
+  if (validLifetime === undefined) set.push('permanent');
   const preferred = given.preferredLifetime ?? validLifetime;
   return {
     ...given,

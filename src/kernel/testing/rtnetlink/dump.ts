@@ -15,7 +15,7 @@ export function dumpAddresses(link: Link, addresses: readonly LinkAddress[]): st
 export function dumpRoute(route: Route): string {
   const { type, destination, gateway, link, table, protocol, scope, preferredSource, metric } = route;
   const parts = [
-    type === 'unicast' ? '' : type,
+    type === 'unicast' ? '' : String(type),
     shortened(destination),
     gateway === undefined ? '' : `via ${gateway}`,
     link === undefined ? '' : `dev ${link}`,
@@ -47,7 +47,7 @@ export function dumpRule(rule: Rule): string {
       : `fwmark ${fwmark}${mark?.mask === undefined ? '' : `/0x${mark.mask.toString(16)}`}`,
     inputLink === undefined ? '' : `iif ${inputLink}`,
     outputLink === undefined ? '' : `oif ${outputLink}`,
-    action === 'lookup' ? `lookup ${table}` : action,
+    action === 'lookup' ? `lookup ${table}` : String(action),
     target === undefined ? '' : String(target),
   ];
   return `${joined(parts)}\n`;
@@ -56,7 +56,7 @@ export function dumpRule(rule: Rule): string {
 /** A line of `ip neigh`. */
 export function dumpNeighbour({ address, link, hardwareAddress, flags, state, proxy }: Neighbour): string {
   const lladdr = hardwareAddress === undefined ? '' : `lladdr ${hardwareAddress}`;
-  return `${joined([address, `dev ${link}`, lladdr, ...flags, proxy ? 'proxy' : state.toUpperCase()])}\n`;
+  return `${joined([address, `dev ${link}`, lladdr, ...flags, proxy ? 'proxy' : String(state).toUpperCase()])}\n`;
 }
 
 /** ip leaves out the length of a whole address. */

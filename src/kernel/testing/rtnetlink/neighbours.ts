@@ -1,15 +1,24 @@
 // Neighbours in memory, with the kernel's rules.
 import { constants } from 'node:os';
 import { canonicalAddressAsIs, familyOf } from '../../../net/address.js';
-import type { Neighbour, NeighbourId, NewNeighbour } from '../../rtnetlink/types.js';
+import type { Neighbour, NeighbourId, NeighbourState, NewNeighbour } from '../../rtnetlink/types.js';
+import type { Refusal } from '../client.js';
+import { BAD_HARDWARE_ADDRESS, NO_HARDWARE_ADDRESS } from './refusals.js';
 
-const { EEXIST, EINVAL, ENOENT } = constants.errno;
+const { EEXIST, ENOENT } = constants.errno;
 
 /** A change of a neighbour. */
 export type NeighbourChanged = (neighbour: Neighbour, deleted: boolean) => void;
 
-/** States in which the hardware address is known (NUD_VALID less NUD_NOARP). */
-const WITH_ADDRESS: ReadonlySet<string> = new Set(['reachable', 'stale', 'delay', 'probe', 'permanent']);
+/** States in which the hardware address is known (NUD_VALID). */
+const WITH_ADDRESS: ReadonlySet<NeighbourState> = new Set([
+  'reachable',
+  'stale',
+  'delay',
+  'probe',
+  'permanent',
+  'noarp',
+]);
 
 /** The neighbours of a network namespace. */
 export class FakeNeighbours {
@@ -28,13 +37,15 @@ export class FakeNeighbours {
     return this.#neighbours.get(keyOf(id));
   }
 
-  write(verb: 'add' | 'change' | 'replace', given: NewNeighbour): number | undefined {
+  write(verb: 'add' | 'change' | 'replace', given: NewNeighbour): Refusal | undefined {
     const { link, proxy, hardwareAddress, flags = [], state = 'permanent', protocol } = given;
     const held = this.get(given);
     if (verb === 'add' && held && !proxy) return EEXIST;
     if (verb === 'change' && !held) return ENOENT;
     const known = hardwareAddress?.toLowerCase() ?? held?.hardwareAddress;
-    if (!proxy && known === undefined && WITH_ADDRESS.has(state)) return EINVAL;
+    if (!proxy && known === undefined && WITH_ADDRESS.has(state)) return NO_HARDWARE_ADDRESS;
+    // The links of the fake are Ethernet.
+    if (known !== undefined && known.split(':').length !== 6) return BAD_HARDWARE_ADDRESS;
     const address = canonicalAddressAsIs(given.address) ?? given.address;
     const neighbour: Neighbour = {
       link,

@@ -4,22 +4,26 @@ import { type Family, formatAddress } from '../../../net/address.js';
 import type {
   Link,
   LinkAddress,
+  LinkReference,
   NewRoute,
   NewRule,
   Route,
   RouteHop,
   RouteQuery,
   RouteScope,
+  RouteType,
   Rule,
+  RuleName,
 } from '../../rtnetlink/types.js';
+import type { Refusal } from '../client.js';
 import { isIn, networkOf, parsed } from './prefix.js';
+import { BACKWARD_GOTO, HOST_BITS, noLink, REFUSALS } from './refusals.js';
 
-const { EACCES, EEXIST, EHOSTUNREACH, EINVAL, ENETDOWN, ENETUNREACH, ENODEV, ENOENT, ESRCH } =
-  constants.errno;
+const { EACCES, EEXIST, EHOSTUNREACH, EINVAL, ENETUNREACH, ENODEV, ENOENT, ESRCH } = constants.errno;
 
 /** The links and addresses that routes depend on. */
 export interface Surroundings {
-  link(name: string): Link | undefined;
+  link(reference: LinkReference): Link | undefined;
   addresses(): readonly LinkAddress[];
 }
 
@@ -58,13 +62,32 @@ export class FakeRoutes {
     return found.sort((a, b) => a.family - b.family || a.priority - b.priority);
   }
 
-  write(verb: Verb, given: NewRoute): number | undefined {
-    const route = completed(given);
-    if (verb === 'delete') return this.#delete(route, given);
+  write(verb: Verb, given: NewRoute): Refusal | undefined {
+    const named = this.#named(given);
+    if (!named) return ENODEV;
+    const route = completed(named);
+    if (verb === 'delete') return this.#delete(route, named);
     return this.#findFault(route) ?? this.#put(verb, this.#withLinks(route));
   }
 
-  #put(verb: Verb, route: Route): number | undefined {
+  /** A route with the names of its links, of which it may have indexes, and without what is only listed. */
+  #named({
+    resolved: _resolved,
+    ...given
+  }: NewRoute & Pick<Partial<Route>, 'resolved'>): NewRoute | undefined {
+    let isKnown = true;
+    const nameHop = <Hop extends RouteHop>({ linkIndex, ...hop }: Hop): Omit<Hop, 'linkIndex'> => {
+      if (linkIndex === undefined) return hop;
+      const link = this.#around.link(linkIndex)?.name;
+      isKnown &&= link !== undefined;
+      return { ...hop, ...(link !== undefined && { link }) };
+    };
+    const { nextHops, ...route } = given;
+    const named = { ...nameHop(route), ...(nextHops && { nextHops: nextHops.map(nameHop) }) };
+    return isKnown ? named : undefined;
+  }
+
+  #put(verb: Verb, route: Route): Refusal | undefined {
     const place = this.#routes.findIndex((each) => keyOf(each) === keyOf(route));
     const exists = place >= 0 || this.#kernelHas(route);
     if (verb === 'add' && exists) return EEXIST;
@@ -79,7 +102,7 @@ export class FakeRoutes {
     return undefined;
   }
 
-  #delete(route: Route, given: NewRoute): number | undefined {
+  #delete(route: Route, given: NewRoute): Refusal | undefined {
     const place = this.#routes.findIndex((each) => matches(each, route, given));
     const [deleted] = place < 0 ? [] : this.#routes.splice(place, 1);
     if (!deleted) return ESRCH;
@@ -99,7 +122,7 @@ export class FakeRoutes {
     });
   }
 
-  addRule(given: NewRule): number | undefined {
+  addRule(given: NewRule): Refusal | undefined {
     const family = given.family ?? familyOfPrefix(given.from ?? given.to);
     const others = this.#rules.filter((rule) => rule.family === family);
     const action = given.action ?? (given.goto === undefined ? 'lookup' : 'goto');
@@ -108,22 +131,22 @@ export class FakeRoutes {
       ...others.filter(({ priority }) => priority > 0).map(({ priority }) => priority),
     );
     const { family: _family, ...rest } = given;
-    const rule: Rule = {
+    const rule = {
       ...rest,
       family,
       action,
       priority: given.priority ?? lowest - 1,
       protocol: given.protocol ?? 'boot',
       ...(action === 'lookup' && !given.l3mdev && { table: given.table ?? 'main' }),
-    };
-    if (action === 'goto' && (given.goto === undefined || given.goto <= rule.priority)) return EINVAL;
+    } as Rule;
+    if (action === 'goto' && (given.goto === undefined || given.goto <= rule.priority)) return BACKWARD_GOTO;
     if (others.some((each) => describe(each) === describe(rule))) return EEXIST;
     this.#rules.push(rule);
     this.#changed({ rule }, false);
     return undefined;
   }
 
-  deleteRule(given: NewRule): number | undefined {
+  deleteRule(given: RuleName): number | undefined {
     const family = given.family ?? familyOfPrefix(given.from ?? given.to);
     const wanted = Object.entries(given).filter(
       ([field, value]) => field !== 'family' && value !== undefined,
@@ -171,23 +194,35 @@ export class FakeRoutes {
     };
   }
 
-  #findFault({ type, destination, family, gateway, link, nextHops, flags }: Route): number | undefined {
+  #findFault({
+    type,
+    destination,
+    family,
+    gateway,
+    link,
+    nextHops,
+    flags,
+    preferredSource,
+  }: Route): Refusal | undefined {
     for (const name of nextHops ? nextHops.map((hop) => hop.link) : [link]) {
-      if (name !== undefined && !this.#around.link(name)) return ENODEV;
+      if (name !== undefined && !this.#around.link(name)) return noLink(name);
     }
     const { bytes, length } = parsed(destination);
-    if (family === 4 && networkOf(formatAddress(bytes), length) !== destination) return EINVAL;
+    if (family === 4 && networkOf(formatAddress(bytes), length) !== destination) return HOST_BITS;
     if (type !== 'unicast' && type !== 'local') return undefined;
     for (const hop of nextHops ?? [{ gateway, link, flags }]) {
       if (hop.link === undefined && hop.gateway === undefined) return ENODEV;
-      if (hop.link !== undefined && !this.#around.link(hop.link)?.up) return ENETDOWN;
+      if (hop.link !== undefined && !this.#around.link(hop.link)?.up) return REFUSALS[family].linkDown;
       if (
         hop.gateway !== undefined &&
         !this.#reaches(hop.gateway, hop.link, hop.flags?.includes('onlink') ?? false)
       ) {
-        return family === 4 ? ENETUNREACH : EHOSTUNREACH;
+        return REFUSALS[family].noWay;
       }
     }
+    const isOurs = ({ address }: LinkAddress) => address === preferredSource;
+    if (preferredSource !== undefined && !this.#around.addresses().some(isOurs))
+      return REFUSALS[family].notOurs;
     return undefined;
   }
 
@@ -253,7 +288,7 @@ export class FakeRoutes {
   }
 }
 
-const ERRORS: ReadonlyMap<string, number> = new Map([
+const ERRORS: ReadonlyMap<RouteType, number> = new Map<RouteType, number>([
   ['blackhole', EINVAL],
   ['unreachable', EHOSTUNREACH],
   ['prohibit', EACCES],
@@ -288,10 +323,10 @@ function completed(given: NewRoute): Route {
     flags: given.flags ?? [],
     ...(family === 6 && { metric: given.metric || 1024, preference: given.preference ?? 'medium' }),
     ...(nextHops && { nextHops: nextHops.map((hop) => ({ weight: 1, flags: [], ...hop })) }),
-  };
+  } as Route;
 }
 
-function defaultScope(type: string, hasGateway: boolean): RouteScope {
+function defaultScope(type: RouteType, hasGateway: boolean): RouteScope {
   if (type === 'local') return 'host';
   if (type === 'unicast') return hasGateway ? 'global' : 'link';
   return type === 'broadcast' || type === 'multicast' || type === 'anycast' ? 'link' : 'global';

@@ -37,17 +37,18 @@ const PORT: BridgePortSettings = {
   ...{ multicastFlood: true, broadcastFlood: true, multicastToUnicast: false, groupForwardMask: 8 },
   ...{ neighbourSuppression: false, vlanTunnel: false, isolated: true, locked: false, backupPort: 'eth1' },
 };
-const VLAN: VlanSettings = {
+const VLAN: VlanSettings & { readonly id: number } = {
   ...{ id: 5, protocol: '802.1Q', reorderHeader: true, gvrp: false, mvrp: false, looseBinding: false },
   ...{ bridgeBinding: false, ingressQosMap: [[0, 3]], egressQosMap: [[0, 3]] },
 };
 
 /** Name, kind and settings of links to add. */
-export const NEW_LINKS: readonly (readonly [string, string, NewLinkSettings])[] = [
+export const NEW_LINKS = [
   ['a', 'bridge', { ...COMMON, bridge: BRIDGE, master: 'br0', index: 5, txQueues: 2, rxQueues: 2 }],
   ['b', 'vlan', { link: 'eth0', vlan: VLAN }],
   ['c', 'veth', { netns: 1, peer: { ...COMMON, name: 'd' } }],
-];
+  ['d', 'macvlan', { link: 'eth0' }],
+] as const satisfies readonly (readonly [string, string, NewLinkSettings])[];
 
 /** Changes of a link. */
 export const CHANGES: readonly LinkSettings[] = [

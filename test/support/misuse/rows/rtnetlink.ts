@@ -23,6 +23,7 @@ const ADDRESSES: readonly NewLinkAddress[] = [
       broadcast: '10.0.0.255',
     },
     ...{ label: 'eth0:1', metric: 5, validLifetime: 100, preferredLifetime: 50, flags: ['noprefixroute'] },
+    protocol: 200,
   },
 ];
 const ID = { link: 'eth0', address: '10.0.0.1', prefix: 24, peer: '10.0.0.2' };
@@ -55,6 +56,8 @@ const ROUTES: readonly NewRoute[] = [
   },
   { destination: '10.0.0.0/8', nextHops: [{ ...HOP, weight: 2 }] },
   { destination: '10.0.0.0/8', nextHopId: 1 },
+  { destination: '10.0.0.0/8', linkIndex: 1 },
+  { destination: '10.0.0.0/8', nextHops: [{ gateway: '10.0.0.1', linkIndex: 1 }] },
 ];
 const FILTER: RouteFilter = { family: 4, table: 'main', protocol: 'static', type: 'unicast', link: 'eth0' };
 const QUERY: RouteQuery = {
@@ -79,8 +82,11 @@ const NEIGHBOUR: NewNeighbour = {
 const NEIGHBOUR_ID = { link: 'eth0', address: '10.0.0.9', proxy: true };
 
 const OPERATIONS: readonly RtnetlinkOperation[] = [
-  ...NEW_LINKS.map(([name, kind, settings]) => ({ do: 'addLink', name, kind, settings }) as const),
+  ...NEW_LINKS.map(
+    ([name, kind, settings]) => ({ do: 'addLink', name, kind, settings }) as RtnetlinkOperation,
+  ),
   ...CHANGES.map((settings) => ({ do: 'setLink', link: 'eth0', settings }) as const),
+  { do: 'deleteLink', link: 'eth0' },
   { do: 'deleteLink', name: 'eth0' },
   ...ADDRESSES.map((address) => ({ do: 'addAddress', address }) as const),
   ...ADDRESSES.map((address) => ({ do: 'replaceAddress', address }) as const),

@@ -4,10 +4,9 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { NetlinkError } from '../../../../src/errors.js';
-import { MESSAGE } from '../../../../src/kernel/rtnetlink/layouts.js';
 import { indexOf, readLink, readName } from '../../../../src/kernel/rtnetlink/links/read.js';
 import { encodeNewLink } from '../../../../src/kernel/rtnetlink/links/write.js';
-import { type Message, type MessageWriter, messagesOf } from '../../../../src/kernel/rtnetlink/message.js';
+import { type Message, messagesOf } from '../../../../src/kernel/rtnetlink/message.js';
 import { encodeNeighbour, readNeighbour } from '../../../../src/kernel/rtnetlink/neighbours/codec.js';
 import { readRoute } from '../../../../src/kernel/rtnetlink/routes/read.js';
 import { encodeRoute } from '../../../../src/kernel/rtnetlink/routes/write.js';
@@ -15,38 +14,9 @@ import { encodeRule, readRule } from '../../../../src/kernel/rtnetlink/rules/cod
 import type { NewNeighbour, NewRoute, NewRule } from '../../../../src/kernel/rtnetlink/types.js';
 import { HOST_IS_LITTLE } from '../../../../src/kernel/wire/messages.js';
 import { ROOT } from '../../../support/paths.js';
+import { HEADER, listed, NAMES, only, withHeader } from '../../../support/rtnetlink/messages.js';
 
 const LINKS = new Uint8Array(readFileSync(join(ROOT, 'test/native/captures/route-links.reply')));
-const NAMES = new Map([
-  [1, 'lo'],
-  [3, 'va'],
-]);
-const HEADER = 16; // struct nlmsghdr
-
-/** The message with a header, as the kernel would list the object. Links have the index 0, which has no name. */
-function listed(writer: MessageWriter): Uint8Array {
-  assert.equal(writer.check.fault, undefined);
-  const record = writer.finish();
-  const view = new DataView(record.buffer);
-  const size = view.getUint32(MESSAGE.payloadLength, true);
-  return withHeader(view.getUint16(MESSAGE.type, true), record.subarray(MESSAGE.SIZE, MESSAGE.SIZE + size));
-}
-
-function withHeader(type: number, payload: Uint8Array): Uint8Array {
-  const bytes = new Uint8Array(HEADER + payload.length);
-  const view = new DataView(bytes.buffer);
-  view.setUint32(0, bytes.length, HOST_IS_LITTLE);
-  view.setUint16(4, type, HOST_IS_LITTLE);
-  bytes.set(payload, HEADER);
-  return bytes;
-}
-
-function only<T>(bytes: Uint8Array, read: (message: Message) => T): T {
-  const messages = [...messagesOf(bytes, 'rtnetlink.test')];
-  assert.equal(messages.length, 1);
-  return read(messages[0] as Message);
-}
-
 const ROUTE: NewRoute = {
   destination: '10.9.0.0/16',
   table: 1000,
@@ -54,7 +24,6 @@ const ROUTE: NewRoute = {
   scope: 'site',
   metric: 9,
   preferredSource: '10.1.0.1',
-  nextHopId: 7,
   flags: ['onlink', 'pervasive'],
   tos: 16,
   gateway: 'fd01::2',
@@ -98,7 +67,7 @@ const SAMPLES: Readonly<Record<string, readonly [bytes: Uint8Array, read: (messa
     (message) => readLink(message, NAMES),
   ],
   'a VLAN': [
-    listed(encodeNewLink('v', 'vlan', { vlan: { id: 5, gvrp: true, egressQosMap: [[1, 2]] } })),
+    listed(encodeNewLink('v', 'vlan', { link: 'va', vlan: { id: 5, gvrp: true, egressQosMap: [[1, 2]] } })),
     (message) => readLink(message, NAMES),
   ],
   'a route of IPv4': [listed(encodeRoute('add', ROUTE)), (message) => readRoute(message, NAMES)],

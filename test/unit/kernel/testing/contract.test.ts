@@ -23,6 +23,8 @@ import { ipvsContract } from '../../../support/contract/ipvs.js';
 import { GET_NONE, LINK_TYPE, netlinkContract } from '../../../support/contract/netlink.js';
 import { rtnetlinkContract } from '../../../support/contract/rtnetlink.js';
 import { rtnetlinkObjectsContract } from '../../../support/contract/rtnetlinkObjects.js';
+import { withVeth } from '../../../support/contract/rtnetlinkVeth.js';
+import { rtnetlinkRoundTrips } from '../../../support/roundTrips/rtnetlink.js';
 
 /** A fake takes the place of the real one: the compiler checks it. */
 new FakeKernel() satisfies {
@@ -40,6 +42,12 @@ describe('a fake of iptables', () => iptablesContract(async () => new FakeIptabl
 describe('a fake of rtnetlink', () => {
   rtnetlinkContract(async () => new FakeRtnetlink(), 'dummy');
   rtnetlinkObjectsContract(async () => new FakeRtnetlink());
+  rtnetlinkRoundTrips(async () => {
+    const rtnetlink = new FakeRtnetlink();
+    await withVeth(async () => rtnetlink);
+    const show = () => [rtnetlink.dump('va'), rtnetlink.dumpRoutes(), rtnetlink.dumpNeighbours()];
+    return { rtnetlink, show: () => [...show(), rtnetlink.dumpRules(4), rtnetlink.dumpRules(6)] };
+  });
 });
 describe('a fake of netlink', () => {
   netlinkContract(async (protocol) => {

@@ -1,0 +1,138 @@
+// Objects of rtnetlink for round trips: every kind of object, both families, and every field that the kernel lists.
+import type {
+  NewLinkAddress,
+  NewNeighbour,
+  NewRoute,
+  NewRule,
+  RtnetlinkOperation,
+} from '../../../src/kernel/rtnetlink/types.js';
+
+const va = { link: 'va' } as const;
+
+export const ADDRESSES: Readonly<Record<string, NewLinkAddress>> = {
+  'an address of IPv4': { ...va, address: '10.2.0.1', prefix: 24 },
+  'one of a point-to-point link': { ...va, address: '10.2.0.1', prefix: 32, peer: '10.2.0.2' },
+  'one with every setting': {
+    ...{ ...va, address: '10.2.0.1', prefix: 24, broadcast: '10.2.0.255', label: 'va:x', scope: 'link' },
+    ...{ metric: 7, flags: ['noprefixroute'], validLifetime: 5000, preferredLifetime: 4000 },
+  },
+  'one with a scope of its own': { ...va, address: '10.2.0.1', prefix: 24, scope: 100 },
+  'one with an origin': { ...va, address: '10.2.0.1', prefix: 24, protocol: 200 },
+  'an address of IPv6': { ...va, address: 'fd02::1', prefix: 64, flags: ['nodad'] },
+  'one of a point-to-point link of IPv6': {
+    ...va,
+    ...{ address: 'fd02::1', prefix: 128, peer: 'fd02::2', flags: ['nodad'] },
+  },
+  'one of IPv6 with every setting': {
+    ...{ ...va, address: 'fd02::1', prefix: 64, metric: 7, protocol: 200 },
+    ...{ flags: ['nodad', 'home', 'mngtmpaddr', 'noprefixroute'], validLifetime: 5000, preferredLifetime: 0 },
+  },
+  'an IPv4-mapped one': { ...va, address: '::ffff:10.2.0.1', prefix: 128, flags: ['nodad'] },
+};
+
+const METRICS = {
+  ...{ mtu: 1400, advertisedMss: 1360, window: 1000, rtt: 100, rttVariance: 50, slowStartThreshold: 9 },
+  ...{ congestionWindow: 7, initialCongestionWindow: 8, initialReceiveWindow: 9, reordering: 3 },
+  ...{ hopLimit: 9, minimumRto: 300, quickAck: true, features: 1, congestionControl: 'reno' },
+} as const;
+
+export const ROUTES: Readonly<Record<string, NewRoute>> = {
+  'a route by a gateway': { destination: '10.9.0.0/16', gateway: '10.1.0.2' },
+  'one by a link': { destination: '10.9.0.0/16', link: 'va' },
+  'one of all addresses': { destination: 'default', gateway: '10.1.0.2', metric: 5 },
+  'one with every field': {
+    ...{ destination: '10.9.0.0/16', gateway: '10.1.0.2', link: 'va', table: 1000, protocol: 'static' },
+    ...{ scope: 'site', metric: 9, tos: 16, preferredSource: '10.1.0.1', flags: ['onlink'] },
+    metrics: { ...METRICS, locked: ['mtu', 'rtt'] },
+  },
+  'one by a gateway of IPv6': { destination: '10.9.0.0/16', gateway: 'fd01::2', link: 'va' },
+  'one of several ways': {
+    destination: '10.9.0.0/16',
+    nextHops: [
+      { gateway: '10.1.0.2', weight: 3 },
+      { gateway: '10.1.0.3', link: 'va', flags: ['onlink'] },
+    ],
+  },
+  'one that drops': { destination: '10.9.0.0/16', type: 'blackhole', metric: 3 },
+  'one that answers unreachable': { destination: '10.9.0.0/16', type: 'unreachable' },
+  'one that answers prohibited': { destination: '10.9.0.0/16', type: 'prohibit' },
+  'one that ends a table': { destination: '10.9.0.0/16', type: 'throw', table: 100 },
+  'a local one': { destination: '10.9.0.0/16', type: 'local', link: 'va' },
+  'one to everyone': { destination: '10.9.0.255', type: 'broadcast', link: 'va' },
+  'one of multicasts': { destination: '239.0.0.0/8', type: 'multicast', link: 'va' },
+  'a route of IPv6 by a gateway': { destination: 'fd09::/64', gateway: 'fd01::2' },
+  'one of IPv6 by a link': { destination: 'fd09::/64', link: 'va' },
+  'one of all addresses of IPv6': { destination: 'default', gateway: 'fd01::2' },
+  'one of IPv6 with every field': {
+    ...{
+      destination: 'fd09::/64',
+      gateway: 'fd01::2',
+      link: 'va',
+      table: 1000,
+      protocol: 'static',
+      metric: 9,
+    },
+    ...{ preferredSource: 'fd01::1', preference: 'high', flags: ['onlink'] },
+    metrics: { mtu: 1400, hopLimit: 9, locked: ['mtu'] },
+  },
+  'one of IPv6 that ends with time': { destination: 'fd09::/64', gateway: 'fd01::2', expires: 5000 },
+  'one of IPv6 for some sources': { destination: 'fd09::/64', source: 'fd03::/64', gateway: 'fd01::2' },
+  'one of IPv6 of several ways': {
+    destination: 'fd09::/64',
+    nextHops: [{ gateway: 'fd01::2', weight: 3 }, { gateway: 'fd01::3' }],
+  },
+  'one of IPv6 that drops': { destination: 'fd09::/64', type: 'blackhole' },
+  'one of IPv6 that answers unreachable': { destination: 'fd09::/64', type: 'unreachable' },
+  'one of IPv6 that answers prohibited': { destination: 'fd09::/64', type: 'prohibit' },
+  'one of IPv6 that ends a table': { destination: 'fd09::/64', type: 'throw', table: 100 },
+  'a local one of IPv6': { destination: 'fd09::/64', type: 'local', link: 'va' },
+  'one of IPv4-mapped addresses': { destination: '::ffff:10.9.0.0/112', gateway: 'fd01::2' },
+};
+
+export const RULES: Readonly<Record<string, NewRule>> = {
+  'a rule with every field': {
+    ...{ priority: 100, from: '10.0.0.0/8', to: '10.1.0.0/16', invert: true, tos: 16 },
+    ...{ mark: { value: 3, mask: 255 }, inputLink: 'va', outputLink: 'nowhere', ipProtocol: 6 },
+    ...{ sourcePorts: { first: 1, last: 2 }, destinationPorts: { first: 80, last: 90 } },
+    ...{ uids: { first: 5, last: 6 }, table: 1000, suppressPrefixLength: 3, suppressGroup: 4 },
+    protocol: 'static',
+  },
+  'one for the priority 0': { priority: 0, table: 100 },
+  'one that looks up': { priority: 100, from: '10.0.0.1/32', table: 'main' },
+  'one with a mark': { priority: 100, mark: { value: 7 }, table: 100 },
+  'one with a mask alone': { priority: 100, mark: { value: 0, mask: 8 }, table: 100 },
+  'one with a mask of no bits': { priority: 100, mark: { value: 7, mask: 0 }, table: 100 },
+  'one that goes on': { priority: 100, goto: 32766 },
+  'one that goes to none': { priority: 100, action: 'goto', goto: 32765 },
+  'one that does nothing': { priority: 100, action: 'nop' },
+  'one that drops': { priority: 100, action: 'blackhole' },
+  'one that answers unreachable': { priority: 100, action: 'unreachable', from: '10.0.0.0/8' },
+  'one that answers prohibited': { priority: 100, action: 'prohibit' },
+  'one for the table of a VRF': { priority: 100, l3mdev: true },
+  'a rule of IPv6': { priority: 100, from: 'fd00::/8', to: 'fd01::/16', table: 1000 },
+  'one of IPv6 that drops': { family: 6, priority: 100, action: 'blackhole' },
+  'one of IPv6 with a mark': { family: 6, priority: 100, mark: { value: 3, mask: 255 }, table: 100 },
+  'one of IPv4-mapped addresses': { priority: 100, from: '::ffff:10.0.0.0/104', table: 100 },
+};
+
+const hardwareAddress = '02:00:00:00:00:09';
+
+export const NEIGHBOURS: Readonly<Record<string, NewNeighbour>> = {
+  'a neighbour of IPv4': { ...va, address: '10.1.0.9', hardwareAddress },
+  'one that is stale, with its origin': {
+    ...{ ...va, address: '10.1.0.9', hardwareAddress, state: 'stale', protocol: 'static' },
+    flags: ['extern_learn'],
+  },
+  'one without ARP': { ...va, address: '10.1.0.9', hardwareAddress, state: 'noarp' },
+  'a proxy of IPv4': { ...va, address: '10.1.0.9', proxy: true },
+  'a neighbour of IPv6': { ...va, address: 'fd01::9', hardwareAddress, flags: ['router'] },
+  'a proxy of IPv6': { ...va, address: 'fd01::9', proxy: true },
+  'an IPv4-mapped one': { ...va, address: '::ffff:10.1.0.9', hardwareAddress },
+};
+
+export const LINKS: readonly Extract<RtnetlinkOperation, { readonly do: 'addLink' }>[] = [
+  { do: 'addLink', name: 'l0', kind: 'dummy' },
+  { do: 'addLink', name: 'l0', kind: 'bridge', settings: { bridge: { stp: true } } },
+  { do: 'addLink', name: 'l0', kind: 'vlan', settings: { link: 'va', vlan: { id: 5 } } },
+  { do: 'addLink', name: 'l0', kind: 'veth', settings: { peer: { name: 'l1' } } },
+];

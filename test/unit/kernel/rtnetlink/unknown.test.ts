@@ -1,0 +1,238 @@
+// What the library does not know of a newer kernel: attributes, numbers and flags. A listing shows them, and an object that has such
+// attributes is not written without them.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { RecordWriter } from '../../../../src/kernel/recordWriter.js';
+import { writeAddress } from '../../../../src/kernel/rtnetlink/addresses/records.js';
+import { ADDRESS, ATTRIBUTE, OPERATION } from '../../../../src/kernel/rtnetlink/layouts.js';
+import { readLink } from '../../../../src/kernel/rtnetlink/links/read.js';
+import { encodeNewLink, encodeSettings } from '../../../../src/kernel/rtnetlink/links/write.js';
+import type { MessageWriter } from '../../../../src/kernel/rtnetlink/message.js';
+import { encodeNeighbour, readNeighbour } from '../../../../src/kernel/rtnetlink/neighbours/codec.js';
+import { readAddresses } from '../../../../src/kernel/rtnetlink/records.js';
+import { encodeListRoutes } from '../../../../src/kernel/rtnetlink/routes/query.js';
+import { passes, readRoute } from '../../../../src/kernel/rtnetlink/routes/read.js';
+import { encodeRoute } from '../../../../src/kernel/rtnetlink/routes/write.js';
+import { encodeRule, readRule } from '../../../../src/kernel/rtnetlink/rules/codec.js';
+import type { LinkAddress, Neighbour, Route, Rule } from '../../../../src/kernel/rtnetlink/types.js';
+import { HEADER, listed, NAMES, only } from '../../../support/rtnetlink/messages.js';
+
+const TYPE = 200; // no attribute of any kernel has this number
+const VALUE = Uint8Array.of(1, 2, 3, 4, 5);
+const UNKNOWN = [{ type: TYPE, value: VALUE }];
+
+function with200(writer: MessageWriter): Uint8Array {
+  return listed(writer.attribute(TYPE, () => writer.bytes(VALUE)));
+}
+
+function asRoute(bytes: Uint8Array): Route {
+  return only(bytes, (message) => readRoute(message, NAMES)) ?? assert.fail();
+}
+
+function asRule(bytes: Uint8Array): Rule {
+  return only(bytes, (message) => readRule(message, NAMES)) ?? assert.fail();
+}
+
+function asNeighbour(bytes: Uint8Array): Neighbour {
+  return { ...(only(bytes, (message) => readNeighbour(message, NAMES)) ?? assert.fail()), link: 'va' };
+}
+
+/** A byte of the fixed header, changed. */
+function changed(bytes: Uint8Array, place: number, value: number): Uint8Array {
+  bytes[HEADER + place] = value;
+  return bytes;
+}
+
+function faultOf({ check }: MessageWriter): string {
+  return check.fault ? `${check.fault.field} ${check.fault.rule.split(':')[0]}` : 'none';
+}
+
+const REFUSED = 'attributes must be left out';
+
+describe('an attribute that is unknown', () => {
+  const route = { destination: '10.9.0.0/16', gateway: '10.1.0.2' } as const;
+
+  it('of a route is shown, and the route is neither written nor deleted', () => {
+    const found = asRoute(with200(encodeRoute('add', route)));
+    assert.deepEqual(found.attributes, UNKNOWN);
+    for (const verb of ['add', 'change', 'replace', 'append', 'delete'] as const) {
+      assert.equal(faultOf(encodeRoute(verb, found)), `route.${REFUSED}`, verb);
+    }
+    const { attributes: _, ...known } = found;
+    assert.equal(faultOf(encodeRoute('add', known)), 'none');
+  });
+
+  it('of the metrics of a route', () => {
+    const writer = encodeRoute('add', route);
+    writer.attribute(8, () =>
+      writer.attribute(2, () => writer.u32(1400)).attribute(TYPE, () => writer.bytes(VALUE)),
+    );
+    const found = asRoute(listed(writer));
+    assert.deepEqual(found.metrics, { mtu: 1400, attributes: UNKNOWN });
+    assert.equal(faultOf(encodeRoute('add', found)), `route.metrics.${REFUSED}`);
+  });
+
+  it('of one of several ways', () => {
+    const writer = encodeRoute('add', { destination: '10.9.0.0/16' });
+    writer.attribute(9, () =>
+      writer.struct(() => {
+        writer.u8(0).u8(0).link(3);
+        writer.attribute(TYPE, () => writer.bytes(VALUE));
+      }),
+    );
+    const found = asRoute(listed(writer));
+    assert.deepEqual(found.nextHops, [{ link: 'va', weight: 1, flags: [], attributes: UNKNOWN }]);
+    assert.equal(faultOf(encodeRoute('add', found)), `route.nextHops[0].${REFUSED}`);
+  });
+
+  it('of a rule is shown, and the rule is neither written nor deleted: it would be wider', () => {
+    const found = asRule(with200(encodeRule('add', { priority: 5, table: 100 })));
+    assert.deepEqual(found.attributes, UNKNOWN);
+    assert.equal(faultOf(encodeRule('add', found)), `rule.${REFUSED}`);
+    assert.equal(faultOf(encodeRule('delete', found)), `rule.${REFUSED}`);
+  });
+
+  it('of a neighbour is shown; it is not written, and deleted by its name', () => {
+    const given = { link: 'va', address: '10.1.0.9', hardwareAddress: '02:00:00:00:00:09' };
+    const found = asNeighbour(with200(encodeNeighbour('add', given)));
+    assert.deepEqual(found.attributes, UNKNOWN);
+    assert.equal(faultOf(encodeNeighbour('replace', found)), `neighbour.${REFUSED}`);
+    assert.equal(faultOf(encodeNeighbour('delete', found)), 'none');
+  });
+
+  it('of an address is shown; it is not written, and deleted by its name', () => {
+    const records = new Uint8Array(2 * ADDRESS.SIZE + ATTRIBUTE.SIZE + 8);
+    const view = new DataView(records.buffer);
+    view.setUint8(ADDRESS.family, 4);
+    view.setUint32(ADDRESS.attributesLength, ATTRIBUTE.SIZE + 8, true);
+    view.setUint16(ADDRESS.SIZE + ATTRIBUTE.type, TYPE, true);
+    view.setUint16(ADDRESS.SIZE + ATTRIBUTE.length, VALUE.length, true);
+    records.set(VALUE, ADDRESS.SIZE + ATTRIBUTE.SIZE);
+    const second = ADDRESS.SIZE + ATTRIBUTE.SIZE + 8;
+    view.setUint8(second + ADDRESS.family, 6);
+    view.setUint8(second + ADDRESS.protocol, 2);
+    const found = [...readAddresses(records)] as LinkAddress[];
+    assert.deepEqual(
+      found.map(({ address, attributes, protocol }) => [address, attributes, protocol]),
+      [
+        ['0.0.0.0', UNKNOWN, undefined],
+        ['::', undefined, 'kernel_ra'],
+      ],
+    );
+    const writer = new RecordWriter(OPERATION.SIZE, 1);
+    const faultOfAddress = (deletion: boolean) => {
+      writeAddress({ ...(found[0] ?? assert.fail()), link: 'va' }, deletion, writer);
+      return writer.finish()?.field;
+    };
+    assert.equal(faultOfAddress(false), 'address.attributes');
+    assert.equal(faultOfAddress(true), undefined);
+  });
+
+  it('of a bridge, a port and a VLAN is shown; a change leaves it, and a new link is not made without it', () => {
+    const data = (kind: string, info: number, value: number) => {
+      const writer = encodeNewLink('x', 'dummy');
+      return writer.attribute(18, () => {
+        writer.attribute(info - 1, () => writer.bytes(Buffer.from(kind)));
+        writer.attribute(value, () => writer.attribute(TYPE, () => writer.bytes(VALUE)));
+      });
+    };
+    const read = (writer: MessageWriter) => only(listed(writer), (message) => readLink(message, NAMES));
+    assert.deepEqual(read(data('bridge', 2, 2)).bridge, { attributes: UNKNOWN });
+    assert.deepEqual(read(data('vlan', 2, 2)).vlan, { attributes: UNKNOWN });
+    assert.deepEqual(read(data('bridge', 5, 5)).bridgePort, { attributes: UNKNOWN });
+    const bridge = { attributes: UNKNOWN, stp: true };
+    assert.equal(faultOf(encodeSettings('x', { bridge })), 'none');
+    assert.equal(faultOf(encodeNewLink('x', 'bridge', { bridge })), `settings.bridge.${REFUSED}`);
+  });
+});
+
+describe('a number that has no name', () => {
+  it('is the type of a route, which is written as it is', () => {
+    const found = asRoute(changed(listed(encodeRoute('add', { destination: '10.9.0.0/16' })), 7, 77));
+    assert.equal(found.type, 77);
+    assert.equal(asRoute(listed(encodeRoute('add', found))).type, 77);
+    assert.equal(faultOf(encodeListRoutes({ type: 77 })), 'none');
+    assert.ok(passes(found, { type: 77 }) && !passes(found, { type: 'unicast' }));
+  });
+
+  it('is the action of a rule', () => {
+    const found = asRule(changed(listed(encodeRule('add', { priority: 5 })), 7, 77));
+    assert.equal(found.action, 77);
+    assert.equal(asRule(listed(encodeRule('add', found))).action, 77);
+  });
+
+  it('is the state of a neighbour', () => {
+    const given = { link: 'va', address: '10.1.0.9', state: 'stale' } as const;
+    const found = asNeighbour(changed(listed(encodeNeighbour('add', given)), 9, 2));
+    assert.equal(found.state, 0x204);
+    assert.equal(asNeighbour(listed(encodeNeighbour('add', found))).state, 0x204);
+  });
+
+  it('is a setting of a link', () => {
+    const writer = encodeNewLink('b', 'bridge', { addressGeneration: 99, bridge: { vlanProtocol: 0x9100 } });
+    writer.attribute(16, () => writer.u8(42)); // IFLA_OPERSTATE
+    const link = only(listed(writer), (message) => readLink(message, NAMES));
+    assert.deepEqual([link.state, link.addressGeneration, link.bridge?.vlanProtocol], [42, 99, 0x9100]);
+  });
+});
+
+describe('a flag that has no name', () => {
+  it('of a route is shown, and is not written; what the kernel says about its answer is left out', () => {
+    const bytes = listed(encodeRoute('add', { destination: '10.9.0.0/16', flags: ['onlink'] }));
+    const found = asRoute(changed(changed(bytes, 8, 0x84), 9, 0x40));
+    assert.deepEqual(found.flags, ['onlink', 'bit_7']);
+    assert.equal(faultOf(encodeRoute('add', found)).split(' ')[0], 'route.flags');
+  });
+
+  it('of a rule is shown, and is not written', () => {
+    const found = asRule(changed(listed(encodeRule('add', { priority: 5, invert: true })), 10, 1));
+    assert.deepEqual([found.invert, found.flags], [true, ['bit_16']]);
+    assert.equal(faultOf(encodeRule('add', found)), 'rule.flags must be left out');
+  });
+
+  it('of a neighbour is shown', () => {
+    const writer = encodeNeighbour('add', { link: 'va', address: '10.1.0.9', flags: ['router'] });
+    writer.attribute(15, () => writer.u32(3)); // NDA_FLAGS_EXT
+    assert.deepEqual(asNeighbour(listed(writer)).flags, ['router', 'managed', 'bit_9']);
+  });
+
+  it('of a link is shown', () => {
+    const bytes = changed(listed(encodeNewLink('d', 'dummy', { up: true })), 11, 0x80);
+    assert.deepEqual(only(bytes, (message) => readLink(message, NAMES)).flags, ['up', 'bit_31']);
+  });
+});
+
+describe('a route', () => {
+  const by = (type: number, message: (writer: MessageWriter) => void, base = encodeRoute('add', ROUTE)) =>
+    asRoute(listed(base.attribute(type, () => message(base))));
+  const ROUTE = { destination: '10.9.0.0/16' } as const;
+
+  it('by a link whose name is not known has its index, and is written with it', () => {
+    const found = by(4, (writer) => writer.u32(99));
+    assert.deepEqual([found.link, found.linkIndex], [undefined, 99]);
+    assert.equal(asRoute(listed(encodeRoute('delete', found))).linkIndex, 99);
+    assert.equal(faultOf(encodeRoute('add', { ...found, link: 'va' })), 'route.linkIndex excludes link');
+    const nextHops = [{ gateway: '10.1.0.2', linkIndex: 99 }];
+    assert.equal(asRoute(listed(encodeRoute('add', { ...ROUTE, nextHops }))).nextHops?.[0]?.linkIndex, 99);
+  });
+
+  it('by a nexthop object has its ways apart, and is written without them', () => {
+    const base = encodeRoute('add', { ...ROUTE, nextHopId: 7 });
+    base.attribute(5, () => base.bytes(Uint8Array.of(10, 1, 0, 2)));
+    const found = by(4, (writer) => writer.u32(3), base);
+    assert.deepEqual(found.resolved, [{ gateway: '10.1.0.2', link: 'va', weight: 1, flags: [] }]);
+    assert.deepEqual([found.nextHopId, found.gateway, found.link], [7, undefined, undefined]);
+    const written = asRoute(listed(encodeRoute('delete', found)));
+    assert.deepEqual([written.nextHopId, written.resolved], [7, undefined]);
+    for (const way of [{ gateway: '10.1.0.2' }, { link: 'va' }, { linkIndex: 3 }, { nextHops: [{}] }]) {
+      const [field] = Object.keys(way);
+      const fault = faultOf(encodeRoute('add', { ...found, ...way }));
+      assert.equal(fault, `route.${field} excludes nextHopId`);
+    }
+  });
+});
+
+it('a mark with a mask of no bits stays one', () => {
+  const found = asRule(listed(encodeRule('add', { priority: 5, mark: { value: 3, mask: 0 } })));
+  assert.deepEqual(found.mark, { value: 3, mask: 0 });
+});

@@ -1,7 +1,7 @@
 // The contract of routes and rules: the behaviour that the kernel and the fake share.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import type { NewRoute, NewRule, Rtnetlink } from '../../../src/kernel/rtnetlink/types.js';
+import type { NewRoute, NewRule, RouteQuery, Rtnetlink } from '../../../src/kernel/rtnetlink/types.js';
 import { outcomes, refused } from './refusals.js';
 import { type Open, withVeth } from './rtnetlinkVeth.js';
 
@@ -112,38 +112,77 @@ function routes(open: Open): void {
     assert.deepEqual(await routesOf(rtnetlink), []);
   });
 
-  it('finds the route of a packet', async () => {
-    const rtnetlink = await withVeth(open);
-    await rtnetlink.apply([
-      { do: 'addRoute', route: { destination: '10.9.0.0/16', gateway: '10.1.0.2' } },
-      { do: 'addRoute', route: { destination: '10.9.1.0/24', gateway: '10.1.0.3' } },
-      { do: 'addRoute', route: { destination: '10.9.2.0/24', type: 'unreachable' } },
-      { do: 'addRoute', route: { destination: '10.9.3.0/24', type: 'blackhole' } },
-      { do: 'addRoute', route: { destination: '10.9.4.0/24', type: 'prohibit' } },
-      { do: 'addRoute', route: { destination: '10.9.0.0/16', gateway: '10.1.0.9', table: 100 } },
-      { do: 'addRule', rule: { mark: { value: 5 }, table: 100 } },
-    ]);
-    const way = async (address: string, mark?: number) => {
-      const { gateway, link, preferredSource, type } = await rtnetlink.getRoute(
-        address,
-        mark === undefined ? {} : { mark },
+  const FAMILIES = [
+    {
+      family: 4,
+      at: (net: number, host: string) => `10.9.${net}.${host}`,
+      net: 24,
+      base: 16,
+      own: '10.1.0.1',
+    },
+    {
+      family: 6,
+      at: (net: number, host: string) => `fd09:0:0:${net}::${host}`,
+      net: 64,
+      base: 16,
+      own: 'fd01::1',
+    },
+  ] as const;
+  for (const { family, at, net, base, own } of FAMILIES) {
+    const by = (host: string | number) => own.replace(/1$/, String(host));
+    it(`finds the route of a packet of IPv${family}`, async () => {
+      const rtnetlink = await withVeth(open);
+      const to = (number: number) => `${at(number, family === 4 ? '0' : '')}/${net}`;
+      const all = family === 4 ? `10.9.0.0/${base}` : `fd09::/${base}`;
+      const added: NewRoute[] = [
+        { destination: all, gateway: by(2) },
+        { destination: to(1), gateway: by(3) },
+        { destination: to(2), type: 'unreachable' },
+        { destination: to(3), type: 'blackhole' },
+        { destination: to(4), type: 'prohibit' },
+        { destination: all, gateway: by(9), table: 100 },
+        { destination: all, gateway: by(8), table: 101 },
+      ];
+      const rules: NewRule[] = [
+        { family, mark: { value: 5 }, table: 100 },
+        { family, from: `${own}/${family === 4 ? 32 : 128}`, table: 101 },
+      ];
+      const results = await rtnetlink.apply([
+        ...added.map((route) => ({ do: 'addRoute', route }) as const),
+        ...rules.map((rule) => ({ do: 'addRule', rule }) as const),
+      ]);
+      assert.deepEqual(outcomes(results), Array(9).fill('done'));
+      const way = async (address: string, query?: RouteQuery) => {
+        const { gateway, link, preferredSource, type } = await rtnetlink.getRoute(address, query);
+        return `${type} ${gateway ?? '-'} ${link} ${preferredSource ?? '-'}`;
+      };
+      assert.equal(await way(by(7)), `unicast - va ${own}`);
+      assert.equal(await way(own), `local - lo ${own}`);
+      assert.equal(await way(at(7, '7')), `unicast ${by(2)} va ${own}`);
+      assert.equal(await way(at(1, '7')), `unicast ${by(3)} va ${own}`);
+      assert.equal(await way(at(1, '7'), { mark: 5 }), `unicast ${by(9)} va ${own}`);
+      assert.match(await way(at(1, '7'), { from: own }), new RegExp(`^unicast ${by(8)} va `));
+      assert.equal(await way(by(7), { outputLink: 'va' }), `unicast - va ${own}`);
+      const whole = await rtnetlink.getRoute(at(1, '7'), { fibMatch: true });
+      assert.deepEqual([whole.destination, whole.gateway], [to(1), by(3)]);
+      const exact = await rtnetlink.getRoute(at(1, '7'));
+      assert.deepEqual(
+        [exact.destination, exact.family, exact.table, exact.attributes],
+        [`${at(1, '7')}/${family === 4 ? 32 : 128}`, family, 'main', undefined],
       );
-      return `${type} ${gateway ?? '-'} ${link} ${preferredSource}`;
-    };
-    assert.equal(await way('10.1.0.7'), 'unicast - va 10.1.0.1');
-    assert.equal(await way('10.1.0.1'), 'local - lo 10.1.0.1');
-    assert.equal(await way('10.9.7.7'), 'unicast 10.1.0.2 va 10.1.0.1');
-    assert.equal(await way('10.9.1.7'), 'unicast 10.1.0.3 va 10.1.0.1');
-    assert.equal(await way('10.9.1.7', 5), 'unicast 10.1.0.9 va 10.1.0.1');
-    await refused(rtnetlink.getRoute('10.9.2.1'), 'EHOSTUNREACH 113 rtnetlink.getRoute 10.9.2.1');
-    await refused(rtnetlink.getRoute('10.9.3.1'), 'EINVAL 22 rtnetlink.getRoute 10.9.3.1');
-    await refused(rtnetlink.getRoute('10.9.4.1'), 'EACCES 13 rtnetlink.getRoute 10.9.4.1');
-    await refused(rtnetlink.getRoute('192.0.2.1'), 'ENETUNREACH 101 rtnetlink.getRoute 192.0.2.1');
-    await refused(
-      rtnetlink.getRoute('10.1.0.7', { outputLink: 'none' }),
-      'ENODEV 19 rtnetlink.getRoute 10.1.0.7',
-    );
-  });
+      const question = (address: string) => `rtnetlink.getRoute ${address}`;
+      for (const [address, error] of [
+        [at(2, '1'), 'EHOSTUNREACH 113'],
+        [at(3, '1'), 'EINVAL 22'],
+        [at(4, '1'), 'EACCES 13'],
+        [family === 4 ? '192.0.2.1' : '2001:db8::1', 'ENETUNREACH 101'],
+      ] as const) {
+        await refused(rtnetlink.getRoute(address), `${error} ${question(address)}`);
+      }
+      const byNone = rtnetlink.getRoute(by(7), { outputLink: 'none' });
+      await refused(byNone, `ENODEV 19 ${question(by(7))}`);
+    });
+  }
 }
 
 /** Rules that the rule for the table local fulfils too. */

@@ -68,7 +68,8 @@ export function encodeGetRoute(address: string, query: RouteQuery = {}): Message
     .u8(0)
     .u8(0)
     .u8(0);
-  writer.u32(RTM_F_LOOKUP_TABLE | (fibMatch ? RTM_F_FIB_MATCH : 0));
+  // IPv6 has no RTM_F_LOOKUP_TABLE, and always answers with the table; a socket with strict checks refuses it.
+  writer.u32((destination.family === 4 ? RTM_F_LOOKUP_TABLE : 0) | (fibMatch ? RTM_F_FIB_MATCH : 0));
   writer.attribute(RTA.destination, () => writer.bytes(destination.bytes));
   if (source) writer.attribute(RTA.source, () => writer.bytes(source.bytes));
   for (const [name, link, attribute] of [

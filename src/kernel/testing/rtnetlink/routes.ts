@@ -169,6 +169,7 @@ export class FakeRoutes {
       if (rule.action !== 'lookup' || !isFor(rule, target, query)) continue;
       const found = best(routes, rule, target);
       if (!found || found.type === 'throw') continue;
+      if (query.fibMatch) return found;
       return ERRORS.get(found.type) ?? this.#answer(found, target);
     }
     return ENETUNREACH;

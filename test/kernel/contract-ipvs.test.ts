@@ -4,6 +4,7 @@ import { openIpvs } from '../../src/kernel/ipvs/index.js';
 import { openRtnetlink } from '../../src/kernel/rtnetlink/index.js';
 import { ipvsContract } from '../support/contract/ipvs.js';
 import { rtnetlinkContract } from '../support/contract/rtnetlink.js';
+import { rtnetlinkStatesContract } from '../support/contract/rtnetlinkStates.js';
 import { emptyNamespaces } from '../support/netns.js';
 
 const namespaces = emptyNamespaces();
@@ -13,4 +14,5 @@ describe('IPVS', () =>
   ipvsContract(async () => namespaces.keep(await openIpvs({ netns: namespaces.add('up') }))));
 describe('rtnetlink', () => {
   rtnetlinkContract(async () => namespaces.keep(await openRtnetlink({ netns: namespaces.add() })), 'dummy');
+  rtnetlinkStatesContract(async () => namespaces.keep(await openRtnetlink({ netns: namespaces.add() })));
 });

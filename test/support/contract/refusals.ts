@@ -1,4 +1,4 @@
-// The part of an error that a contract compares: all except the kernel's message, which fakes do not have.
+// The parts of an error that a contract compares. Kernels differ in their messages, which are compared where it matters.
 import assert from 'node:assert/strict';
 import { NetlinkError } from '../../../src/errors.js';
 import type { OperationResult } from '../../../src/kernel/types.js';
@@ -10,6 +10,11 @@ export function outcomes(results: readonly OperationResult[]): string[] {
 
 function outcome({ code, errno, operation, target }: NetlinkError): string {
   return `${code} ${errno} ${operation} ${target}`;
+}
+
+/** The message of the kernel in a result. */
+export function messageOf(result: OperationResult): string | undefined {
+  return result?.kernelMessage;
 }
 
 /** Asserts that a call rejects with this NetlinkError: `ENOENT 2 ipset.flush none`. */

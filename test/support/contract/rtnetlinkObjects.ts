@@ -4,6 +4,7 @@ import { it } from 'node:test';
 import type { NewRoute, RtnetlinkOperation } from '../../../src/kernel/rtnetlink/types.js';
 import { outcomes, refused } from './refusals.js';
 import { rtnetlinkRoutingContract } from './rtnetlinkRouting.js';
+import { rtnetlinkStatesContract } from './rtnetlinkStates.js';
 import { type Open, withVeth } from './rtnetlinkVeth.js';
 
 /** Registers the tests. */
@@ -11,6 +12,7 @@ export function rtnetlinkObjectsContract(open: Open): void {
   links(open);
   addresses(open);
   rtnetlinkRoutingContract(open);
+  rtnetlinkStatesContract(open);
   neighbours(open);
 }
 

@@ -1,14 +1,29 @@
 // The state of the fake in ip's text.
 import { familyOf } from '../../../net/address.js';
-import type { Link, LinkAddress, Neighbour, NextHop, Route, Rule } from '../../rtnetlink/types.js';
+import type { Link, LinkAddress, LinkFlag, Neighbour, NextHop, Route, Rule } from '../../rtnetlink/types.js';
+
+/** Flags in the order in which ip has them. */
+const FLAGS: readonly LinkFlag[] = [
+  ...(['loopback', 'broadcast', 'pointopoint', 'multicast', 'noarp', 'allmulti', 'promisc'] as const),
+  ...(['master', 'slave', 'debug', 'dynamic', 'automedia', 'portsel', 'notrailers'] as const),
+  ...(['up', 'lower_up', 'dormant', 'echo'] as const),
+];
 
 /** The output of `ip addr show dev LINK`, as far as addresses are concerned. */
 export function dumpAddresses(link: Link, addresses: readonly LinkAddress[]): string {
-  const lines = addresses.map(
-    ({ address, prefix }) =>
-      `inet${familyOf(address) === 6 ? '6' : ''} ${address}/${prefix} scope global ${link.name}\n`,
-  );
-  return `${link.name}: <BROADCAST,NOARP> mtu 1500 qdisc noop state DOWN group default\n${lines.sort().join('')}`;
+  const lines = addresses.map(({ address, prefix, scope }) => {
+    const family = familyOf(address) === 6 ? 'inet6' : 'inet';
+    return `${family} ${address}/${prefix} scope ${scope} ${link.name}\n`;
+  });
+  const { name, mtu, state, queueingDiscipline, master } = link;
+  const flags = FLAGS.filter((flag) => link.flags.includes(flag)).map((flag) => flag.toUpperCase());
+  if (link.up && !link.flags.includes('running')) flags.unshift('NO-CARRIER');
+  const parts = [
+    `${name}: <${flags.join()}> mtu ${mtu} qdisc ${queueingDiscipline}`,
+    master === undefined ? '' : `master ${master}`,
+    `state ${String(state).toUpperCase()} group ${link.group === 0 ? 'default' : link.group}`,
+  ];
+  return `${joined(parts)}\n${lines.sort().join('')}`;
 }
 
 /** A line of `ip route show table all`, as far as the fake has its fields. */

@@ -9,14 +9,29 @@ import type {
   NewLinkSettings,
   VethPeer,
 } from '../../rtnetlink/types.js';
+import type { Refusal } from '../client.js';
+import { type Held, updateCarriers } from './carrier.js';
+import {
+  BRIDGE_IN_BRIDGE,
+  INCOMPLETE_KINDS,
+  LONG_MTU,
+  noLink,
+  SHORT_MTU,
+  UNKNOWN_KIND,
+  VLAN_EXISTS,
+} from './refusals.js';
 
-const { EEXIST, EINVAL, ELOOP, ENODEV, ENOTCONN, EOPNOTSUPP } = constants.errno;
+const { EEXIST, EINVAL, ENETDOWN, ENODEV, ENOTCONN, EOPNOTSUPP } = constants.errno;
 
 /** Kinds that a new kernel has. */
-export const KINDS = ['bridge', 'dummy', 'ifb', 'veth', 'vlan'] as const;
-
-/** A link that can be changed. */
-type Held = { -readonly [Name in keyof Link]: Link[Name] };
+export const KINDS = [
+  ...['bond', 'bridge', 'dummy', 'ifb', 'ipvlan', 'ipvtap', 'macvlan', 'macvtap'],
+  ...['veth', 'vlan', 'vrf', 'vxlan'],
+] as const;
+/** What a new port of a bridge has. */
+const NEW_PORT = { state: 0, priority: 32 } as const;
+/** Kinds without ARP, that send no multicasts. */
+const WITHOUT_ARP: ReadonlySet<string> = new Set(['dummy', 'ifb']);
 
 /** A link that was added, changed or deleted. */
 export type LinkChanged = (link: Link, deleted: boolean) => void;
@@ -56,71 +71,84 @@ export class FakeLinks {
     return this.#find(link);
   }
 
-  add(name: string, kind: string, settings: NewLinkSettings = {}): number | undefined {
+  add(name: string, kind: string, settings: NewLinkSettings = {}): Refusal | undefined {
     const { index, link: below, master, netns, peer, vlan } = settings;
-    if (below !== undefined && !this.#links.has(below)) return ENODEV;
-    if (typeof master === 'string' && !this.#links.has(master)) return ENODEV;
+    if (below !== undefined && !this.#links.has(below)) return noLink(below);
+    if (typeof master === 'string' && !this.#links.has(master)) return noLink(master);
     if (this.#links.has(name)) return EEXIST;
-    if (!this.#kinds.has(kind)) return EOPNOTSUPP;
+    if (!this.#kinds.has(kind)) return UNKNOWN_KIND;
     if (index !== undefined && this.#find(index)) return EEXIST;
     // The kernel sets the peer up before it knows the other end.
     if (peer?.up) return ENOTCONN;
     if (kind === 'vlan') {
       if (vlan?.id === undefined || below === undefined) return EINVAL;
       const twin = this.list().some((each) => each.link === below && each.vlan?.id === vlan.id);
-      if (twin) return EEXIST;
+      if (twin) return VLAN_EXISTS;
     }
-    if (mtuBreaksRule(kind, settings.mtu)) return EINVAL;
+    const incomplete = INCOMPLETE_KINDS.get(kind);
+    if (incomplete) return incomplete;
+    const belowIsDown = below !== undefined && this.#links.get(below)?.up === false;
+    if (settings.up && belowIsDown && kind === 'vlan') return ENETDOWN;
+    const broken = mtuFault(kind, settings.mtu);
+    if (broken) return broken;
     const peerName = peer?.name ?? (kind === 'veth' ? this.#freeName('veth', name) : undefined);
     if (peerName !== undefined && (peerName === name || this.#links.has(peerName))) return EEXIST;
     if (netns !== undefined) return undefined; // elsewhere
     if (kind === 'veth' && peer?.netns === undefined) this.#createPeer(peerName ?? '', name, peer ?? {});
-    const flags: LinkFlag[] =
-      kind === 'dummy' || kind === 'ifb' ? ['broadcast', 'noarp'] : ['broadcast', 'multicast'];
+    const flags: LinkFlag[] = WITHOUT_ARP.has(kind) ? ['broadcast', 'noarp'] : ['broadcast', 'multicast'];
+    if (kind === 'bond') flags.push('master');
     const held = this.#create(name, kind, flags, index === undefined ? {} : { index });
     if (below !== undefined) Object.assign(held, { link: below, linkIndex: this.#find(below)?.index });
-    if (kind === 'veth') held.link = peerName as string;
+    if (kind === 'veth') this.#pair(held, peerName ?? '');
     if (kind === 'vlan') held.vlan = { protocol: '802.1Q', reorderHeader: true, ...vlan };
     if (kind === 'bridge')
       held.bridge = { stp: false, forwardDelay: 15, ageingTime: 300, ...settings.bridge };
     this.#apply(held, settings);
-    if (typeof master === 'string') held.master = master;
-    this.#changed(held, false);
+    if (typeof master === 'string') {
+      held.master = master;
+      if (this.#links.get(master)?.kind === 'bridge') held.bridgePort = { ...NEW_PORT };
+    }
+    this.#notify(held);
     return undefined;
   }
 
-  set(link: LinkReference, settings: LinkSettings): number | undefined {
+  set(link: LinkReference, settings: LinkSettings): Refusal | undefined {
     const held = this.#find(link);
     const { name, master, netns, bridge, vlan, bridgePort, mtu } = settings;
-    if (!held) return ENODEV;
+    if (!held) return typeof link === 'string' ? noLink(link) : ENODEV;
     const upper = typeof master === 'string' ? this.#links.get(master) : undefined;
     if (typeof master === 'string') {
-      if (!upper) return ENODEV;
+      if (!upper) return noLink(master);
       if (upper.kind !== 'bridge') return EOPNOTSUPP;
-      if (held.kind === 'bridge') return ELOOP;
+      if (held.kind === 'bridge') return BRIDGE_IN_BRIDGE;
       if (held.name === 'lo') return EINVAL;
     }
     if (name !== undefined && name !== held.name && this.#links.has(name)) return EEXIST;
-    if (mtuBreaksRule(held.kind, mtu)) return EINVAL;
+    const broken = mtuFault(held.kind, mtu);
+    if (broken) return broken;
     if ((bridge && held.kind !== 'bridge') || (vlan && held.kind !== 'vlan')) return EOPNOTSUPP;
     if (bridgePort && !upper && held.master === undefined) return EOPNOTSUPP;
     if (netns !== undefined && held.name === 'lo') return EINVAL;
     if (netns !== undefined) return this.#remove(held);
+    const belowIsDown = this.#links.get(held.link ?? '')?.up === false && !held.vlan?.looseBinding;
+    if (settings.up && !held.up && belowIsDown && held.kind === 'vlan') return ENETDOWN;
     if (name !== undefined && name !== held.name) this.#rename(held, name);
     if (upper) held.master = upper.name;
     if (master === null) this.#free(held);
     if (bridge) held.bridge = { ...held.bridge, ...bridge };
     if (vlan) held.vlan = { ...held.vlan, ...vlan };
     if (held.master !== undefined) {
-      const { backupPort, ...port } = { state: 0, priority: 32, ...held.bridgePort, ...bridgePort };
+      const { backupPort, ...port } = { ...NEW_PORT, ...held.bridgePort, ...bridgePort };
       held.bridgePort = backupPort ? { ...port, backupPort } : port;
     }
+    const wasUp = held.up;
     this.#apply(held, settings);
-    this.#changed(held, false);
+    if (held.up !== wasUp) this.#followLink(held);
+    this.#notify(held);
     return undefined;
   }
 
-  delete(link: LinkReference): number | undefined {
+  delete(link: LinkReference): Refusal | undefined {
     const held = this.#find(link);
     if (!held) return ENODEV;
     return held.name === 'lo' ? EOPNOTSUPP : this.#remove(held);
@@ -134,7 +162,33 @@ export class FakeLinks {
       if (dies && this.#links.has(other.name)) this.#remove(other);
     }
     this.#changed(held, true);
+    for (const other of updateCarriers(this.#links)) this.#changed(other, false);
     return undefined;
+  }
+
+  /** Notifies of a link, and of those whose state depends on it. */
+  #notify(held: Held): void {
+    const others = updateCarriers(this.#links).filter((other) => other !== held);
+    for (const each of [held, ...others]) this.#changed(each, false);
+  }
+
+  /** VLANs go up and down with the link below (vlan_device_event). */
+  #followLink({ name, up }: Held): void {
+    for (const vlan of this.#links.values()) {
+      if (vlan.kind !== 'vlan' || vlan.link !== name || vlan.up === up) continue;
+      if (!up && vlan.vlan?.looseBinding) continue;
+      this.#apply(vlan, { up });
+      this.#changed(vlan, false);
+    }
+  }
+
+  /** The two ends of a veth have each other's index. */
+  #pair(held: Held, name: string): void {
+    held.link = name;
+    const peer = this.#links.get(name);
+    if (!peer) return;
+    held.linkIndex = peer.index;
+    peer.linkIndex = held.index;
   }
 
   #free(held: Held): void {
@@ -172,6 +226,7 @@ export class FakeLinks {
       mtu: 1500,
       up: false,
       state: 'down',
+      queueingDiscipline: 'noop',
       address,
       group: 0,
       ...more,
@@ -204,13 +259,8 @@ export class FakeLinks {
       else flags.delete(FLAG_OF[field]);
     }
     held.up = flags.has('up');
-    const hasCarrier = held.up && (held.kind !== 'veth' || this.#links.get(held.link ?? '')?.up !== false);
-    for (const flag of ['running', 'lower_up'] as const) {
-      if (hasCarrier) flags.add(flag);
-      else flags.delete(flag);
-    }
+    if (held.up && held.queueingDiscipline === 'noop') held.queueingDiscipline = 'noqueue';
     held.flags = [...flags];
-    held.state = hasCarrier ? (held.kind === 'veth' || held.kind === 'vlan' ? 'up' : 'unknown') : 'down';
   }
 
   #find(link: LinkReference): Held | undefined {
@@ -227,6 +277,8 @@ export class FakeLinks {
 }
 
 /** ETH_MIN_MTU and ETH_MAX_MTU; a dummy has no bounds. */
-function mtuBreaksRule(kind: string, mtu: number | undefined): boolean {
-  return mtu !== undefined && (kind === 'veth' || kind === 'bridge') && (mtu < 68 || mtu > 65535);
+function mtuFault(kind: string, mtu: number | undefined): Refusal | undefined {
+  if (mtu === undefined || (kind !== 'veth' && kind !== 'bridge')) return undefined;
+  if (mtu < 68) return SHORT_MTU;
+  return mtu > 65535 ? LONG_MTU : undefined;
 }

@@ -13,8 +13,12 @@ constexpr napi_type_tag kTag{0x6b8d1f0c2a974e35, 0x9c40b7e1d2583af6};
 }  // namespace
 
 Napi::Value ToValue(Napi::Env env, const OpenedIn& opened) {
-  auto external = Napi::External<Held>::New(env, new Held(opened.network_namespace),
-                                            [](Napi::Env /*env*/, Held* held) { delete held; });
+  auto held = std::make_unique<Held>(opened.network_namespace);
+  const auto external =
+      Napi::External<Held>::New(env, held.get(), [](Napi::Env /*env*/, Held* data) { delete data; });
+  // No value is made in an environment that ends.
+  if (external.IsEmpty()) return {};
+  held.release();
   external.TypeTag(&kTag);
   return external;
 }

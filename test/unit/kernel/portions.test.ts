@@ -117,10 +117,7 @@ test('after a send that failed as a whole nothing more is sent, and the rest say
   assert.equal(messages.slice(0, 2 * PORTION).filter(Boolean).length, 1);
   assert.deepEqual(
     [...new Set(messages.slice(2 * PORTION))],
-    [
-      'ENOBUFS not sent',
-      'ERR_INVALID_ARGUMENT number must be an integer from 0 to 1000000000, found -1',
-    ],
+    ['ENOBUFS not sent', 'ERR_INVALID_ARGUMENT number must be an integer from 0 to 1000000000, found -1'],
   );
 });
 

@@ -1,5 +1,5 @@
-// A thread that carries out calls for which JavaScript's thread waits, but not for long: the kernel may make a
-// call wait for a lock that another process holds. JavaScript's thread then leaves the call to this thread.
+// A thread that carries out calls for which JavaScript's thread waits, but not for long: the kernel may make
+// a call wait for a lock that another process holds. JavaScript's thread then leaves the call to this thread.
 // docs/decisions/0038-a-thread-for-quick-calls.md has the reasons.
 #pragma once
 
@@ -19,8 +19,8 @@
 
 namespace knp::binding {
 
-// Looks at a value for a short time, before a thread sleeps: to wake a thread takes longer than most calls. Where
-// that is in vain, because the other thread has no processor of its own, it seldom tries again.
+// Looks at a value for a short time, before a thread sleeps: to wake a thread takes longer than most calls.
+// Where that is in vain, because the other thread has no processor of its own, it seldom tries again.
 class Spin {
  public:
   // The longest time of one look.
@@ -97,7 +97,8 @@ class CallThread {
     if (state_.exchange(kPosted) == kAsleep) Wake();
   }
 
-  // Waits for the end of the call, but no longer than `bound` and Spin::kTime. False if it may not have ended.
+  // Waits for the end of the call, but no longer than `bound` and Spin::kTime. False if it may not have
+  // ended.
   bool Await(std::chrono::microseconds bound) {
     if (caller_.Wait([this] { return HasEnded(state_.load()); })) return true;
     uint32_t posted = kPosted;
@@ -109,7 +110,8 @@ class CallThread {
     return HasEnded(state_.load());
   }
 
-  // After Await(): leaves the call to the thread, which calls `then` after it. False if it has ended meanwhile.
+  // After Await(): leaves the call to the thread, which calls `then` after it. False if it has ended
+  // meanwhile.
   bool Leave(Work then) {
     then_ = std::move(then);
     uint32_t awaited = kAwaited;

@@ -1,5 +1,6 @@
-// Decides whether JavaScript's thread may wait for a quick call, so that many such calls, one after another, do
-// not keep the event loop from its other work. docs/decisions/0038-a-thread-for-quick-calls.md has the reasons.
+// Decides whether JavaScript's thread may wait for a quick call, so that many such calls, one after another,
+// do not keep the event loop from its other work. docs/decisions/0038-a-thread-for-quick-calls.md has the
+// reasons.
 #pragma once
 
 #include <algorithm>

@@ -53,8 +53,8 @@ Napi::Value ToBuffer(Napi::Env env, std::string bytes) {
   auto* kept = new std::string(std::move(bytes));
   // Copies after all where V8 takes no external memory, and calls the finalizer then too.
   return Napi::Buffer<char>::NewOrCopy(
-      env, kept->data(), kept->size(), [](Napi::Env /*env*/, char* /*bytes*/, std::string* held) { delete held; },
-      kept);
+      env, kept->data(), kept->size(),
+      [](Napi::Env /*env*/, char* /*bytes*/, std::string* held) { delete held; }, kept);
 }
 
 Napi::Value ToValue(Napi::Env env, ProgramEnd end) {

@@ -1,6 +1,6 @@
 // The operations for which JavaScript's thread waits (quick_call.h): those that cost the kernel some
-// microseconds, as a rule. Never one that may load a kernel module, wait for RCU, or whose cost grows with the
-// state in the kernel beyond a list's walk: JavaScript's thread would wait in vain.
+// microseconds, as a rule. Never one that may load a kernel module, wait for RCU, or whose cost grows with
+// the state in the kernel beyond a list's walk: JavaScript's thread would wait in vain.
 // docs/decisions/0038-a-thread-for-quick-calls.md has the reason for each verb.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Batches of a few quick operations, which JavaScript's thread gives to another thread and waits for: a call on
-// libuv's pool costs several times as much. One that takes longer goes on without it.
+// Batches of a few quick operations, which JavaScript's thread gives to another thread and waits for: a call
+// on libuv's pool costs several times as much. One that takes longer goes on without it.
 #pragma once
 
 #include <napi.h>

@@ -21,8 +21,8 @@ namespace knp::netlink {
 struct Failure {
   uint32_t index = 0;
   Status status;
-  // The status of every operation after the load of this one, which was not sent because the send of the load,
-  // or the wait for its answer, failed as a whole. Otherwise ok.
+  // The status of every operation after the load of this one, which was not sent because the send of the
+  // load, or the wait for its answer, failed as a whole. Otherwise ok.
   Status rest = {};
 };
 

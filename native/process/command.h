@@ -84,7 +84,8 @@ using Input = std::vector<Bytes>;
 // Opens a file in memory with this input, to be read from its beginning.
 netlink::Status OpenInput(const Input& input, netlink::Descriptor* out);
 
-// Waits for the end of a child that Command::Start() has started, and reaps it. `status` is that of waitpid(2).
+// Waits for the end of a child that Command::Start() has started, and reaps it. `status` is that of
+// waitpid(2).
 netlink::Status Reap(pid_t child, int* status);
 
 }  // namespace knp::process

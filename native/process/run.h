@@ -23,8 +23,8 @@ class Run {
   // Runs the command, and waits until it has ended and its output is closed: children of its own that keep
   // the output open count as part of it. The child is reaped in every case. A Status is a failure to start
   // it.
-  netlink::Status Execute(const Command& command, const Environment& environment,
-                          const Input& input, const Limits& limits, End* end);
+  netlink::Status Execute(const Command& command, const Environment& environment, const Input& input,
+                          const Limits& limits, End* end);
 
   // Ends the program that runs, or the next one. Any thread may call.
   void Cancel() { cancellation_.Cancel(); }

@@ -27,7 +27,7 @@ TEST(CallsOfATurnEndWithItsTime) {
     loop.Waited(kTurn, now);
     CHECK(loop.HasWaited(kTurn));
   }
-  CHECK_EQUAL(calls, 400);  // 2 ms
+  CHECK_EQUAL(calls, 400);   // 2 ms
   CHECK(loop.MayWait(now));  // the next turn
   CHECK(!loop.HasWaited(now));
 }

@@ -1,7 +1,7 @@
 // Phases as commands of the tools, and as input of their batch modes.
 import { formatSets } from '../kernel/ipset/save.js';
 import { program, restoreInput } from '../kernel/iptables/index.js';
-import { formatRules } from '../kernel/ipvs/rules.js';
+import { formatRules } from '../kernel/ipvs/formatRules.js';
 import { joinedByFamily, type Phase, type Restore, type ServerChange } from './phases.js';
 
 /** A program with its arguments, and its standard input. */

@@ -47,10 +47,11 @@ export function objectFault(field: string, value: unknown): Fault | undefined {
   return hasFields(value) ? undefined : { field, value, rule: objectRule(value), wrongType: true };
 }
 
-/** Throws the error of a call whose argument has no named fields. */
-export function checkObject(operation: string, field: string, value: unknown): void {
+/** Throws the error of a call whose argument has no named fields. Returns the argument. */
+export function checkObject<T>(operation: string, field: string, value: T): T {
   const fault = objectFault(field, value);
   if (fault) throw argumentError(operation, fault);
+  return value;
 }
 
 /** Throws the error of a call whose options are no object; they may be left out. */

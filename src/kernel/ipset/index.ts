@@ -36,16 +36,18 @@ import {
 export type { Family } from '../../net/address.js';
 export type { IpProtocol, Protocol } from '../../net/protocol.js';
 export * from '../everyClient.js';
+export type { TextInput } from '../textLines.js';
 export { definitionOf } from './definition.js';
 export { formatGivenEntry as formatEntry } from './givenEntry.js';
 export {
   type ParsedSets,
   type ParseOptions,
   parseSets,
+  parseSetsAsync,
   type SavedOperation,
   type SavedProblem,
 } from './restore.js';
-export { formatSets, type SavedSet } from './save.js';
+export { formatSets, formatSetsAsync, type ListedSet, type SavedSet } from './save.js';
 export * from './types.js';
 
 /**

@@ -1,4 +1,5 @@
 // Sets → the text that `ipset save` prints and `ipset restore` reads.
+import { inPieces, isAsyncIterable } from '../textLines.js';
 import { formatElement, hexadecimal } from './entry.js';
 import { namedProtocol } from './protocolNames.js';
 import { type Parameter, SHAPES } from './shapes.js';
@@ -16,21 +17,66 @@ export interface SavedSet {
  * its entries. A list:set comes behind its members in a listing, which is the order that `ipset restore` needs.
  *
  * Throws a TypeError or RangeError that names what breaks a rule, and for `attributes`, which ipset has no words for.
+ *
+ * It blocks the event loop for about 1 ms for each 1000 entries: {@link formatSetsAsync} is for many.
  */
 export function formatSets(sets: Iterable<SavedSet>): string {
-  const checker = new SavedChecker(sets);
+  const checker = new SavedChecker(sets, 'ipset.formatSets');
   let text = '';
   for (const saved of sets) {
     checker.set(saved);
     const { set, entries } = saved;
     text += `${formatSet(set)}\n`;
-    let place = 0;
-    for (const entry of entries) {
-      checker.entry(set, entry, place++);
-      text += `add ${set.name} ${formatSavedEntry(entry)}\n`;
-    }
+    for (const line of linesOf(set, entries, checker)) text += `${line}\n`;
   }
   return text;
+}
+
+/** As {@link SavedSet}; the entries may also be a listing. */
+export interface ListedSet {
+  readonly set: SetDefinition;
+  readonly entries: Iterable<SetEntry> | AsyncIterable<SetEntry>;
+}
+
+/**
+ * The text of {@link formatSets} in pieces of about 64 KiB, each of whole lines, written in time slices of 2 ms, between which other
+ * callbacks of the event loop run. Throws as that does.
+ */
+export function formatSetsAsync(
+  sets: Iterable<ListedSet> | AsyncIterable<ListedSet>,
+): AsyncGenerator<string, void, undefined> {
+  return inPieces(groupsOf(sets, new SavedChecker(sets, 'ipset.formatSetsAsync', true)));
+}
+
+async function* groupsOf(
+  sets: Iterable<ListedSet> | AsyncIterable<ListedSet>,
+  checker: SavedChecker,
+): AsyncGenerator<Iterable<string>, void, undefined> {
+  for await (const saved of sets) {
+    checker.set(saved);
+    const { set, entries } = saved;
+    yield [formatSet(set)];
+    if (!isAsyncIterable(entries)) {
+      yield linesOf(set, entries, checker);
+      continue;
+    }
+    let place = 0;
+    for await (const entry of entries) yield linesOf(set, [entry], checker, place++);
+  }
+}
+
+/** @param first the place of the first entry among those of its set */
+function* linesOf(
+  set: SetDefinition,
+  entries: Iterable<SetEntry>,
+  checker: SavedChecker,
+  first = 0,
+): Generator<string, void> {
+  let place = first;
+  for (const entry of entries) {
+    checker.entry(set, entry, place++);
+    yield `add ${set.name} ${formatSavedEntry(entry)}`;
+  }
 }
 
 /** The `create` line of a set, with its parameters in the tool's order. */

@@ -1,6 +1,7 @@
 // Arguments of the functions that read and write ipset's text: what breaks a rule is refused, not printed or passed over.
 import { argumentError, checkObject, type Fault, findUnknown } from '../arguments.js';
 import { RecordWriter } from '../recordWriter.js';
+import { isAsyncIterable, isIterable } from '../textLines.js';
 import { definitionFor } from './definition.js';
 import { OPERATION } from './layouts.js';
 import { findReferenceFault, writeOperation } from './records.js';
@@ -16,13 +17,11 @@ export interface ParseOptions {
 
 const PARSE_OPTIONS: ReadonlySet<string> = new Set(['sets', 'strict']);
 
-/** Throws the error of parseSets() with these arguments. Returns the options. */
-export function checkParsing(text: unknown, options: ParseOptions): ParseOptions {
-  const operation = 'ipset.parseSets';
+/** Throws the error of a call that reads a text with these options. Returns them. */
+export function checkParsing(options: ParseOptions, operation: string): ParseOptions {
   const refuse = (field: string, value: unknown, rule: string) => {
     throw argumentError(operation, { field, value, rule, wrongType: true });
   };
-  if (typeof text !== 'string') refuse('text', text, 'must be a string');
   checkObject(operation, 'options', options);
   const unknown = findUnknown(options, PARSE_OPTIONS);
   if (unknown) throw argumentError(operation, unknown);
@@ -40,13 +39,20 @@ export function checkParsing(text: unknown, options: ParseOptions): ParseOptions
   return { ...options, sets: read };
 }
 
-/** Checks the sets of formatSets(), one after another. */
+/** Checks sets that are written, one after another. */
 export class SavedChecker {
-  readonly #operation = 'ipset.formatSets';
+  readonly #operation: string;
+  readonly #isListed: boolean;
   readonly #writer = new RecordWriter(OPERATION.SIZE, 1);
 
-  constructor(sets: unknown) {
-    if (isIterable(sets)) return;
+  /**
+   * @param operation the call, in errors
+   * @param isListed whether sets and entries may also be asynchronous, as listings are
+   */
+  constructor(sets: unknown, operation: string, isListed = false) {
+    this.#operation = operation;
+    this.#isListed = isListed;
+    if (this.#isSequence(sets)) return;
     throw this.#error({ field: 'sets', value: sets, rule: 'must be an iterable of sets', wrongType: true });
   }
 
@@ -58,7 +64,7 @@ export class SavedChecker {
       const value = saved[unknown as keyof typeof saved];
       throw this.#error({ field: unknown, value, rule: 'is no field of a saved set', wrongType: true });
     }
-    if (!isIterable(saved.entries)) {
+    if (!this.#isSequence(saved.entries)) {
       const rule = 'must be an iterable of entries';
       throw this.#error({ field: 'entries', value: saved.entries, rule, wrongType: true });
     }
@@ -74,11 +80,11 @@ export class SavedChecker {
     if (fault) throw this.#error({ ...fault, field: fault.field.replace(/^entry\b/, `entries[${place}]`) });
   }
 
+  #isSequence(value: unknown): boolean {
+    return isIterable(value) || (this.#isListed && isAsyncIterable(value));
+  }
+
   #error(fault: Fault): TypeError | RangeError {
     return argumentError(this.#operation, fault);
   }
-}
-
-function isIterable(value: unknown): value is Iterable<unknown> {
-  return typeof value === 'object' && value !== null && Symbol.iterator in value;
 }

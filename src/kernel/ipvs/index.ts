@@ -1,6 +1,7 @@
 // IPVS over generic netlink: virtual services and real servers of one network namespace.
+import { TimeSlice } from '../../timeSlice.js';
 import { loadAddon, type NativeIpvsClient } from '../addon.js';
-import { checkCallOptions } from '../arguments.js';
+import { checkArray, checkCallOptions } from '../arguments.js';
 import { applyAll, applyOne } from '../batch.js';
 import { openCalls, unless } from '../calls.js';
 import { Client } from '../client.js';
@@ -11,7 +12,7 @@ import { capabilitiesOf } from './capabilities.js';
 import { ConnectionListing, packFilter } from './connections.js';
 import { applyParts, readServerLists } from './listRecords.js';
 import { asking, CONNECTIONS, nameService } from './names.js';
-import { packServiceId, packServiceIds } from './operations.js';
+import { packServiceId, packServiceIds, packServiceIdsInSteps } from './operations.js';
 import { PACKING } from './packing.js';
 import {
   readDaemons,
@@ -49,7 +50,9 @@ import {
 export type { Family } from '../../net/address.js';
 export type { Protocol } from '../../net/protocol.js';
 export * from '../everyClient.js';
-export { formatRules, parseRules, RulesError, type RulesOptions } from './rules.js';
+export type { TextInput } from '../textLines.js';
+export { formatRules, formatRulesAsync, type ServiceWithServers } from './formatRules.js';
+export { parseRules, parseRulesAsync, RulesError, type RulesOptions } from './rules.js';
 export * from './types.js';
 
 /**
@@ -80,9 +83,12 @@ class IpvsClient extends Client<NativeIpvsClient, IpvsOperation> implements Ipvs
   }
 
   async listRealServers(ids: readonly VirtualServiceId[], options?: CallOptions): Promise<RealServer[][]> {
-    const records = packServiceIds(ids, 'ipvs.listRealServers');
     const attempt = asking('listRealServers');
-    const listing = await this.calls.run(attempt, (client) => client.listServers(records), options);
+    checkArray(attempt.operation, 'ids', ids);
+    const packing = new TimeSlice().finish(packServiceIdsInSteps(ids.slice(), attempt.operation));
+    packing.catch(() => {}); // awaited by the call
+    const call = async (client: NativeIpvsClient) => client.listServers(await packing);
+    const listing = await this.calls.run(attempt, call, options);
     return readAll(readRealServers(listing), options?.signal);
   }
 

@@ -3,6 +3,7 @@ import { joinHostPort } from '../../net/address.js';
 import type { Protocol } from '../../net/protocol.js';
 import { argumentError, checkArray, checkObject, type Fault, findUnknown, hasFields } from '../arguments.js';
 import { RecordWriter } from '../recordWriter.js';
+import { isAsyncIterable, isIterable } from '../textLines.js';
 import { OPERATION } from './layouts.js';
 import { nameService } from './names.js';
 import { writeOperation } from './operations.js';
@@ -20,13 +21,11 @@ const OF_SERVICE = ['scheduler', 'schedulerFlags', 'onePacket'] as const;
 const OF_PERSISTENCE = ['timeout', 'netmask'] as const;
 const OF_SERVER = ['port', 'weight', 'forwarding', 'upperThreshold', 'lowerThreshold'] as const;
 
-/** Throws the error of parseRules() with these arguments. */
-export function checkParsing(text: unknown, options: RulesOptions): void {
-  const operation = 'ipvs.parseRules';
+/** Throws the error of a call that reads a text with these options. */
+export function checkParsing(options: RulesOptions, operation: string): void {
   const refuse = (field: string, value: unknown, rule: string) => {
     throw argumentError(operation, { field, value, rule, wrongType: true });
   };
-  if (typeof text !== 'string') refuse('text', text, 'must be a string');
   checkObject(operation, 'options', options);
   const unknown = findUnknown(options, RULES_OPTIONS);
   if (unknown) throw argumentError(operation, unknown);
@@ -36,13 +35,18 @@ export function checkParsing(text: unknown, options: RulesOptions): void {
   }
 }
 
-/** Checks the virtual services of formatRules(), one after another. */
+/** Checks virtual services that are written, one after another. */
 export class RuleChecker {
-  readonly #operation = 'ipvs.formatRules';
+  readonly #operation: string;
   readonly #writer = new RecordWriter(OPERATION.SIZE, 1);
 
-  constructor(services: unknown) {
-    if (typeof services === 'object' && services !== null && Symbol.iterator in services) return;
+  /**
+   * @param operation the call, in errors
+   * @param isListed whether the services may also be asynchronous, as a listing is
+   */
+  constructor(services: unknown, operation: string, isListed = false) {
+    this.#operation = operation;
+    if (isIterable(services) || (isListed && isAsyncIterable(services))) return;
     const rule = 'must be an iterable of virtual services';
     throw this.#error({ field: 'services', value: services, rule, wrongType: true });
   }

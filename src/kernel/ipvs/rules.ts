@@ -1,94 +1,31 @@
-// Virtual services and real servers in the text of ipvsadm 1.31: as `ipvsadm -S -n` prints it and `ipvsadm -R` reads it.
+// The text of ipvsadm 1.31, as `ipvsadm -S -n` prints it and `ipvsadm -R` reads it → operations.
 import { readFileSync } from 'node:fs';
-import { canonicalAddressAsIs, familyOf, joinHostPort } from '../../net/address.js';
+import { canonicalAddressAsIs } from '../../net/address.js';
 import type { Protocol } from '../../net/protocol.js';
-import { describeFault } from '../arguments.js';
+import { checkCallOptions, checkObject, describeFault } from '../arguments.js';
 import { RecordWriter } from '../recordWriter.js';
+import { checkText, checkTextInput, linesIn, readLines, type TextInput } from '../textLines.js';
+import type { CallOptions } from '../types.js';
+import { dottedMask } from './formatRules.js';
 import { OPERATION } from './layouts.js';
 import { writeOperation } from './operations.js';
-import { checkParsing, RuleChecker, type RulesOptions } from './ruleArguments.js';
+import { checkParsing, type RulesOptions } from './ruleArguments.js';
 import { type Command, LineFault, type Rule, readRule, type Values } from './ruleOptions.js';
 import {
   type EncapsulationInput,
   FLUSH_CONFIRMATION,
   type ForwardingMethod,
   type IpvsOperation,
-  type RealServer,
   type RealServerIdInput,
   type RealServerInput,
   type SchedulerFlag,
   type SyncDaemonInput,
   type SyncDaemonState,
-  type VirtualService,
   type VirtualServiceId,
   type VirtualServiceInput,
 } from './types.js';
 
 export type { RulesOptions } from './ruleArguments.js';
-
-const SERVICE_OPTION = { tcp: '-t', udp: '-u', sctp: '--sctp-service' } as const;
-const FORWARDING_OPTION = { route: '-g', tunnel: '-i', masquerade: '-m' } as const;
-const CHECKSUM_OPTION = { none: '--tun-nocsum', full: '--tun-csum', remote: '--tun-remcsum' } as const;
-
-/**
- * The rules that add these virtual services and their real servers, in this order, one a line: the text of `ipvsadm -S -n`, and
- * the thresholds (`-x`, `-y`), which that leaves out. Throws a RangeError that names the object for which ipvsadm has no text: a
- * forwarding method `other`, a netmask that is no prefix, or a protocol or an encapsulation that is a number; and a TypeError or
- * RangeError that names the field for a value that breaks a rule.
- */
-export function formatRules(
-  services: Iterable<VirtualService & { readonly realServers?: readonly RealServer[] }>,
-): string {
-  const checker = new RuleChecker(services);
-  let text = '';
-  for (const service of services) {
-    checker.service(service);
-    const name = formatId(service);
-    text += `-A ${name}${formatSettings(service)}\n`;
-    for (const server of service.realServers ?? []) text += `-a ${name}${formatServer(server)}\n`;
-  }
-  return text;
-}
-
-function formatId(id: VirtualServiceId): string {
-  if ('firewallMark' in id) return `-f ${id.firewallMark}${id.family === 6 ? ' -6' : ''}`;
-  return `${SERVICE_OPTION[id.protocol as Protocol]} ${joinHostPort(id.address, id.port)}`;
-}
-
-function formatSettings(service: VirtualService): string {
-  const { scheduler, schedulerFlags, onePacket, persistence, persistenceEngine } = service;
-  let text = ` -s ${scheduler}`;
-  if (persistence) {
-    const { timeout, netmask } = persistence;
-    const family = 'firewallMark' in service ? service.family : familyOf(service.address);
-    text += ` -p ${timeout}`;
-    if (netmask < (family === 4 ? 32 : 128)) text += ` -M ${family === 4 ? dottedMask(netmask) : netmask}`;
-  }
-  if (persistenceEngine) text += ` --pe ${persistenceEngine}`;
-  if (onePacket) text += ' -o';
-  if (schedulerFlags.length > 0) text += ` -b ${schedulerFlags.join(',')}`;
-  return text;
-}
-
-function formatServer(server: RealServer): string {
-  const { address, port, weight, forwarding, upperThreshold, lowerThreshold, encapsulation } = server;
-  const name = joinHostPort(address, port);
-  // The checks above have refused every other method and encapsulation.
-  let text = ` -r ${name} ${FORWARDING_OPTION[forwarding as Exclude<ForwardingMethod, 'other'>]} -w ${weight}`;
-  if (encapsulation && !('flags' in encapsulation)) {
-    text += ` --tun-type ${encapsulation.type}`;
-    if (encapsulation.type === 'gue') text += ` --tun-port ${encapsulation.port}`;
-    if (encapsulation.type !== 'ipip') text += ` ${CHECKSUM_OPTION[encapsulation.checksum]}`;
-  }
-  if (upperThreshold > 0) text += ` -x ${upperThreshold}`;
-  if (lowerThreshold > 0) text += ` -y ${lowerThreshold}`;
-  return text;
-}
-
-function dottedMask(prefix: number): string {
-  const mask = (0xffff_ffff << (32 - prefix)) >>> 0;
-  return [24, 16, 8, 0].map((shift) => (mask >>> shift) & 255).join('.');
-}
 
 /** Lines of rules that cannot be read. `problems` has all of them, in their order; the message has the first. */
 export class RulesError extends Error {
@@ -109,29 +46,70 @@ export class RulesError extends Error {
  * ipvsadm, a real server has the port of its virtual service unless it is masqueraded.
  *
  * Throws a RulesError with the number of each line that cannot be read, or would break a rule of {@link Ipvs.apply}.
+ *
+ * It blocks the event loop for several ms for each 1000 lines: {@link parseRulesAsync} is for long texts.
  */
 export function parseRules(text: string, options: RulesOptions = {}): IpvsOperation[] {
-  checkParsing(text, options);
-  const { portNumber = servicesFile() } = options;
-  const operations: IpvsOperation[] = [];
-  const problems: { line: number; text: string; rule: string }[] = [];
-  const writer = new RecordWriter(OPERATION.SIZE, 1);
-  for (const [i, line] of text.split('\n').entries()) {
-    if (line.trim() === '') continue;
+  const operation = 'ipvs.parseRules';
+  checkText(text, operation);
+  checkParsing(options, operation);
+  const reader = new RulesReader(options);
+  for (const line of linesIn(text)) reader.readLine(line);
+  return reader.end();
+}
+
+/**
+ * As {@link parseRules}, in time slices of 2 ms, between which other callbacks of the event loop run. The text may come in pieces.
+ * Rejects with a RulesError, or with the reason of an aborted `options.signal`.
+ */
+export async function parseRulesAsync(
+  text: TextInput,
+  options: RulesOptions & CallOptions = {},
+): Promise<IpvsOperation[]> {
+  const operation = 'ipvs.parseRulesAsync';
+  checkTextInput(text, operation);
+  const { signal, ...parsing } = checkObject(operation, 'options', options);
+  checkCallOptions(operation, { signal });
+  checkParsing(parsing, operation);
+  signal?.throwIfAborted();
+  const reader = new RulesReader(parsing);
+  await readLines(text, (line) => reader.readLine(line), operation, signal);
+  return reader.end();
+}
+
+/** Reads lines one after another. */
+class RulesReader {
+  readonly #portNumber: PortNumber;
+  readonly #operations: IpvsOperation[] = [];
+  readonly #problems: { line: number; text: string; rule: string }[] = [];
+  readonly #writer = new RecordWriter(OPERATION.SIZE, 1);
+  #line = 0;
+
+  constructor({ portNumber = servicesFile() }: RulesOptions) {
+    this.#portNumber = portNumber;
+  }
+
+  readLine(text: string): void {
+    const line = ++this.#line;
+    if (text.trim() === '') return;
     try {
-      const operation = operationOf(readRule(line), portNumber);
-      writeOperation(operation, writer);
-      const fault = writer.finish();
+      const operation = operationOf(readRule(text), this.#portNumber);
+      writeOperation(operation, this.#writer);
+      const fault = this.#writer.finish();
       if (fault) throw new LineFault(describeFault(fault));
-      writer.reset();
-      operations.push(operation);
+      this.#writer.reset();
+      this.#operations.push(operation);
     } catch (error) {
       if (!(error instanceof LineFault)) throw error;
-      problems.push({ line: i + 1, text: line, rule: error.message });
+      this.#problems.push({ line, text, rule: error.message });
     }
   }
-  if (problems.length > 0) throw new RulesError(problems);
-  return operations;
+
+  /** The operations; throws if there are problems. */
+  end(): IpvsOperation[] {
+    if (this.#problems.length > 0) throw new RulesError(this.#problems);
+    return this.#operations;
+  }
 }
 
 type PortNumber = NonNullable<RulesOptions['portNumber']>;

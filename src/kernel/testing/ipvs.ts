@@ -3,12 +3,12 @@ import { constants } from 'node:os';
 import { familyOf, joinHostPort } from '../../net/address.js';
 import { checkConfirmation } from '../confirmation.js';
 import { packFilter } from '../ipvs/connections.js';
+import { formatRules } from '../ipvs/formatRules.js';
 import { OPERATION } from '../ipvs/layouts.js';
 import { asking, CONNECTIONS, nameService } from '../ipvs/names.js';
 import { packOperation, packServiceId, packServiceIds } from '../ipvs/operations.js';
 import { PACKING } from '../ipvs/packing.js';
 import { readDaemon, readServer, readService } from '../ipvs/records.js';
-import { formatRules } from '../ipvs/rules.js';
 import {
   type ConnectionFilter,
   FLUSH_CONFIRMATION,

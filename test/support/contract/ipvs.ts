@@ -1,7 +1,8 @@
 // The contract of IPVS: the behaviour that the kernel and the fake share.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { formatRules, parseRules } from '../../../src/kernel/ipvs/rules.js';
+import { formatRules } from '../../../src/kernel/ipvs/formatRules.js';
+import { parseRules } from '../../../src/kernel/ipvs/rules.js';
 import type { Ipvs, IpvsOperation, VirtualServiceState } from '../../../src/kernel/ipvs/types.js';
 import { throwOnFailure } from '../../../src/kernel/throwOnFailure.js';
 import { server, service } from '../ipvs.js';

@@ -3,22 +3,30 @@ import type { Door } from './doors.js';
 import type { Kind, VerbType } from './types.js';
 import type { Place } from './values.js';
 
+/** What formatRules() refuses: ipvsadm has no option for it. */
+const WITHOUT_OPTION = /^\[0\]\[\]\.realServers\[\]\.encapsulation\.flags$/;
+/** What the text of a set leaves out, and the reading of one passes over. */
+const NOT_SAVED =
+  /^\[0\]\[\]\.(set\.(revision|references|elements|memorySize|extended|attributes)|entries\[\]\.attributes)\b/;
+const NOT_KNOWN = /^\[1\]\.sets\[\]\.(revision|references|elements|memorySize|extended|attributes)\b/;
+
 /** Fields of a type that the verb refuses, whatever their value. */
 export const REFUSED: Readonly<Record<string, RegExp>> = {
   // A range is no entry, and an added entry has no attributes that were listed.
   'ipset.test': /^\[1\]\.last/,
   'ipset.add': /^\[1\]\.attributes/,
-  // ipvsadm has no option for it.
-  'ipvs.formatRules': /^\[0\]\[\]\.realServers\[\]\.encapsulation\.flags$/,
+  'ipvs.formatRules': WITHOUT_OPTION,
+  'ipvs.formatRulesAsync': WITHOUT_OPTION,
 };
 
 /** Fields of a listed object that a function passes over: what the kernel alone says of it. */
 export const PASSED_OVER: Readonly<Record<string, RegExp>> = {
   'ipset.formatEntry': /^\[0\]\.attributes\b/,
   'ipset.definitionOf': /^\[0\]\.(revision|references|elements|memorySize|extended|attributes)\b/,
-  'ipset.formatSets':
-    /^\[0\]\[\]\.(set\.(revision|references|elements|memorySize|extended|attributes)|entries\[\]\.attributes)\b/,
-  'ipset.parseSets': /^\[1\]\.sets\[\]\.(revision|references|elements|memorySize|extended|attributes)\b/,
+  'ipset.formatSets': NOT_SAVED,
+  'ipset.formatSetsAsync': NOT_SAVED,
+  'ipset.parseSets': NOT_KNOWN,
+  'ipset.parseSetsAsync': NOT_KNOWN,
   'conntrack.natOf': /^\[0\]\.reply\.icmp\b/,
   'conntrack.newFlowOf': /^\[0\]\.(family|id|use|counters|start|stop|secctx|reply\.icmp)\b/,
 };
@@ -46,7 +54,9 @@ export function isValid(verb: string, { path }: Place, kinds: ReadonlySet<Kind>,
 }
 
 /** Texts of many lines, in which each line that breaks a rule is named. */
-const TEXTS: ReadonlySet<string> = new Set(['parseSets [0]', 'parseRules [0]']);
+const TEXTS: ReadonlySet<string> = new Set([
+  ...['parseSets [0]', 'parseSetsAsync [0]', 'parseRules [0]', 'parseRulesAsync [0]'],
+]);
 
 /** The name of an argument in errors, where it has another name than the parameter. */
 const OTHER_NAMES: Readonly<Partial<Record<Door, Readonly<Record<string, string>>>>> = {

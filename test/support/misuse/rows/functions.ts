@@ -81,6 +81,7 @@ const SETS: readonly ipset.SavedSet[] = [
     ],
   },
 ];
+const PARSING: ipset.ParseOptions = { sets: [{ name: 'b', type: 'hash:ip', family: 4 }], strict: true };
 const FACTS = { revision: 1, references: 0, extended: true } as const;
 const HEADERS = SETS.map(({ set }) => ({ ...set, ...FACTS }) as ipset.SetHeader);
 
@@ -100,7 +101,9 @@ export const FUNCTIONS = {
   ipvs: {
     openIpvs: [[OPEN], [{ netns: 1 }]],
     formatRules: [[[{ ...SERVICE, realServers: SERVERS }]], [[MARKED]]],
+    formatRulesAsync: [[[{ ...SERVICE, realServers: SERVERS }]], [[MARKED]]],
     parseRules: [['-A -t 10.0.0.1:80', { portNumber: () => 80 }]],
+    parseRulesAsync: [['-A -t 10.0.0.1:80', { ...CALL, portNumber: () => 80 }]],
     throwOnFailure: RESULTS,
   } satisfies FunctionRows<typeof ipvs>,
   ipset: {
@@ -108,7 +111,9 @@ export const FUNCTIONS = {
     definitionOf: HEADERS.map((set) => [set] as const),
     formatEntry: SETS.flatMap(({ entries }) => [...entries].map((entry) => [entry] as const)),
     formatSets: SETS.map((saved) => [[{ ...saved, entries: [...saved.entries] }]] as const),
-    parseSets: [['create a hash:ip', { sets: [{ name: 'b', type: 'hash:ip', family: 4 }], strict: true }]],
+    formatSetsAsync: SETS.map((saved) => [[{ ...saved, entries: [...saved.entries] }]] as const),
+    parseSets: [['create a hash:ip', PARSING]],
+    parseSetsAsync: [['create a hash:ip', { ...CALL, ...PARSING }]],
     throwOnFailure: RESULTS,
   } satisfies FunctionRows<typeof ipset>,
   rtnetlink: {

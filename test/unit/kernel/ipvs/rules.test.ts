@@ -1,7 +1,8 @@
 // Rules in ipvsadm's text: what is read, what is refused with which line, and what is written.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { formatRules, parseRules, RulesError } from '../../../../src/kernel/ipvs/rules.js';
+import { formatRules } from '../../../../src/kernel/ipvs/formatRules.js';
+import { parseRules, RulesError } from '../../../../src/kernel/ipvs/rules.js';
 import { server, service } from '../../../support/ipvs.js';
 
 const WEB = { address: '10.96.0.1', port: 80, protocol: 'tcp' } as const;

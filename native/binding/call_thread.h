@@ -153,15 +153,17 @@ class CallThread {
   }
 
   void Loop() {
-    while (AwaitWork()) {
+    bool spins = false;
+    while (AwaitWork(spins)) {
       work_();
       work_ = nullptr;
+      spins = spins_;  // before the next call can change it
       Finish();
     }
   }
 
-  bool AwaitWork() {
-    if (!spins_ || !own_.Wait([this] { return state_.load() != kIdle; })) {
+  bool AwaitWork(bool spins) {
+    if (!spins || !own_.Wait([this] { return state_.load() != kIdle; })) {
       uint32_t idle = kIdle;
       state_.compare_exchange_strong(idle, kAsleep);
       while (state_.load() == kAsleep) Sleep(kAsleep, nullptr);

@@ -19,7 +19,10 @@ const ARGUMENTS = ['--noflush', '-w'] as const;
 /** Time limit of a restore, with the wait for the lock, and its part for each byte of the input, in ms. */
 const TIMEOUT = 10_000;
 const TIMEOUT_OF_BYTE = 0.05;
-/** The longest one: meanwhile, no other change of the family is made. */
+/**
+ * The longest one, because no other change of the family is made meanwhile. In this time, the backend nf_tables makes about 200 000 new
+ * chains with a rule each (28 MB), and legacy many times that.
+ */
 const LONGEST_TIMEOUT = 300_000;
 /** Default of {@link RestorerOptions.startTimeout}. */
 const START_TIMEOUT = 10_000;
@@ -245,7 +248,7 @@ function sizeOf(input: readonly Uint8Array[]): number {
   return input.reduce((sum, { length }) => sum + length, 0);
 }
 
-/** @param size of the input, in bytes */
+/** The time limit of a restore, in ms. @param size of its input, in bytes */
 export function timeoutOf(size: number): number {
   return Math.min(Math.ceil(TIMEOUT + size * TIMEOUT_OF_BYTE), LONGEST_TIMEOUT);
 }

@@ -133,7 +133,7 @@ export interface Iptables extends BatchSource<IptablesRestore> {
    * others `ERR_ROLLED_BACK`.
    *
    * All operations that were not committed share one error if none of them is the cause: `ERR_UNKNOWN_OUTCOME` (the program was
-   * ended by a signal, or by a time limit of 10 s and 50 ms for each 1000 bytes, for which another program may have held the
+   * ended by a signal, or by a time limit of 10 s and 50 ms for each 1000 bytes, at most 5 min, for which another program may have held the
    * lock of iptables: some of the tables may have been changed), `ENOENT` or another errno name (it cannot be started).
    */
   restore(family: Family, operations: readonly IptablesOperation[]): Promise<(NetlinkError | undefined)[]>;

@@ -19,7 +19,7 @@ import { MessageWriter } from '../../src/kernel/netlink/messages.js';
 import { NAMING } from '../../src/kernel/netlink/names.js';
 import { PACKING as RTNETLINK } from '../../src/kernel/rtnetlink/packing.js';
 import type { CallOptions, OperationResult } from '../../src/kernel/types.js';
-import { CpuBlocks } from '../support/loopBlocks.js';
+import { LoopTurns } from '../support/loopTurns.js';
 
 const SIZES = [10_000, 100_000, 1_000_000];
 /** Maximum time for which the event loop may be blocked, in ms of CPU time. */
@@ -131,7 +131,7 @@ async function longestBlock(act: () => Promise<unknown>): Promise<number> {
   const tries: number[] = [];
   while (tries.length < 3 && (tries.at(-1) ?? MOST + 1) > MOST) {
     collectGarbage();
-    const blocks = new CpuBlocks();
+    const blocks = new LoopTurns();
     await turn();
     blocks.take();
     await act();

@@ -43,35 +43,3 @@ export class LoopBlocks {
     return { time: performance.now(), waited: threadTimes().waited };
   }
 }
-
-/**
- * The same in CPU time of this thread, for tests beside others: neither other processes count, nor the time for which it waits for other
- * threads, as those of the garbage collector.
- */
-export class CpuBlocks {
-  readonly #timer: NodeJS.Timeout;
-  #longest = 0;
-  #last = threadTimes().ran;
-
-  constructor() {
-    this.#timer = setInterval(() => this.#measure(), PERIOD);
-  }
-
-  /** The longest block since the start or the last call, including the callback that calls, in ms. */
-  take(): number {
-    this.#measure();
-    const longest = this.#longest;
-    this.#longest = 0;
-    return longest;
-  }
-
-  close(): void {
-    clearInterval(this.#timer);
-  }
-
-  #measure(): void {
-    const { ran } = threadTimes();
-    this.#longest = Math.max(this.#longest, ran - this.#last);
-    this.#last = ran;
-  }
-}

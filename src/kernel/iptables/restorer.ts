@@ -20,8 +20,8 @@ const ARGUMENTS = ['--noflush', '-w'] as const;
 const TIMEOUT = 10_000;
 const TIMEOUT_OF_BYTE = 0.05;
 /**
- * The longest one, because no other change of the family is made meanwhile. In this time, the backend nf_tables makes about 200 000 new
- * chains with a rule each (28 MB), and legacy many times that.
+ * The longest one, because no other change of the family is made meanwhile. For new chains with a rule each, iptables 1.8.9 with nf_tables
+ * needs 12 s of CPU time for 50 000 (6.9 MB) and 51 s for 100 000; legacy 9 s for 200 000.
  */
 const LONGEST_TIMEOUT = 300_000;
 /** Default of {@link RestorerOptions.startTimeout}. */

@@ -133,13 +133,16 @@ function startDeletions(): { readonly ended: Promise<unknown[]>; readonly runs: 
 
 test('when the kernel makes calls wait for a lock of another process, the event loop does not', async (t) => {
   const other = startDeletions();
+  // Of the calls that waited for the lock. In any other, a virtual machine may be stopped for some ms.
   let slowest = 0;
   let longest = 0;
   let calls = 0;
   for (; other.runs(); calls++) {
     const begun = performance.now();
-    longest = Math.max(longest, await sleptIn(calls % 2 === 0));
-    slowest = Math.max(slowest, performance.now() - begun);
+    const slept = await sleptIn(calls % 2 === 0);
+    const took = performance.now() - begun;
+    if (took >= WAIT) longest = Math.max(longest, slept);
+    slowest = Math.max(slowest, took);
     await setImmediate();
   }
   assert.equal((await other.ended)[0], 0);

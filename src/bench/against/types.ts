@@ -44,7 +44,7 @@ export interface ProxyFigure {
   readonly peak: Spread;
   /** Processes and threads that were started until the end of the first pass. */
   readonly started: Spread;
-  /** The same for one changed endpoint. Absent if no pass followed. */
+  /** The same for one changed endpoint, after a first one. Absent if no pass followed. */
   readonly startedByChange?: Spread;
 }
 

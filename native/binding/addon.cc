@@ -7,8 +7,9 @@
 
 namespace {
 
-// Keeps the library loaded when the last thread that uses it ends: a thread of a call, and the handler at the
-// end of the process, may still run its code.
+// Keeps the library loaded after the last worker thread that has loaded it. Node would unload it then, but the
+// process still calls its handlers at exit: that of children, and, in the published binaries, the destructors
+// of static objects, which Zig registers for the process.
 void StayLoaded() {
   Dl_info library{};
   if (dladdr(reinterpret_cast<void*>(&StayLoaded), &library) == 0) return;

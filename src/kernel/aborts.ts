@@ -1,4 +1,4 @@
-// Listeners for aborts. A signal has one of ours, however many calls use it: Node warns of a leak when a signal has more than ten.
+// Listeners for aborts. However many calls use a signal, this file adds one listener to it: Node warns if a signal has more than ten.
 
 interface Waiting {
   readonly listeners: Set<() => void>;

@@ -1,24 +1,11 @@
 // The whole proxy: it changes nothing before the source has reported all objects, and then applies every change.
 import assert from 'node:assert/strict';
-import { afterEach, describe, it } from 'node:test';
-import type { LinkAddress } from '../../src/kernel/rtnetlink/types.js';
-import { FakeKernel, failNth } from '../../src/kernel/testing/index.js';
-import { createIpvsMode, IPVS_DEFAULTS } from '../../src/modes/ipvs/index.js';
+import { describe, it } from 'node:test';
+import { failNth } from '../../src/kernel/testing/index.js';
 import { decodeObject } from '../../src/objects/decode.js';
 import type { ObjectChange } from '../../src/objects/types.js';
-import { createProxy, type ProxyEvents, type ServiceProxy } from '../../src/proxy.js';
-import type { SyncSummary } from '../../src/reconcile/summary.js';
 import type { HostChange } from '../../src/services/types.js';
-import type { SourceEvents } from '../../src/source/source.js';
-import { HostNotifications } from '../support/hostNotifications.js';
-
-function service(name: string, clusterIP: string, extra: object = {}): ObjectChange {
-  const metadata = { namespace: 'demo', name };
-  const spec = { clusterIP, ports: [{ port: 80, nodePort: 30080 }], type: 'NodePort', ...extra };
-  const { object } = decodeObject({ apiVersion: 'v1', kind: 'Service', metadata, spec });
-  assert.ok(object);
-  return { type: 'set', object };
-}
+import { service, setUp } from '../support/proxyInMemory.js';
 
 /** A slice whose only endpoint has a zone hint. */
 function hintedSlice(name: string): ObjectChange {
@@ -44,81 +31,6 @@ function addresses(...changes: string[]): HostChange {
     return { link, address, prefix: Number(prefix), deleted: change.startsWith('-') };
   });
   return { ...NO_CHANGE, addresses: parsed };
-}
-
-const running: ServiceProxy[] = [];
-
-// A proxy that still runs after a failed test prevents the end of this process.
-afterEach(async () => {
-  for (const proxy of running.splice(0)) await proxy.stop();
-});
-
-/** A proxy on a kernel in memory. Its source has these objects at the start; the test then reports changes. */
-function setUp(...initial: ObjectChange[]) {
-  const kernel = new FakeKernel();
-  const source: { events?: SourceEvents; stopped: boolean } = { stopped: false };
-  const passes: SyncSummary[] = [];
-  const notifications = new HostNotifications();
-  const host: {
-    addresses: LinkAddress[];
-    /** Called before each listing of addresses. */
-    beforeListing?: () => Promise<void>;
-  } = {
-    addresses: [{ link: 'eth0', address: '192.168.50.10', prefix: 24, scope: 'global', flags: [] }],
-  };
-  const told: string[] = [];
-  const latencies: number[] = [];
-  const events: ProxyEvents = {
-    synced: (summary, latency) => {
-      passes.push(summary);
-      latencies.push(latency);
-    },
-    problems: (problems) => told.push(...problems.map(({ rule }) => rule)),
-    mended: (problems) => told.push(...problems.map(({ rule }) => `mended: ${rule}`)),
-    failed: (error) => told.push(String(error)),
-    retrying: (milliseconds) => told.push(`retry in ${milliseconds}`),
-  };
-  const mode = createIpvsMode(Object.assign(kernel, { watchHost: notifications.watchHost }), {
-    ...IPVS_DEFAULTS,
-    auditPeriod: 60_000,
-    kernelRelease: '6.1.0',
-  });
-  const proxy = createProxy({
-    source: {
-      async start(sourceEvents) {
-        source.events = sourceEvents;
-        sourceEvents.changed(initial);
-      },
-      stop() {
-        source.stopped = true;
-      },
-    },
-    mode,
-    rtnetlink: {
-      listAddresses: async () => {
-        await host.beforeListing?.();
-        return [...host.addresses, ...(await kernel.rtnetlink.listAddresses())];
-      },
-    },
-    conntrack: kernel.conntrack,
-    watchHost: notifications.watchHost,
-    nodeName: 'node-a',
-    events,
-  });
-  running.push(proxy);
-  const pass = async () => {
-    const deadline = Date.now() + 2000;
-    while (passes.length === 0) {
-      assert.ok(Date.now() < deadline, 'no pass was made');
-      await new Promise((resolve) => setTimeout(resolve, 1));
-    }
-    return passes.shift() as SyncSummary;
-  };
-  const tell = (): SourceEvents => {
-    assert.ok(source.events);
-    return source.events;
-  };
-  return { kernel, mode, source, proxy, pass, tell, told, passes, latencies, host, notifications };
 }
 
 describe('a proxy', () => {
@@ -160,115 +72,6 @@ describe('a proxy', () => {
     const { services } = await pass();
     assert.equal(services, 1);
     assert.ok((latencies[1] as number) >= 45, `${latencies[1]} ms, of which 50 went by in the first pass`);
-  });
-
-  it('reports an address that an older Service has, and assigns it after that Service is deleted', async () => {
-    const { kernel, proxy, pass, tell, told } = setUp();
-    const age = (createdAt: string, change: ObjectChange): ObjectChange => ({
-      ...change,
-      object: { ...change.object, createdAt: Date.parse(createdAt) } as ObjectChange['object'],
-    });
-    const external = { type: 'ClusterIP', externalIPs: ['192.0.2.1'], ports: [{ port: 80 }] };
-    const old = age('2020-01-01', service('old', '10.96.0.1', { ...external, sessionAffinity: 'ClientIP' }));
-    await proxy.start();
-    tell().changed([age('2026-01-01', service('young', '10.96.0.2', external))]);
-    tell().changed([old]);
-    tell().synced();
-    await pass();
-    assert.deepEqual(told, ['is served by Service demo/old, which is older or has a stronger claim']);
-    assert.match(kernel.ipvs.dump(), /-A -t 192\.0\.2\.1:80 -s rr -p/);
-    tell().changed([{ ...old, type: 'delete' }]);
-    const { services } = await pass();
-    assert.equal(services, 2);
-    assert.equal(
-      told.at(-1),
-      'mended: is served by Service demo/old, which is older or has a stronger claim',
-    );
-    assert.match(kernel.ipvs.dump(), /-A -t 192\.0\.2\.1:80 -s rr\n/);
-    await proxy.stop();
-  });
-
-  for (const order of ['the winner first', 'the winner last'])
-    it(`reports the first of thousands of lost addresses, and the number of the others: ${order}`, async () => {
-      const { proxy, pass, tell, told } = setUp();
-      const addresses = Array.from({ length: 2000 }, (_, i) => `192.0.${i >> 8}.${i & 255}`);
-      const claiming = (name: string, clusterIP: string, createdAt: number): ObjectChange => {
-        const { type, object } = service(name, clusterIP, {
-          type: 'ClusterIP',
-          ports: [{ port: 80 }],
-          externalIPs: addresses,
-        });
-        return { type, object: { ...object, createdAt } as ObjectChange['object'] };
-      };
-      const old = claiming('old', '10.96.0.1', 1);
-      const young = claiming('young', '10.96.0.2', 2);
-      await proxy.start();
-      for (const change of order === 'the winner first' ? [old, young] : [young, old])
-        tell().changed([change]);
-      tell().synced();
-      await pass();
-      const rule = 'is served by Service demo/old, which is older or has a stronger claim';
-      const lines = [...Array(20).fill(rule), 'has 1980 more addresses and ports that others serve'];
-      assert.deepEqual(told.splice(0), lines);
-      tell().changed([young]);
-      await pass();
-      assert.deepEqual(told, [], 'nothing has changed');
-      tell().changed([{ ...old, type: 'delete' }]);
-      await pass();
-      assert.deepEqual(
-        told,
-        lines.map((line) => `mended: ${line}`),
-      );
-      await proxy.stop();
-    });
-
-  it('reports a Service with too many endpoints until it has fewer', async () => {
-    const { mode, proxy, pass, tell, told } = setUp();
-    // The items of this many endpoints take seconds.
-    const plan = mode.planService;
-    const planned: (number | undefined)[] = [];
-    mode.planService = (input, node) => {
-      planned.push(input.ports[0]?.endpoints.size);
-      return plan({ ...input, ports: [] }, node);
-    };
-    const addresses = Array.from({ length: 999 }, (_, i) => `192.0.${i >> 8}.${i & 255}`);
-    const slice = (endpoints: number): ObjectChange => {
-      const { object } = decodeObject({
-        apiVersion: 'discovery.k8s.io/v1',
-        kind: 'EndpointSlice',
-        metadata: { namespace: 'demo', name: 'web', labels: { 'kubernetes.io/service-name': 'web' } },
-        addressType: 'IPv4',
-        ports: [{ port: 8080 }],
-        endpoints: Array.from({ length: endpoints }, (_, i) => ({
-          addresses: [`10.0.${i >> 8}.${i & 255}`],
-        })),
-      });
-      assert.ok(object);
-      return { type: 'set', object };
-    };
-    const web = service('web', '10.96.0.1', {
-      type: 'ClusterIP',
-      ports: [{ port: 80 }],
-      externalIPs: addresses,
-    });
-    await proxy.start();
-    tell().changed([web, slice(501)]);
-    tell().synced();
-    await pass();
-    const rule =
-      'must have at most 500000 frontends × endpoints: 1 endpoint of its EndpointSlices is not used';
-    assert.deepEqual(told.splice(0), [rule]);
-    tell().changed([slice(500)]);
-    await pass();
-    assert.deepEqual(told.splice(0), [`mended: ${rule}`]);
-    tell().changed([slice(502)]);
-    await pass();
-    tell().changed([{ ...web, type: 'delete' }]);
-    await pass();
-    const two = rule.replace('1 endpoint of', '2 endpoints of').replace('is not', 'are not');
-    assert.deepEqual(told, [two, `mended: ${two}`]);
-    assert.deepEqual(planned, [500, 500, 500]);
-    await proxy.stop();
   });
 
   it('plans the Services again that a change of its node affects, and none if nothing changes', async () => {

@@ -8,7 +8,7 @@ export type * from './setTypes.js';
 /** A set as the kernel describes it. */
 export type SetHeader = SetDefinition & SetFacts;
 
-/** What the kernel tells of a set beside its definition. */
+/** The facts about a set that the kernel reports in addition to its definition. */
 export interface SetFacts {
   /** The kernel's revision of the type. */
   readonly revision: number;

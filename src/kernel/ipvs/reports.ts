@@ -1,4 +1,4 @@
-// What IPVS tells of itself.
+// What the kernel reports about IPVS itself: its version, table and modules.
 
 /** The kernel's own description of its IPVS (`IPVS_CMD_GET_INFO`). */
 export interface IpvsInfo {

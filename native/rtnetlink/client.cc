@@ -25,7 +25,7 @@ using netlink::Status;
 // The largest part of a dump that the kernel makes.
 constexpr size_t kDatagram = size_t{32} * 1024;
 
-// Network namespaces that a batch has open at a time.
+// Network namespaces that a batch has open before it sends. A message may add a few.
 constexpr size_t kMostNamespaces = 8;
 
 // As `ip addr` add and replace.
@@ -175,48 +175,54 @@ void Client::ApplyToAddress(uint32_t index, const Operation& operation, Batch* b
   });
 }
 
-// A batch may refer to more namespaces than a process may have descriptors: those of messages that were sent
-// are closed.
-Status Client::OpenNamespace(const std::string& path, Batch* batch, Namespaces* namespaces, int32_t* out) {
+Status Client::OpenNamespace(const std::string& path, Namespaces* namespaces, int32_t* out) {
   const auto known = namespaces->find(path);
   if (known != namespaces->end()) {
     *out = known->second.get();
     return {};
   }
-  const auto send = [&] {
-    batch->Flush();
-    namespaces->clear();
-  };
-  const auto open_path = [&] {
-    return netlink::Descriptor(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  };
-  if (namespaces->size() == kMostNamespaces) send();
-  netlink::Descriptor opened = open_path();
-  if (!opened.open() && (errno == EMFILE || errno == ENFILE) && !namespaces->empty()) {
-    send();
-    opened = open_path();
-  }
+  netlink::Descriptor opened(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (!opened.open()) return Status::Errno(errno, "cannot open network namespace " + path);
   *out = opened.get();
   namespaces->emplace(path, std::move(opened));
   return {};
 }
 
+Status Client::ResolveReferences(const Encoded& message, Batch* batch, Names* names, Namespaces* namespaces,
+                                 Encoded* out) {
+  for (const Reference& reference : message.references) {
+    int32_t number = 0;
+    Status status;
+    if (reference.kind == ReferenceKind::kNetworkNamespace) {
+      status = OpenNamespace(reference.name, namespaces, &number);
+    } else {
+      const Resolved& link = Resolve(reference.name, batch, names);
+      status = link.status.ok() ? Status{} : WithName(link.status, reference.name);
+      number = link.index;
+    }
+    if (!status.ok()) return status;
+    Replace(&out->payload, reference.offset, number);
+  }
+  return {};
+}
+
 void Client::ApplyMessage(uint32_t index, const Encoded& message, Batch* batch, Names* names,
                           Namespaces* namespaces) {
   Encoded resolved = message;
-  for (const Reference& reference : message.references) {
-    int32_t number = 0;
-    if (reference.kind == ReferenceKind::kNetworkNamespace) {
-      Status status = OpenNamespace(reference.name, batch, namespaces, &number);
-      if (!status.ok()) return batch->Fail(index, std::move(status));
-    } else {
-      const Resolved& link = Resolve(reference.name, batch, names);
-      if (!link.status.ok()) return batch->Fail(index, WithName(link.status, reference.name));
-      number = link.index;
-    }
-    Replace(&resolved.payload, reference.offset, number);
+  // A batch may refer to more namespaces than a process may have descriptors: those of messages that were
+  // sent are closed. Never those of this message: a link and its peer may be in two.
+  const auto close_sent = [&] {
+    batch->Flush();
+    namespaces->clear();
+  };
+  if (namespaces->size() >= kMostNamespaces) close_sent();
+  const bool has_open = !namespaces->empty();
+  Status status = ResolveReferences(message, batch, names, namespaces, &resolved);
+  if (has_open && (status.is_errno(EMFILE) || status.is_errno(ENFILE))) {
+    close_sent();
+    status = ResolveReferences(message, batch, names, namespaces, &resolved);
   }
+  if (!status.ok()) return batch->Fail(index, std::move(status));
   // A link may have another name after it, and others may be deleted with it.
   if (message.type == RTM_NEWLINK || message.type == RTM_DELLINK || message.type == RTM_SETLINK)
     names->clear();

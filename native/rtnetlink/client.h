@@ -46,8 +46,9 @@ class Client {
   netlink::Status FindLink(const std::string& name, Link* out);
   Resolved ResolveNow(const std::string& link);
   const Resolved& Resolve(const std::string& link, netlink::Batch* batch, Names* names);
-  static netlink::Status OpenNamespace(const std::string& path, netlink::Batch* batch, Namespaces* namespaces,
-                                       int32_t* out);
+  static netlink::Status OpenNamespace(const std::string& path, Namespaces* namespaces, int32_t* out);
+  netlink::Status ResolveReferences(const Encoded& message, netlink::Batch* batch, Names* names,
+                                    Namespaces* namespaces, Encoded* out);
   void ApplyToAddress(uint32_t index, const Operation& operation, netlink::Batch* batch, Names* names);
   void ApplyMessage(uint32_t index, const Encoded& message, netlink::Batch* batch, Names* names,
                     Namespaces* namespaces);

@@ -2,7 +2,7 @@
 // that are given as a network namespace and are none.
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -10,10 +10,12 @@ import { openConntrack } from '../../src/kernel/conntrack/index.js';
 import { openIpset } from '../../src/kernel/ipset/index.js';
 import { openIpvs } from '../../src/kernel/ipvs/index.js';
 import { openRtnetlink, watchRtnetlink } from '../../src/kernel/rtnetlink/index.js';
+import { throwOnFailure } from '../../src/kernel/throwOnFailure.js';
 import { makeNamespace } from '../support/netns.js';
 import { ROOT } from '../support/paths.js';
 import { runWithout } from '../support/runWithout.js';
 import { settled } from '../support/settled.js';
+import { ask } from '../support/witnesses.js';
 
 const ROUNDS = 100;
 
@@ -90,6 +92,42 @@ test('64 descriptors are enough for a batch that refers to 600 paths of network 
     rmSync(folder, { recursive: true });
     other.remove();
     namespace.remove();
+  }
+});
+
+test('both ends of a veth pair get to their network namespaces, however many others the batch refers to', async () => {
+  const [namespace, first, second] = [makeNamespace(), makeNamespace(), makeNamespace()];
+  const folder = mkdtempSync(join(tmpdir(), 'knp-paths-'));
+  try {
+    await using rtnetlink = await openRtnetlink({ netns: namespace.path });
+    const pathOf = (of: string, i: number) => {
+      const path = join(folder, String(i));
+      symlinkSync(of, path);
+      return path;
+    };
+    // One more path before each pair: some pair is at the limit of paths that are open at a time.
+    const pairs = Array.from({ length: 20 }, (_, i) => i);
+    const operations = pairs.map((i) => ({
+      do: 'addLink' as const,
+      name: `a${i}`,
+      kind: 'veth' as const,
+      settings: {
+        netns: pathOf(first.path, 2 * i),
+        peer: { name: `b${i}`, netns: pathOf(second.path, 2 * i + 1) },
+      },
+    }));
+    const move = { do: 'setLink' as const, link: 'c', settings: { netns: pathOf(first.path, 100) } };
+    await rtnetlink.addLink('c', 'veth', { peer: { name: 'd' } });
+    throwOnFailure(await rtnetlink.apply([move, ...operations]));
+    const namesIn = ({ name }: typeof first) =>
+      [...ask(name, 'ip', '-o', 'link', 'show', 'type', 'veth').matchAll(/^\d+: (\w+)/gm)].map(
+        ([, link]) => link,
+      );
+    assert.deepEqual(namesIn(first).sort(), ['c', ...pairs.map((i) => `a${i}`)].sort());
+    assert.deepEqual(namesIn(second).sort(), pairs.map((i) => `b${i}`).sort());
+  } finally {
+    rmSync(folder, { recursive: true });
+    for (const each of [namespace, first, second]) each.remove();
   }
 });
 

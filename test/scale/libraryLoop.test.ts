@@ -7,7 +7,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import type { NativeClient, NativeFailure } from '../../src/kernel/addon.js';
-import { applyAll, sendAll } from '../../src/kernel/batch.js';
+import { applyAll, type Packing, sendAll } from '../../src/kernel/batch.js';
 import { Calls } from '../../src/kernel/calls.js';
 import { PACKING as CONNTRACK } from '../../src/kernel/conntrack/packing.js';
 import { PACKING as IPSET } from '../../src/kernel/ipset/packing.js';
@@ -62,61 +62,43 @@ type Batch = (
   options?: CallOptions,
 ) => Promise<OperationResult[]>;
 
+/** A batch of a family's records. Its packing takes the operations of that family only. */
+const packed =
+  (packing: Packing<never>): Batch =>
+  (operations, fails, options) =>
+    applyAll(callsOf(operations, fails), operations as never[], packing, options);
+
+const callsOf = ({ length }: readonly unknown[], fails: boolean) => new Calls(new Kernel(fails ? length : 0));
+
 /** Each family with an operation, and how a batch of them is sent. */
 const FAMILIES: Readonly<Record<string, readonly [operation: (i: number) => unknown, batch: Batch]>> = {
   ipvs: [
     (i) => ({ do: 'addRealServer', service, realServer: { address: address(i), port: 53 } }),
-    (operations, fails, options) =>
-      applyAll(new Calls(new Kernel(fails ? operations.length : 0)), operations as never[], IPVS, options),
+    packed(IPVS),
   ],
   ipset: [
     (i) => ({ do: 'add', set, entry: { address: address(i), protocol: 'udp', port: 53 } }),
-    (operations, fails, options) =>
-      applyAll(new Calls(new Kernel(fails ? operations.length : 0)), operations as never[], IPSET, options),
+    packed(IPSET),
   ],
   rtnetlink: [
     (i) => ({ do: 'addAddress', address: { link: 'lo', address: address(i), prefix: 32 } }),
-    (operations, fails, options) =>
-      applyAll(
-        new Calls(new Kernel(fails ? operations.length : 0)),
-        operations as never[],
-        RTNETLINK,
-        options,
-      ),
+    packed(RTNETLINK),
   ],
   'rtnetlink, routes': [
     (i) => ({ do: 'addRoute', route: { destination: `${address(i)}/32`, link: 'lo', gateway: '10.0.0.1' } }),
-    (operations, fails, options) =>
-      applyAll(
-        new Calls(new Kernel(fails ? operations.length : 0)),
-        operations as never[],
-        RTNETLINK,
-        options,
-      ),
+    packed(RTNETLINK),
   ],
   conntrack: [
     (i) => ({
       do: 'deleteFlow',
       flow: { protocol: 50, original: { source: address(i), destination: '10.96.0.10' } },
     }),
-    (operations, fails, options) =>
-      applyAll(
-        new Calls(new Kernel(fails ? operations.length : 0)),
-        operations as never[],
-        CONNTRACK,
-        options,
-      ),
+    packed(CONNTRACK),
   ],
   netlink: [
     () => ({ type: 16, payload }),
     (operations, fails, options) =>
-      sendAll(
-        new Calls(new Kernel(fails ? operations.length : 0)),
-        operations as never[],
-        NAMING,
-        new MessageWriter(),
-        options,
-      ),
+      sendAll(callsOf(operations, fails), operations as never[], NAMING, new MessageWriter(), options),
   ],
 };
 

@@ -47,9 +47,20 @@ function count(counted, passed, data) {
   else if (data.todo !== undefined && data.todo !== false) counted.skipped.push(`${label} (to do)`);
   // A suite fails with its tests; only tests count.
   else if (data.details?.error?.failureType === 'subtestsFailed') return;
-  else if (!passed) counted.failed.push(label);
+  else if (!passed) counted.failed.push(`${label}${endOf(data.details?.error)}`);
   else if (data.details?.type === 'suite') return;
   // A passed file is reported as a test only if it has no tests.
   else if (isFile(data)) counted.failed.push(`${file}: holds no test`);
   else counted.passed += 1;
+}
+
+/**
+ * How the process of a file has ended, which the output of node:test does not say.
+ *
+ * @param {any} error of a failed test
+ * @returns {string} ` (signal SIGSEGV)`; empty for a test within a process
+ */
+function endOf(error) {
+  if (error?.signal) return ` (signal ${error.signal})`;
+  return typeof error?.exitCode === 'number' ? ` (exit status ${error.exitCode})` : '';
 }

@@ -24,7 +24,7 @@ process.exitCode = await reportFailures('docs', async () => {
     entryPoints: sources,
     tsconfig: SETTINGS,
     name: 'kube-netlink-proxy',
-    readme: join(CHECKOUT, 'README.md'),
+    readme: join(CHECKOUT, 'docs', 'library.md'),
     // A link to a file that is on no page stays a link to the repository.
     validation: { invalidLink: true, notExported: false, notDocumented: false, rewrittenLink: false },
     treatValidationWarningsAsErrors: true,

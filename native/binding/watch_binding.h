@@ -20,7 +20,7 @@ class WatchSession;
 // having thrown.
 std::shared_ptr<WatchSession> StartWatch(const Napi::CallbackInfo& info,
                                          std::shared_ptr<netlink::Watch> watch);
-// Ends it. Null is no session.
+// Ends it. Null is not a session.
 void EndWatch(Napi::Env env, WatchSession* session);
 // {records, lost, dropped}: the notifications since the last call.
 Napi::Value TakeNotifications(Napi::Env env, netlink::Watch* watch);

@@ -39,8 +39,8 @@ class Client {
   // satisfy Narrows(). A failure to list them is the status; a failure to delete one is part of the result.
   netlink::Status Delete(const Filter& filter, Deletion* out);
 
-  // Carries operations out; returns those that failed. The deletion of a flow that is gone is no failure. An
-  // update that names an id, or sets the status, first reads the flow.
+  // Carries operations out; returns those that failed. The deletion of a flow that is gone is not a failure.
+  // An update that names an id, or sets the status, first reads the flow.
   std::vector<netlink::Failure> Apply(std::vector<Operation> operations);
 
   // Deletes every flow of both families.

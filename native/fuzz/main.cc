@@ -36,7 +36,7 @@ struct Options {
 
 struct Tally {
   uint64_t messages = 0;
-  uint64_t cut_short = 0;  // datagrams that end in something that is no message
+  uint64_t cut_short = 0;  // datagrams that end in something that is not a message
   std::vector<uint64_t> accepted = std::vector<uint64_t>(kReaderCount);
 };
 
@@ -69,7 +69,7 @@ int Fuzz(const Options& options) {
     std::ifstream file(path, std::ios::binary);
     captures.emplace_back(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
     if (knp::fuzz::FindElements(captures.back()).empty()) {
-      std::fprintf(stderr, "knp_fuzz: %s cannot be read, or is no capture\n", path.c_str());
+      std::fprintf(stderr, "knp_fuzz: %s cannot be read, or is not a capture\n", path.c_str());
       return 2;
     }
   }

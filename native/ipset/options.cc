@@ -65,7 +65,8 @@ constexpr Option kExtensionOptions[] = {
     {IPSET_ATTR_SKBQUEUE, Kind::kU16, &LibraryOptions::skb_queue, "skbqueue"},
 };
 
-// An attribute, or bits of one, that a type has from a revision on. Older ones came with kernels before 4.0.
+// An attribute, or bits of one, and the first revision of a type that has it. Revisions of kernels before 4.0
+// are not listed.
 struct Revision {
   SetType type;
   bool of_entry;

@@ -32,7 +32,7 @@ class Session {
   // created a set anew.
   void ForgetTypes() { library_.call.cache_del(nullptr); }
 
-  // With `tolerate`, a set that exists is no error if the kernel finds it the same, whatever its family.
+  // With `tolerate`, a set that exists is not an error if the kernel finds it the same, whatever its family.
   netlink::Status Create(const SetReference& set, const Rest& parameters, bool tolerate);
   // Destroy and flush one set; every set, when there is no name.
   netlink::Status Destroy(const std::optional<std::string>& name);
@@ -46,8 +46,8 @@ class Session {
   netlink::Status FindType(const SetReference& set, const LibraryType** out);
 
   // Adds (kAdd) or deletes (kDelete) the entries of `count` operations on one set, all in one message or a
-  // few. An entry that exists already, or is absent already, is no error. The kernel stops at the first bad
-  // one: `*failed` is its place, or `count` when libipset did not report it. Later ones have to be sent
+  // few. An entry that exists already, or is absent already, is not an error. The kernel stops at the first
+  // bad one: `*failed` is its place, or `count` when libipset did not report it. Later ones have to be sent
   // again.
   netlink::Status WriteEntries(Command command, const SetReference& set, const LibraryType* type,
                                const Operation* operations, size_t count, size_t* failed);

@@ -14,7 +14,7 @@ namespace knp::ipset {
 // An address in network order; 4 bytes used for AF_INET, 16 for AF_INET6, the rest zero.
 using AddressBytes = std::array<uint8_t, 16>;
 
-// The kernel's name: `hash:ip,port`. Empty for a number that is no type.
+// The kernel's name: `hash:ip,port`. Empty for a number that is not a type.
 const char* TypeName(SetType type);
 // The names of all types.
 std::vector<std::string> TypeNames();

@@ -97,7 +97,7 @@ class Writer {
     }
   }
 
-  // A set that exists with the same parameters is no error. The kernel compares all of them but the hash
+  // A set that exists with the same parameters is not an error. The kernel compares all of them but the hash
   // size, which may differ, and the family, which may not: that is compared here.
   Status Create(const Operation& operation) {
     const Rest& parameters = operation.entry.rest;

@@ -32,8 +32,8 @@ class Client {
   // Opens the sockets and looks the family up: ENOENT with kNoFamily when the module ip_vs is not loaded.
   netlink::Status Open(const netlink::SharedNamespace& network_namespace, std::chrono::milliseconds timeout);
 
-  // Carries the operations out in their order; returns those that failed. The message of a failure says which
-  // of the causes of its number it has, where another look at the kernel can tell: kNoFamily, kNoLocalTable.
+  // Carries the operations out in their order, and returns those that failed. Some errno have several causes:
+  // then the kernel is asked again, and the message of the failure names the cause: kNoFamily, kNoLocalTable.
   std::vector<netlink::Failure> Apply(const OperationRecords& operations);
 
   // Every service with its servers. The kernel neither locks nor marks a listing that changes meanwhile

@@ -19,7 +19,7 @@ uint32_t NetmaskOf(uint16_t family, uint8_t prefix) {
   return prefix == 0 ? 0 : htonl(~uint32_t{0} << (32 - std::min<uint8_t>(prefix, 32)));
 }
 
-// 0 for an IPv4 mask with holes, which is no prefix.
+// 0 for an IPv4 mask with holes, which is not a prefix.
 uint8_t PrefixOf(uint16_t family, uint32_t netmask) {
   if (family == AF_INET6) return static_cast<uint8_t>(std::min<uint32_t>(netmask, 128));
   uint8_t prefix = 0;

@@ -55,7 +55,7 @@ Status SendAndReceive(Socket* socket, std::vector<uint8_t>* request, const Reply
   while (status.ok() && !progress->acknowledged) {
     const uint8_t* data = nullptr;
     size_t size = 0;
-    // Each part of a dump has the whole limit: a long listing is no slow one.
+    // The limit is for each datagram of a dump, and not for the whole dump: a long listing is not a slow one.
     Deadline deadline = socket->NewDeadline();
     status = socket->Receive(&deadline, &data, &size);
     if (status.is_errno(ENOBUFS) || status.fault == Fault::kTruncated) {

@@ -71,7 +71,7 @@ Status ReadAcknowledgement(const Message& message) {
   // ipset has numbers of its own beyond MAX_ERRNO (IPSET_ERR_PRIVATE is 4096), so any negative one is passed
   // on.
   if (error > 0 || error == INT32_MIN) {
-    return Status::Of(Fault::kMalformedReply, "acknowledgement with a number that is no errno");
+    return Status::Of(Fault::kMalformedReply, "acknowledgement with a number that is not an errno");
   }
   const bool has_text = (message.flags & NLM_F_ACK_TLVS) != 0;
   if (!has_text) return Status::Errno(-error);

@@ -33,7 +33,7 @@ class MessageReader {
  public:
   MessageReader(const uint8_t* data, size_t size) : next_(data), remaining_(size) {}
 
-  // Moves to the next message; false after the last one and when the rest is no message: see malformed().
+  // Moves to the next message; false after the last one and when the rest is not a message: see malformed().
   bool Next(Message* message);
   bool malformed() const { return malformed_; }
 

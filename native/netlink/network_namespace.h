@@ -42,7 +42,7 @@ class NetworkNamespace {
  public:
   // An empty path means the namespace that the calling thread is in. Where /proc is masked, that one is not
   // held, and every thread is taken to be in it. ENOENT: no such file; EINVAL is from Run() and OpenSocket()
-  // when the file is no network namespace.
+  // when the file is not a network namespace.
   static Status Open(const std::string& path, SharedNamespace* out);
 
   // Runs `body` inside the namespace and waits for it. A thread that is in another one starts a short-lived

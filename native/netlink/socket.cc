@@ -60,7 +60,7 @@ Status AwaitReadable(int fd, Deadline* deadline) {
   }
 }
 
-// How many replies the receive buffer that the kernel has granted holds.
+// Number of replies that fit into the receive buffer. The kernel may grant a smaller one than was requested.
 size_t CountReplies(int fd) {
   int granted = 0;
   socklen_t length = sizeof(granted);

@@ -87,7 +87,7 @@ void ReadLink(const Message& message, Subject subject, bool wanted, const NameLo
     out->lost = true;
     return;
   }
-  // A bridge notifies of its ports, too: RTM_DELLINK then means that the link is no port any more.
+  // A bridge notifies of its ports, too: RTM_DELLINK then means that the link is not a port any more.
   if (header.ifi_family != AF_UNSPEC) return;
   if (subject.deleted) {
     names->erase(link.index);

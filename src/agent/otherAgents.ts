@@ -54,7 +54,7 @@ export interface Meeting {
 export interface OtherAgents {
   /**
    * Resolves when this agent may program the kernel: no agent of another mode answers. A process that has the name but does not
-   * answer, or is no agent, delays it by at most 1.5 s.
+   * answer, or is not an agent, delays it by at most 1.5 s.
    */
   readonly admitted: Promise<void>;
   close(): void;

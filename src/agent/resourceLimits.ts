@@ -89,7 +89,7 @@ function foldersOf(text: string): Map<string, string[]> {
   return groups;
 }
 
-/** Undefined for a text that is no number: `max`, `unlimited`. */
+/** Undefined for a text that is not a number: `max`, `unlimited`. */
 function numberIn(text: string | undefined): number | undefined {
   return text !== undefined && /^\d+$/.test(text) ? Number(text) : undefined;
 }

@@ -56,7 +56,7 @@ export class AuthProviderCredentials {
   }
 }
 
-/** A configuration of this user alone: faults elsewhere in the kubeconfig are no concern of the library. */
+/** A configuration of this user alone: the library ignores mistakes elsewhere in the kubeconfig. */
 function configOf(library: typeof import('@kubernetes/client-node'), { user }: AuthProvider): KubeConfig {
   const config = new library.KubeConfig();
   config.loadFromString(

@@ -61,7 +61,7 @@ export class LineReader {
     this.#line = new Gathered(what);
   }
 
-  /** The values whose lines end in this chunk. Throws an ApiError `ERR_MALFORMED` at a line that is no JSON. */
+  /** The values whose lines end in this chunk. Throws an ApiError `ERR_MALFORMED` at a line that is not JSON. */
   *push(chunk: Buffer): Generator<unknown> {
     let start = 0;
     for (let end = chunk.indexOf(NEWLINE); end >= 0; end = chunk.indexOf(NEWLINE, start)) {
@@ -97,7 +97,7 @@ export class ListReader {
     this.#item = new Gathered(what);
   }
 
-  /** The items that end in this chunk. Throws an ApiError `ERR_MALFORMED` at an item that is no JSON. */
+  /** The items that end in this chunk. Throws an ApiError `ERR_MALFORMED` at an item that is not JSON. */
   *push(chunk: Buffer): Generator<unknown> {
     /** Start of the part that was not gathered yet, of the item or of the rest. */
     let start = 0;
@@ -148,7 +148,7 @@ export class ListReader {
   end(): unknown {
     const rest = this.#rest.parse();
     const left = isRecord(rest) ? rest['items'] : undefined;
-    if (Array.isArray(left) && left.length > 0) throw malformed(this.#what, 'an item is no object');
+    if (Array.isArray(left) && left.length > 0) throw malformed(this.#what, 'an item is not an object');
     return rest;
   }
 

@@ -76,7 +76,7 @@ export class KnownObjects {
     this.#problems.set(aboutOf(key, raw), problems);
     // A readable object that is not used any more (another type, no Service). An unreadable one keeps its last value.
     if (!object) return known && this.#drop(key, known);
-    // A node's heartbeat every few minutes, and a repeated object of a list, are no changes.
+    // A node's heartbeat every few minutes, and a repeated object of a list, are not changes.
     if ((listed || object.kind === 'Node') && known !== undefined && isDeepStrictEqual(known, object))
       return undefined;
     this.#known.set(key, object);

@@ -24,7 +24,7 @@ export class KubeConfigConnection implements ApiConnection {
   readonly #config: KubeConfigParts;
   #tls: TlsOptions | undefined;
 
-  /** Throws an Error if there is no current cluster, or its server or proxy is no URL. */
+  /** Throws an Error if there is no current cluster, or its server or proxy is not a URL. */
   constructor(config: KubeConfigParts, environment: NodeJS.ProcessEnv = process.env) {
     const cluster = config.getCurrentCluster();
     if (!cluster) throw new Error('the KubeConfig has no current cluster');

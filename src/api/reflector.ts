@@ -168,7 +168,7 @@ export class Reflector {
       const pause = error.closed && worked ? Math.max(0, rest) : this.#pace.next(error, this.#received);
       return this.#recover(error, pause, listing && !worked);
     }
-    // A watch that ends is no failure, unless it ended at once and without an event.
+    // A watch that ends is not a failure, unless it ended at once and without an event.
     return worked ? rest : this.#pace.backOff();
   }
 

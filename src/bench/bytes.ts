@@ -2,10 +2,10 @@
 import type { SetEntry } from '../kernel/ipset/types.js';
 import { parseAddress } from '../net/address.js';
 
-/** The bytes of an address in network order, followed by zeros up to `size`. Throws for a text that is no address. */
+/** The bytes of an address in network order, followed by zeros up to `size`. Throws for a text that is not an address. */
 export function addressBytes(address: string, size: number): Uint8Array {
   const parsed = parseAddress(address);
-  if (!parsed || parsed.length > size) throw new Error(`${address} is no address of ${size} bytes`);
+  if (!parsed || parsed.length > size) throw new Error(`${address} is not an address of ${size} bytes`);
   const bytes = new Uint8Array(size);
   bytes.set(parsed);
   return bytes;

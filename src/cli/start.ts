@@ -67,7 +67,7 @@ function rawVersion(): string {
   return `${JSON.stringify({ version: VERSION, node, napi, platform: `${process.platform}/${process.arch}` })}\n`;
 }
 
-// A reader of the output that has read enough, such as head(1), is no failure.
+// A reader of the output that has read enough, such as head(1), is not a failure.
 process.stdout.on('error', (error: NodeJS.ErrnoException) =>
   process.exit(error.code === 'EPIPE' ? 0 : AGENT_FAILED),
 );

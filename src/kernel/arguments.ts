@@ -20,7 +20,7 @@ export interface Fault {
 /** The first option that is not among the known ones. */
 export function findUnknown(options: object, known: ReadonlySet<string>): Fault | undefined {
   for (const [field, value] of Object.entries(options)) {
-    if (!known.has(field)) return { field, value, rule: 'is no option', wrongType: true };
+    if (!known.has(field)) return { field, value, rule: 'is not an option', wrongType: true };
   }
   return undefined;
 }
@@ -54,7 +54,7 @@ export function checkObject<T>(operation: string, field: string, value: T): T {
   return value;
 }
 
-/** Throws the error of a call whose options are no object; they may be left out. */
+/** Throws the error of a call whose options are not an object; they may be left out. */
 export function checkOptions(operation: string, options: unknown): void {
   if (options !== undefined) checkObject(operation, 'options', options);
 }
@@ -74,14 +74,14 @@ export function findCallOptionsFault(options: CallOptions): Fault | undefined {
   return { field: 'signal', value: signal, rule: 'must be an AbortSignal', wrongType: true };
 }
 
-/** The fault of a value that is no integer within bounds. */
+/** The fault of a value that is not an integer within bounds. */
 export function integerFault(field: string, value: unknown, least: number, most: number): Fault | undefined {
   if (Number.isInteger(value) && Number(value) >= least && Number(value) <= most) return undefined;
   const rule = `must be an integer from ${least} to ${most}`;
   return { field, value, rule, wrongType: typeof value !== 'number' };
 }
 
-/** Throws the error of a call whose list is no array: any other object would be taken for an empty one. */
+/** Throws the error of a call whose list is not an array: any other object would be taken for an empty one. */
 export function checkArray(operation: string, field: string, value: unknown): void {
   if (Array.isArray(value)) return;
   throw argumentError(operation, { field, value, rule: 'must be an array', wrongType: true });

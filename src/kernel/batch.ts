@@ -27,7 +27,7 @@ export function batchName({ family, batchVerb = 'apply' }: Naming<never>): strin
   return `${family}.${batchVerb}`;
 }
 
-/** Throws the error of a call whose list of operations is no array. */
+/** Throws the error of a call whose list of operations is not an array. */
 export function checkBatch(operations: unknown, naming: Naming<never>): void {
   checkArray(batchName(naming), naming.batchArgument ?? 'operations', operations);
 }

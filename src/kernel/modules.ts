@@ -4,7 +4,7 @@ import { release } from 'node:os';
 import { ProgramError, runProgram } from './program.js';
 
 /**
- * Loads a kernel module. A module that is loaded or built in is no error; a failure is reported where the
+ * Loads a kernel module. A module that is loaded or built in is not an error; a failure is reported where the
  * module is needed, so the reason is returned and not thrown.
  *
  * @returns the message of modprobe, or undefined when it succeeded

@@ -118,7 +118,7 @@ export class RecordWriter {
 
   /** The number that stands for one of the names. */
   choice<Name extends string>(path: string, value: unknown, choices: Readonly<Record<Name, number>>): number {
-    // What an object inherits is no number. Object.hasOwn() takes several times as long.
+    // What an object inherits is not a number. Object.hasOwn() takes several times as long.
     const number: unknown = typeof value === 'string' ? choices[value as Name] : undefined;
     if (typeof number === 'number') return number;
     const rule = `must be one of ${Object.keys(choices).join(', ')}`;
@@ -153,7 +153,7 @@ export class RecordWriter {
     }
     for (const field in object) {
       if (known.has(field)) continue;
-      this.fail(`${path}${field}`, object?.[field as keyof object], `is no field of ${kind}`, true);
+      this.fail(`${path}${field}`, object?.[field as keyof object], `is not a field of ${kind}`, true);
       return;
     }
   }

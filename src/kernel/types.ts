@@ -65,7 +65,7 @@ export interface Batch<Operation> {
 export interface BatchSource<Operation> {
   /**
    * Called once for each batch that has ended, before the caller of the batch gets its result. A change that is sent on its
-   * own is a batch of one operation. Calls with an argument that breaks a rule are no batches: they reject and do nothing.
+   * own is a batch of one operation. Calls with an argument that breaks a rule are not batches: they reject and do nothing.
    * None by default. It must not throw.
    */
   onBatch?: ((batch: Batch<Operation>) => void) | undefined;

@@ -17,7 +17,7 @@ export function conflictsOf(service: string, { first, more }: LostClaims): Probl
       ...about,
       value,
       rule: `is served by Service ${holder}, ${WHY_SERVED}`,
-      // What is in another namespace is no business of those who read the events of this one.
+      // Those who read the events of this namespace must not learn what is in another one.
       ...(holder.startsWith(`${namespace}/`)
         ? {}
         : { publicRule: `is served by another Service, ${WHY_SERVED}` }),

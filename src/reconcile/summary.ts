@@ -52,7 +52,7 @@ export interface SyncSummary {
    * first, and in a retry, those for items that were not as known before and that no changed plan explains.
    */
   readonly repaired: number;
-  /** Number of items that this audit repaired and the one before it repaired too. Absent in passes that are no audits. */
+  /** Number of items that this audit repaired and the one before it repaired too. Absent in passes that are not audits. */
   readonly repeated?: number;
   /** Number of operations by phase, without empty phases. */
   readonly phases: ReadonlyMap<string, number>;

@@ -1,6 +1,6 @@
 // A value or a list of values. Nearly every address has one claimant: a list with one element would take 56 bytes for each.
 
-/** One value, or several; undefined for none. The values are no arrays. */
+/** One value, or several; undefined for none. The values are not arrays. */
 export type OneOrMore<T> = T | readonly T[] | undefined;
 
 /** The values as a list. */

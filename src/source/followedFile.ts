@@ -36,7 +36,7 @@ export class FollowedFile {
   #whole = false;
   /** Why there is no readable file at the path. */
   #unreachable: Problem | undefined;
-  /** Why the contents that were read last are no manifest. */
+  /** Why the contents that were read last are not a manifest. */
   #unfit: Problem | undefined;
   /** Problems of the contents that were read last. */
   #problems: readonly Problem[] = [];
@@ -108,7 +108,7 @@ export class FollowedFile {
     if (this.#inFolder && !this.#target.startsWith(`${await realpath(dirname(this.#path))}${sep}`))
       throw new Error('it is a link that leaves the folder');
     const found = await stat(this.#target, { bigint: true });
-    if (this.#inFolder && !found.isFile()) throw new Error('it is no regular file');
+    if (this.#inFolder && !found.isFile()) throw new Error('it is not a regular file');
     if (found.size > LARGEST) throw new Error(`it has ${found.size} bytes, more than ${LARGEST}`);
     // A file that was removed may leave its inode to the next one: the time of birth differs then.
     return {

@@ -1,5 +1,5 @@
 // Descriptors are closed when an open fails and when a watch ends, not when JavaScript's objects are collected; and files
-// that are given as a network namespace and are none.
+// that are given as a network namespace and are something else.
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
@@ -131,7 +131,7 @@ test('both ends of a veth pair get to their network namespaces, however many oth
   }
 });
 
-test('a FIFO is no network namespace, and nothing waits for its writer', async () => {
+test('a FIFO is not a network namespace, and nothing waits for its writer', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'knp-fifo-'));
   const netns = join(folder, 'fifo');
   execFileSync('mkfifo', [netns]);
@@ -147,14 +147,14 @@ test('a FIFO is no network namespace, and nothing waits for its writer', async (
   }
 });
 
-test('options that are none are refused', async () => {
+test('invalid options are refused', async () => {
   const options = { netNs: '/run/netns/blue' } as never;
   for (const open of [openConntrack, openIpset, openIpvs, openRtnetlink]) {
-    await assert.rejects(open(options), /netNs is no option, found '\/run\/netns\/blue'/);
+    await assert.rejects(open(options), /netNs is not an option, found '\/run\/netns\/blue'/);
   }
   await assert.rejects(
     watchRtnetlink(options, () => {}),
-    /^TypeError: rtnetlink.watch: netNs is no option/,
+    /^TypeError: rtnetlink.watch: netNs is not an option/,
   );
 });
 

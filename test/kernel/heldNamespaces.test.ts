@@ -20,7 +20,7 @@ function replace(netns: string): void {
   execFileSync('ip', ['netns', 'add', name]);
 }
 
-/** The kinds of the first events of a watch, until one is no resync: `act` is called after the first. */
+/** The kinds of the first events of a watch, until one is not a resync: `act` is called after the first. */
 async function firstKinds(stream: AsyncIterable<{ readonly kind: string }>, act: () => Promise<unknown>) {
   const kinds: string[] = [];
   for await (const { kind } of stream) {

@@ -160,7 +160,7 @@ for (const { set, header, entries } of cases) {
   });
 }
 
-test('it is no error when an object exists already, or is absent already', async (t) => {
+test('it is not an error when an object exists already, or is absent already', async (t) => {
   temporary(t, 'knp-a');
   const set: SetDefinition = { name: 'knp-a', type: 'hash:ip,port', family: 4, maxElements: 100 };
   const entry = { address: '10.0.0.1', ...tcp80 };

@@ -85,7 +85,7 @@ test('calls keep their order, without waiting for each other', async () => {
   assert.equal(got?.scheduler, 'rr');
 });
 
-test('values that are no operations are refused, each at its place', async () => {
+test('values that are not operations are refused, each at its place', async () => {
   const nonsense = [
     undefined,
     null,

@@ -36,7 +36,7 @@ test('a client is of the namespace it was opened in', async (t) => {
   for (const client of [inBlue, inRed, own]) client.close();
 });
 
-test('a path that is no namespace', async () => {
+test('a path that is not a namespace', async () => {
   await assert.rejects(openIpvs({ netns: '/run/netns/nowhere' }), {
     code: 'ENOENT',
     operation: 'ipvs.open',

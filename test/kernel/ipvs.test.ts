@@ -214,7 +214,7 @@ test('a service is deleted with its real servers', async () => {
   assert.deepEqual((await ipvs.get(service()))?.realServers, []);
 });
 
-test('services of another tool with a mask that is no prefix are listed all the same', async () => {
+test('services of another tool with a mask that is not a prefix are listed all the same', async () => {
   namespace.run('ipvsadm', '-A', '-t', '10.96.0.1:443', '-s', 'rr', '-p', '60', '-M', '255.0.255.0');
   assert.equal((await ipvs.get(service()))?.persistence?.netmask, 0);
 });

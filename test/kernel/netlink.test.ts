@@ -106,7 +106,7 @@ describe('messages of families without a client', () => {
     );
   });
 
-  it('a request that is no listing ends as one', async () => {
+  it('a request that is not a listing ends as one', async () => {
     const netlink = await open('route');
     const payload = new AttributeWriter(route(32)).payload();
     await assert.rejects(netlink.dump({ type: RTM.newRoute, payload }).toArray(), {

@@ -196,7 +196,7 @@ TEST(ProgramsAreLookedUpInThePathOfTheirEnvironment) {
   std::ofstream(file) << "#!/bin/sh\necho found\n";
 
   const auto prepared = [](const std::string& folders) { return Command().Prepare({"tool"}, Path(folders)); };
-  // A folder is no program, and neither is a file that nobody may run.
+  // A folder is not a program, and neither is a file that nobody may run.
   CHECK(prepared(base + "/a").is_errno(EACCES));
   CHECK(prepared(base + "/a:" + base + "/b").is_errno(EACCES));
   CHECK(prepared(base + "/none:" + base).is_errno(ENOENT));

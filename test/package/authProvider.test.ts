@@ -37,7 +37,7 @@ function kubeconfig(server: string, provider: object): string {
   return path;
 }
 
-/** Reads all objects for the names of Services. What it says of the kernel is no concern here. */
+/** Reads all objects for the names of Services. What it says of the kernel is ignored here. */
 function services(path: string): Promise<{ readonly failed: boolean; readonly stderr: string }> {
   const command = join(project.installed, 'dist/command/main.js');
   const args = [command, 'services', `--kubeconfig=${path}`, '--proxy-mode=ipvs', '--timeout=5'];

@@ -14,7 +14,7 @@ export function endpointList(family: Family, endpoints: readonly Endpoint[]): En
     const conditions = conditionsOf(ready, serving, terminating);
     const nodeName = local ? HERE : '';
     if (!builder.add(address, port, () => ({ conditions, nodeName, zoneHints, nodeHints })))
-      throw new Error(`${address} is no IPv${family} address`);
+      throw new Error(`${address} is not IPv${family} address`);
   }
   const columns = builder.build(HERE);
   return new EndpointList(columns.addressPorts, columns, HERE);

@@ -84,11 +84,11 @@ const DAMAGES: readonly Damage[] = [
     /web\.yaml: file: contents: must be readable: ENOENT/,
   ),
   instead('a link to itself', (path) => symlinkSync(path, path), /must be readable: ELOOP/),
-  instead('a folder', (path) => mkdirSync(path), /must be readable: it is no regular file/),
+  instead('a folder', (path) => mkdirSync(path), /must be readable: it is not a regular file/),
   instead(
     'a pipe without a writer',
     (path) => execFileSync('mkfifo', [path]),
-    /must be readable: it is no regular file/,
+    /must be readable: it is not a regular file/,
   ),
   contents('no contents', '', /must be readable: it is empty; remove the file to remove its objects/),
   contents('blank contents', '\n \n', /must be readable: it is empty/),
@@ -134,7 +134,7 @@ const DAMAGES: readonly Damage[] = [
     `${WEB}${REST}`.replace('  externalIPs', '  sessionAffinity: Sometimes\n  externalIPs'),
     /Service demo\/web: spec\.sessionAffinity: must be None or ClientIP.*, found "Sometimes"/,
   ),
-  contents('bytes that are no UTF-8', Buffer.from([0x6b, 0xff, 0x3a]), /must be readable: it is not UTF-8/),
+  contents('bytes that are not UTF-8', Buffer.from([0x6b, 0xff, 0x3a]), /must be readable: it is not UTF-8/),
   contents('NUL bytes', `${WEB}\0\0\0`, /must be readable: it has NUL bytes/),
   contents(
     'a megabyte on one line',

@@ -48,7 +48,7 @@ for (const [source, read] of Object.entries(SOURCES)) {
   it(`no text of an object makes a line or an escape: ${source}`, async () => {
     for (const [name, hostile] of Object.entries(HOSTILE)) {
       const { objects, problems } = await read(hostile);
-      // A file with bytes that are no UTF-8 is refused as a whole; the API server's bytes are read as U+FFFD.
+      // A file with bytes that are not UTF-8 is refused as a whole; the API server's bytes are read as U+FFFD.
       const isRefused = source.startsWith('manifests') && typeof hostile !== 'string';
       if (isRefused)
         assert.match(

@@ -29,9 +29,9 @@ const LOOK = 5;
 /** Turns of the event loop in which the proxy does what it can do before time passes. */
 const TURNS = 25;
 
-/** Lines of chains that are no part of the comparison: those of the kernel, and of the Service that changes. */
+/** Lines of chains that are not part of the comparison: those of the kernel, and of the Service that changes. */
 const OTHER_CHAIN = /^:(?!KUBE-)|^:KUBE-(SVC|SEP)-/;
-/** The Service that changes all the time: it is no part of the comparison. */
+/** The Service that changes all the time: it is not part of the comparison. */
 const CHURN = /10\.96\.0\.9|10\.0\.9\.|demo\/churn/;
 const STEADY =
   service('a', '10.96.0.1', '  externalIPs: [192.0.2.1]') +

@@ -1,7 +1,7 @@
 // Reads a report that was written as JSON.
 import type { BenchReport } from '../types.js';
 
-/** A text that is no report. */
+/** A text that is not a report. */
 export class InvalidReport extends Error {}
 
 /**

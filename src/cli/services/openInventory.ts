@@ -33,7 +33,7 @@ export async function withInventory<Result>(
   const { listFrontends } = selectMode(mode);
   const read = await readNames(flags, limit);
   if (listFrontends) {
-    // The comments of rules have names too: an agent that does not answer is no loss.
+    // The comments of rules have names too: an agent that does not answer is not a loss.
     if (read.names.origin.source !== 'none') noteNames(read, output);
     return use(frontendsInventory(listFrontends, read.names, texts));
   }

@@ -58,7 +58,7 @@ export * from './types.js';
  * Opens conntrack. The kernel loads nf_conntrack_netlink by itself. It tracks flows only if a rule of iptables or nftables, or
  * IPVS (`net.ipv4.vs.conntrack`), needs them.
  *
- * Rejects with NetlinkError `EINVAL` when the module is missing or `options.netns` is no network namespace, `ENOENT` when
+ * Rejects with NetlinkError `EINVAL` when the module is missing or `options.netns` is not a network namespace, `ENOENT` when
  * `options.netns` is missing, and `EPERM` without CAP_NET_ADMIN, or without CAP_SYS_ADMIN, which `options.netns` needs.
  */
 export async function openConntrack(options: OpenOptions = {}): Promise<Conntrack> {

@@ -239,7 +239,7 @@ function packOptions(options: ListOptions, isSelective: boolean): Uint8Array {
   const { partial = false, table = 'conntrack', zeroCounters = false } = options;
   const writer = new RecordWriter(LISTING.SIZE, 1);
   for (const [field, value] of Object.entries(options)) {
-    if (!LIST_OPTIONS.has(field)) writer.fail(field, value, 'is no option', true);
+    if (!LIST_OPTIONS.has(field)) writer.fail(field, value, 'is not an option', true);
   }
   for (const [field, value] of Object.entries({ partial, zeroCounters })) {
     if (typeof value !== 'boolean') writer.fail(field, value, 'must be true or false', true);

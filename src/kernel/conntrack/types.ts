@@ -346,10 +346,10 @@ export interface Conntrack extends KernelClient<FlowChange> {
    * The flows selected, by any of several selections if there are several, each once; all of both families by default.
    * Not a consistent snapshot: the kernel offers none.
    *
-   * Costs a walk over the kernel's whole table for each of up to four selections of a family, for more of them one walk
-   * and a look at whatever they have in common. The kernel is asked to select by family, protocol, mark, whole addresses of
-   * IPv4, and ports of TCP and UDP; the other conditions then decide how many flows are copied for nothing. Kernels before
-   * 5.8 select by family and mark only.
+   * Cost: for up to four selections of a family, the kernel walks its whole table once for each. For more of them, it walks
+   * the table once, and selects by the conditions that they share. The kernel selects by family, protocol, mark, whole addresses
+   * of IPv4, and ports of TCP and UDP. Flows that other conditions exclude are copied and then dropped here. Kernels before 5.8
+   * select by family and mark only.
    *
    * Rejects with `ERR_INTERRUPTED` when ten attempts in a row failed: the table changed while it was read, as far as a
    * kernel reports that, or replies were lost.

@@ -6,7 +6,7 @@ import type { SetEntry } from './types.js';
  * An entry in the notation of ipset(8): `10.96.0.10,udp:53`, `10.0.0.1,tcp:80,10.0.0.0/8`, `30080`,
  * `10.1.0.0/16 nomatch`, `10.0.0.1-10.0.0.9,tcp:80-90`, `10.0.0.1,1:8/0` (ICMP). A prefix of the full length is left out, as
  * ipset does; protocols other than TCP, UDP and SCTP are numbers, which ipset reads but prints by name. Two listed entries of
- * one set are equal when their texts are: extensions, as timeout and comment, and `attributes` are no part of it.
+ * one set are equal when their texts are: extensions, as timeout and comment, and `attributes` are not part of it.
  */
 export function formatEntry(entry: SetEntry): string {
   const { before, after, noMatch, wildcard } = entry;

@@ -66,7 +66,7 @@ function fieldsOf(
     if (bit !== undefined && (allowed & bit) !== 0) {
       if (entry[field as keyof SetEntry] !== undefined) fields |= bit;
     } else if (bit === undefined) {
-      writer.fail(`entry.${field}`, entry[field as keyof SetEntry], 'is no field of an entry', true);
+      writer.fail(`entry.${field}`, entry[field as keyof SetEntry], 'is not a field of an entry', true);
     } else if (field === 'attributes' && verb !== 'add') {
       checkListed(entry.attributes, writer);
     } else if (entry[field as keyof SetEntry] !== undefined) {

@@ -7,7 +7,7 @@ import type { IcmpType, SetEntry } from './types.js';
 
 const LARGEST_U32 = 0xffff_ffff;
 
-/** {@link formatEntry} of a value that may be no entry: throws a TypeError or RangeError that names what breaks a rule. */
+/** {@link formatEntry} of a value that may not be an entry: throws a TypeError or RangeError that names what breaks a rule. */
 export function formatGivenEntry(entry: SetEntry): string {
   const operation = 'ipset.formatEntry';
   checkObject(operation, 'entry', entry);
@@ -46,7 +46,7 @@ function fieldFault(field: string, value: unknown): Fault | undefined {
   }
   if (field === 'attributes') return Array.isArray(value) ? undefined : refuse('must be an array');
   if (field === 'icmp') return icmpFault(value);
-  if (field !== 'protocol') return refuse('is no field of an entry');
+  if (field !== 'protocol') return refuse('is not a field of an entry');
   return typeof value === 'string' && Object.hasOwn(PROTOCOL_NUMBERS, value)
     ? undefined
     : integerFault(path, value, 1, 255);
@@ -61,7 +61,7 @@ function icmpFault(value: unknown): Fault | undefined {
     return {
       field: `entry.icmp.${unknown[0]}`,
       value: unknown[1],
-      rule: 'is no field of an entry',
+      rule: 'is not a field of an entry',
       wrongType: true,
     };
   }

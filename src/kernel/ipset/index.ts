@@ -54,7 +54,7 @@ export * from './types.js';
  * Opens ipset. Needs neither libipset nor the kernel's ip_set modules, which the kernel loads when they are first used.
  * Without libipset, the verbs that write reject with `ERR_LIBRARY`, and the hint names the package.
  *
- * Rejects with NetlinkError `ENOENT` when `options.netns` is missing, `EINVAL` when it is no network namespace, and `EPERM`
+ * Rejects with NetlinkError `ENOENT` when `options.netns` is missing, `EINVAL` when it is not a network namespace, and `EPERM`
  * without CAP_SYS_ADMIN, which it needs. `options.timeout` limits listings only: libipset has no time limit, because the kernel
  * replies within the system call.
  */

@@ -23,7 +23,7 @@ export interface SavedOperation {
   readonly operation: IpsetOperation;
 }
 
-/** A line that is no operation. */
+/** A line that is not an operation. */
 export interface SavedProblem {
   /** Its number, from 1. */
   readonly line: number;
@@ -172,7 +172,7 @@ function readOperation(
         : { do: 'rename', name: first, newName: second };
     }
     default:
-      throw new LineFault(`${command} is no command of a saved text`);
+      throw new LineFault(`${command} is not a command of a saved text`);
   }
 }
 
@@ -182,7 +182,7 @@ function required(word: string | undefined, what: string): string {
 }
 
 function nothingMore(words: readonly string[]): void {
-  if (words.length > 0) throw new LineFault(`${words[0]} is no option of the command`);
+  if (words.length > 0) throw new LineFault(`${words[0]} is not an option of the command`);
 }
 
 /** Keeps the types of the sets as they are after the operation. */

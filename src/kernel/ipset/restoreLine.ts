@@ -47,7 +47,7 @@ class Words {
 export function readSet(name: string, options: readonly string[]): SetDefinition {
   const words = new Words(options);
   const type = words.next() ?? '';
-  if (!Object.hasOwn(SHAPES, type)) throw new LineFault(`${type} is no type of set`);
+  if (!Object.hasOwn(SHAPES, type)) throw new LineFault(`${type} is not a type of set`);
   const set: { name: string; type: SetType } & Writable<SetParameters> = { name, type: type as SetType };
   const values = set as unknown as Record<string, unknown>;
   const { families } = SHAPES[set.type];
@@ -56,7 +56,7 @@ export function readSet(name: string, options: readonly string[]): SetDefinition
     const parameter = PARAMETERS.get(word);
     if (word === '-4' || word === '-6') set.family = word === '-4' ? 4 : 6;
     else if (IGNORED.has(word)) words.valueOf(word);
-    else if (parameter === undefined) throw new LineFault(`${word} is no option of ${type}`);
+    else if (parameter === undefined) throw new LineFault(`${word} is not an option of ${type}`);
     else
       values[parameter] = FLAGS.has(parameter) ? true : readParameter(parameter, type, words.valueOf(word));
   }
@@ -144,7 +144,7 @@ function readOption(word: string, words: Words, entry: Writable<SetEntry>): void
       entry.skbQueue = readNumber(word, words.valueOf(word));
       break;
     default:
-      throw new LineFault(`${word} is no option of an entry`);
+      throw new LineFault(`${word} is not an option of an entry`);
   }
 }
 
@@ -200,14 +200,14 @@ function readPort(set: SetReference, part: string, entry: Writable<SetEntry>): v
   const colon = part.indexOf(':');
   const name = colon < 0 ? 'tcp' : part.slice(0, colon);
   const protocol = protocolNumber(name);
-  if (protocol === undefined) throw new LineFault(`${name} is no protocol`);
+  if (protocol === undefined) throw new LineFault(`${name} is not a protocol`);
   const rest = part.slice(colon + 1);
   if (set.type !== 'bitmap:port') {
     entry.protocol = (protocolOfNumber(protocol) ?? protocol) as IpProtocol;
     const field = portFieldOf(protocol, set.family ?? 4);
     if (field === 'icmp') {
       const message = icmpMessage(rest, protocol);
-      if (!message) throw new LineFault(`${rest} is no message of ${name}`);
+      if (!message) throw new LineFault(`${rest} is not a message of ${name}`);
       entry.icmp = message;
       return;
     }

@@ -108,7 +108,7 @@ export interface SetEntry {
   readonly wildcard?: boolean | undefined;
   /** Types with `net`: an exception from a larger network in the same set (`nomatch`). */
   readonly noMatch?: boolean | undefined;
-  /** The member of a list:set, an existing set that is no list. */
+  /** The member of a list:set, an existing set that is not a list. */
   readonly set?: string | undefined;
   /** list:set: the member is put before this one; deleted and tested only if it is there. Never listed. */
   readonly before?: string | undefined;

@@ -29,7 +29,7 @@ export const BITS = {
   skbQueue: 1 << 26,
 } as const;
 
-/** The bit of each field of an entry; 0 for a field that no operation has, undefined for what is no field. */
+/** The bit of each field of an entry; 0 for a field that no operation has, undefined for what is not a field. */
 export const FIELD_BITS: Readonly<Partial<Record<string, number>>> = Object.assign(Object.create(null), {
   ...BITS,
   icmp: BITS.port,

@@ -62,7 +62,7 @@ export class SavedChecker {
     const [unknown] = Object.keys(saved).filter((field) => field !== 'set' && field !== 'entries');
     if (unknown !== undefined) {
       const value = saved[unknown as keyof typeof saved];
-      throw this.#error({ field: unknown, value, rule: 'is no field of a saved set', wrongType: true });
+      throw this.#error({ field: unknown, value, rule: 'is not a field of a saved set', wrongType: true });
     }
     if (!this.#isSequence(saved.entries)) {
       const rule = 'must be an iterable of entries';

@@ -135,10 +135,10 @@ export interface Ipset extends KernelClient<IpsetOperation> {
   types(options?: CallOptions): Promise<SupportedType[]>;
   /** Everything that decides whether a set can be written here. The kernel loads the modules of the types. */
   capabilities(options?: CallOptions): Promise<IpsetCapabilities>;
-  /** Creates; one that exists with the same parameters is no error, with others EEXIST; see {@link Strictness}. */
+  /** Creates; one that exists with the same parameters is not an error, with others EEXIST; see {@link Strictness}. */
   create(set: SetDefinition, options?: ChangeOptions): Promise<void>;
   /**
-   * Adds; an entry that is there already is no error, see {@link Strictness}. Rejects with ENOENT when there is no such set,
+   * Adds; an entry that is there already is not an error, see {@link Strictness}. Rejects with ENOENT when there is no such set,
    * IPSET_ERR_TYPE_MISMATCH when it is of another type or family, IPSET_ERR_HASH_FULL when it is full, IPSET_ERR_BITMAP_RANGE
    * for an address or port outside of the bitmap, IPSET_ERR_TIMEOUT, _COUNTER, _COMMENT and _SKBINFO for an extension that the
    * set does not have; for a list IPSET_ERR_NAME (no such member), _LOOP (a list), _NAMEREF and _REF_EXIST (before, after).
@@ -176,7 +176,7 @@ export interface Ipset extends KernelClient<IpsetOperation> {
    *
    * Entries that others add or delete while they are copied are added and deleted again after the swap; an addition never is
    * lost. Packets that are counted between the copy and the swap are lost. Rejects with ENOENT when there is no such set, with
-   * RangeError for a type that is no hash.
+   * RangeError for a type that is not a hash.
    */
   grow(name: string, larger: LargerSet, options?: CallOptions): Promise<void>;
   /** Sends a list of operations as one call, entries of one set aggregated; resolves to one result per operation, in order. */

@@ -3,7 +3,7 @@ import { Lines } from './lines.js';
 import { normalized } from './saved.js';
 import type { CountedRule, CountedRules } from './types.js';
 
-/** Reads the output, in pieces of at most a few ms. Lines that are no rule with counters are ignored. */
+/** Reads the output, in pieces of at most a few ms. Lines that are not rules with counters are ignored. */
 export async function readCounted(output: Iterable<Buffer> | AsyncIterable<Buffer>): Promise<CountedRules> {
   const rules = new Map<string, CountedRule[]>();
   let table = '';

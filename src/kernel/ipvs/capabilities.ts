@@ -3,7 +3,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { release } from 'node:os';
 import type { IpvsCapabilities, IpvsInfo, IpvsModules } from './types.js';
 
-/** Modules of IPVS that are no scheduler: applications, whose connections they follow. */
+/** Modules of IPVS that are not schedulers: applications, whose connections they follow. */
 const APPLICATIONS = new Set(['ftp']);
 const ENGINE = 'pe_';
 /** Errors of a folder that this process has not. */

@@ -127,7 +127,7 @@ function findFilterFault(filter: ConnectionFilter): Fault | undefined {
   const fault = objectFault('filter', filter);
   if (fault) return fault;
   const unknown = findUnknown(filter, FILTER_FIELDS);
-  if (unknown) return { ...unknown, rule: 'is no field of a filter' };
+  if (unknown) return { ...unknown, rule: 'is not a field of a filter' };
   for (const field of ['protocol', 'state'] as const) {
     const value: unknown = filter[field];
     if (value !== undefined && (typeof value !== 'string' || !/^[^\0]+$/.test(value))) {
@@ -148,7 +148,8 @@ function findFilterFault(filter: ConnectionFilter): Fault | undefined {
 function findEndpointFault(path: string, endpoint: EndpointFilter | undefined): Fault | undefined {
   if (!hasFields(endpoint)) return objectFault(path, endpoint);
   const unknown = findUnknown(endpoint, ENDPOINT_FIELDS);
-  if (unknown) return { ...unknown, field: `${path}.${unknown.field}`, rule: 'is no field of an endpoint' };
+  if (unknown)
+    return { ...unknown, field: `${path}.${unknown.field}`, rule: 'is not a field of an endpoint' };
   const { address, port } = endpoint;
   if (address !== undefined && (typeof address !== 'string' || canonicalAddressAsIs(address) === undefined)) {
     const rule = 'must be an IPv4 or IPv6 address';

@@ -60,7 +60,7 @@ export * from './types.js';
  *
  * Rejects with NetlinkError `ENOENT` when the module ip_vs is not loaded. Kernels whose ip_vs has the alias
  * `net-pf-16-proto-16-family-IPVS` (Debian's 6.1) load it when it is asked for; this library does not. Also rejects with
- * `ENOENT` when `options.netns` is missing, `EINVAL` when it is no network namespace, and `EPERM` without CAP_SYS_ADMIN, which
+ * `ENOENT` when `options.netns` is missing, `EINVAL` when it is not a network namespace, and `EPERM` without CAP_SYS_ADMIN, which
  * it needs. The hint names the reason.
  */
 export async function openIpvs(options: OpenOptions = {}): Promise<Ipvs> {

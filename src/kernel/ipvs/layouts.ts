@@ -42,7 +42,7 @@ export const SERVICE = layout({
   flags: u32,
   /** Of persistence, in seconds. */
   timeout: u32,
-  /** Prefix length; 0 for an IPv4 mask that is no prefix. */
+  /** Prefix length; 0 for an IPv4 mask that is not a prefix. */
   netmask: u8,
   unused: unused(3),
   /** In a listing: number of the real servers that follow. */

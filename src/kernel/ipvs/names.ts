@@ -68,12 +68,12 @@ function hintFor(operation: IpvsOperation, code: string, said: string | undefine
 const NO_FAMILY = 'the kernel has no IPVS';
 const NO_LOCAL_TABLE = 'the network namespace has no local routing table';
 
-// Without the table, the kernel finds no type of any address (inet_addr_type()), and so no unicast address.
+// The kernel looks up the type of an address in that table (inet_addr_type()). Without it, no address is unicast.
 const NO_LOOPBACK = 'the kernel refuses every IPv4 real server there: set lo up (ip link set lo up)';
 
 /**
- * The hint where the kernel knows no scheduler or persistence engine of this name. It asks for their modules by itself: there was
- * none to load. One that it has is not the unknown one.
+ * The hint after the kernel did not find a scheduler or a persistence engine. The kernel loads their modules by itself, so the module of
+ * the unknown name is missing. A module that is loaded or built in cannot be the cause, and has no hint.
  */
 export function schedulerHint(
   scheduler = 'wlc',
@@ -107,7 +107,7 @@ function hintAtModule(code: string, said: string | undefined): string | undefine
   return recent('ip_vs', () => moduleHint('ip_vs'));
 }
 
-/** Names a call that is no batch. */
+/** Names a call that does not carry a batch of operations. */
 export function asking(verb: string, target?: string): Attempt {
   return { operation: `ipvs.${verb}`, target, hint: hintAtModule };
 }

@@ -57,7 +57,7 @@ export class RuleChecker {
     const { realServers, persistence } = service;
     if (realServers !== undefined) checkArray(this.#operation, 'realServers', realServers);
     if (persistence?.netmask === 0) {
-      throw new RangeError(`${nameService(service)}: its netmask is no prefix`);
+      throw new RangeError(`${nameService(service)}: its netmask is not a prefix`);
     }
     this.#given('service', service, OF_SERVICE);
     if (hasFields(persistence)) this.#given('service.persistence', persistence, OF_PERSISTENCE);

@@ -17,7 +17,7 @@ export interface Rule {
   readonly rest: readonly string[];
 }
 
-/** Whether an option has a value: always, never, or if the next word is no option. */
+/** Whether an option has a value: always, never, or if the next word is not an option. */
 type Kind = 'value' | 'plain' | 'optional';
 interface Option {
   readonly long: string;
@@ -117,7 +117,7 @@ export function readRule(line: string): Rule {
   if (commands.length > 1) throw new LineFault(`has two commands, --${commands.join(' and --')}`);
   for (const name of values.keys()) {
     if (name !== command && !TAKES[command].includes(name)) {
-      throw new LineFault(`--${name} is no option of --${command}`);
+      throw new LineFault(`--${name} is not an option of --${command}`);
     }
   }
   if (command !== 'set' && rest.length > 0) throw new LineFault(`${rest[0]} belongs to no option`);
@@ -130,7 +130,7 @@ function readOption(word: string, words: string[], values: Map<string, string>):
   const end = isLong && word.includes('=') ? word.indexOf('=') : word.length;
   const name = isLong ? word.slice(0, end) : word.slice(0, 2);
   const option = BY_NAME.get(name);
-  if (!option) throw new LineFault(`${name} is no option of a change`);
+  if (!option) throw new LineFault(`${name} is not an option of a change`);
   if (values.has(option.long)) throw new LineFault(`--${option.long} is given twice`);
   const attached = isLong
     ? end < word.length

@@ -286,11 +286,12 @@ function readEndpoint(text: string, protocol: Protocol, portNumber: PortNumber):
   const [, six, four, name] = /^(?:\[([^\]]*)\]|([^:]*))(?::([^:]+))?$/.exec(text) ?? [];
   const host = six ?? four ?? text; // `fd00::1` has no port
   const address = canonicalAddressAsIs(host);
-  if (address === undefined) throw new LineFault(`${host} is no address: names of hosts are not resolved`);
+  if (address === undefined)
+    throw new LineFault(`${host} is not an address: names of hosts are not resolved`);
   if (name === undefined) return { address };
   if (/^\d+$/.test(name)) return { address, port: Number(name) };
   const port = portNumber(name, protocol);
-  if (port === undefined) throw new LineFault(`${name} is no ${protocol} port of /etc/services`);
+  if (port === undefined) throw new LineFault(`${name} is not a ${protocol} port of /etc/services`);
   return { address, port };
 }
 

@@ -264,7 +264,7 @@ export type IpvsOperation =
 export interface IpvsConnection {
   /** `tcp`, `udp`, `sctp`; `ip` for the templates of a firewall mark; the kernel's name for any other. */
   readonly protocol: string;
-  /** Whether it is a template: it keeps a real server for a client, and is no connection. */
+  /** Whether it is a template: it keeps a real server for a client, and is not a connection. */
   readonly template: boolean;
   /** Port 0 in templates. */
   readonly client: Endpoint;

@@ -123,7 +123,7 @@ export class Attribute {
 
   /** A copy of the value. */
   bytes(): Uint8Array {
-    return new Uint8Array(this.#value); // slice() of a Buffer is no copy
+    return new Uint8Array(this.#value); // slice() of a Buffer is not a copy
   }
 
   /** An IP address: 4 or 16 bytes in network order. */

@@ -44,7 +44,7 @@ export * from './types.js';
 
 /**
  * Opens netlink. Rejects with NetlinkError `EPROTONOSUPPORT` for a protocol that the kernel does not have, `ENOENT` when
- * `options.netns` is missing, `EINVAL` when it is no network namespace, and `EPERM` without CAP_SYS_ADMIN, which it needs.
+ * `options.netns` is missing, `EINVAL` when it is not a network namespace, and `EPERM` without CAP_SYS_ADMIN, which it needs.
  */
 export async function openNetlink(options: NetlinkOptions): Promise<Netlink> {
   const attempt = { operation: 'netlink.open' };

@@ -87,7 +87,7 @@ function findFault(message: NetlinkRequest): Fault | undefined {
   const noObject = objectFault('message', message);
   if (noObject) return noObject;
   for (const [field, value] of Object.entries(message)) {
-    if (!FIELDS.has(field)) return { field, value, rule: 'is no field of a message', wrongType: true };
+    if (!FIELDS.has(field)) return { field, value, rule: 'is not a field of a message', wrongType: true };
   }
   const { type, flags = 0, payload } = message;
   const fault = integerFault('type', type, LEAST_TYPE, 0xffff) ?? integerFault('flags', flags, 0, 0xffff);
@@ -100,7 +100,7 @@ function findFault(message: NetlinkRequest): Fault | undefined {
   return { field: 'payload.length', value: payload.length, rule, wrongType: false };
 }
 
-/** Reads messages. Their payloads share the memory of `bytes`, and are no Buffers, whose slice() would share it too. */
+/** Reads messages. Their payloads share the memory of `bytes`, and are not Buffers, whose slice() would share it too. */
 export function* readMessages(bytes: Uint8Array): Generator<NetlinkMessage, void> {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
   for (const { type, flags, start, end } of messagesIn(view, 'netlink.read')) {

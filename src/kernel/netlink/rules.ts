@@ -15,7 +15,7 @@ const LARGEST_GROUP = 0x7fff_ffff;
 
 /** The number of a protocol (`NETLINK_…`). Throws the error of the call if it breaks a rule, as all functions here do. */
 export function protocolNumber(protocol: NetlinkProtocol, operation: string): number {
-  // What an object inherits is no protocol.
+  // What an object inherits is not a protocol.
   const named = typeof protocol === 'string' && Object.hasOwn(PROTOCOLS, protocol);
   const number = typeof protocol === 'number' ? protocol : named ? PROTOCOLS[protocol] : undefined;
   if (number === undefined) {

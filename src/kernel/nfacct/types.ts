@@ -18,7 +18,7 @@ export interface NfacctCounter {
 export interface Nfacct {
   /** The counter of that name, 1 to 31 bytes; undefined if there is none. */
   get(name: string): Promise<NfacctCounter | undefined>;
-  /** Creates the counter. A counter of that name keeps its numbers, and is no error. */
+  /** Creates the counter. A counter of that name keeps its numbers, and is not an error. */
   add(name: string): Promise<NetlinkError | undefined>;
   close(): void;
 }

@@ -14,7 +14,7 @@ export class Checker {
   onlyFields(path: string, value: object, known: { has(field: string): boolean }, kind: string): void {
     for (const [field, held] of Object.entries(value)) {
       if (known.has(field)) continue;
-      this.fail(`${path}${field}`, held, `is no field of ${kind}`, true);
+      this.fail(`${path}${field}`, held, `is not a field of ${kind}`, true);
       return;
     }
   }

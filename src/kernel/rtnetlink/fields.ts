@@ -62,7 +62,7 @@ export function checked(writer: MessageWriter, path: string, value: unknown, for
   return ok;
 }
 
-/** Attributes that are no fields and are left out: they say nothing about the object, or say it twice. */
+/** Attributes that are not fields and are left out: they say nothing about the object, or say it twice. */
 export type Ignored = ReadonlySet<number>;
 
 const NOTHING: Ignored = new Set();

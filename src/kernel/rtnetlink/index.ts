@@ -45,7 +45,7 @@ const NO_LINKS = new Uint8Array();
 const KINDS = Object.keys(EVENT_KIND.numbers) as types.RtnetlinkEventKind[];
 
 /**
- * Opens rtnetlink. Rejects with NetlinkError `ENOENT` when `options.netns` is missing, `EINVAL` when it is no network
+ * Opens rtnetlink. Rejects with NetlinkError `ENOENT` when `options.netns` is missing, `EINVAL` when it is not a network
  * namespace, and `EPERM` without CAP_SYS_ADMIN, which it needs.
  */
 export async function openRtnetlink(options: OpenOptions = {}): Promise<types.Rtnetlink> {

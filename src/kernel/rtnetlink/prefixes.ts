@@ -13,7 +13,7 @@ export interface Prefix {
 
 const LONGEST: Readonly<Record<Family, number>> = { 4: 32, 6: 128 };
 
-/** `10.0.0.0/24`; without a length, the whole address. Undefined if the text is no prefix. */
+/** `10.0.0.0/24`; without a length, the whole address. Undefined if the text is not a prefix. */
 export function parsePrefix(text: string): Prefix | undefined {
   const [address = '', length, ...rest] = text.split('/');
   const bytes = parseAddressAsIs(address);

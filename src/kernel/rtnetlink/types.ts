@@ -38,7 +38,7 @@ export type * from './rules/types.js';
 export type RtnetlinkEventKind = 'link' | 'address' | 'route' | 'rule' | 'neighbour';
 
 /**
- * A change, as the kernel notified of it (`RTM_NEWLINK`, `RTM_DELADDR` and their like). A change that is no deletion has the
+ * A change, as the kernel notified of it (`RTM_NEWLINK`, `RTM_DELADDR` and their like). A change that is not a deletion has the
  * new state. The kernel may repeat an event, and deletes some objects without one: the IPv4 routes of a link that goes down.
  */
 export type RtnetlinkEvent =

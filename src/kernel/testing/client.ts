@@ -71,7 +71,7 @@ export class FakeClient<Change> implements Faults, KernelClient<Change> {
     return new RecordListing(() => this.read(attempt, act, options), options.signal);
   }
 
-  /** A change that is no batch. Rejects with its fault. */
+  /** A change that is sent alone, and not in a batch. Rejects with its error. */
   protected async change<T>(attempt: Attempt, act: () => T, options: CallOptions = {}): Promise<T> {
     if (this.#batch) await this.#batch;
     this.#check(attempt, options);

@@ -179,7 +179,7 @@ export class FakeSet {
     return { entry, expires: timeout === 0 ? undefined : this.#from.now() + 1000 * timeout };
   }
 
-  /** Flags, and the MAC address of bitmap:ip,mac, are no part of the identity of an entry. */
+  /** Flags, and the MAC address of bitmap:ip,mac, are not part of the identity of an entry. */
   #keyOf(single: SetEntry): string {
     if (this.set.type === 'bitmap:ip,mac') return single.address ?? '';
     return formatElement(single, namedProtocol);

@@ -4,7 +4,7 @@ import type { IptablesOperation, RuleReplacement, SavedRules, Table } from '../i
 
 const NO_CHAIN = 'No chain/target/match by that name.';
 
-/** Targets that are no chains. */
+/** Targets that are not chains. */
 const TARGETS: ReadonlySet<string> = new Set([
   ...['ACCEPT', 'DROP', 'RETURN', 'REJECT', 'LOG', 'NFLOG', 'NOTRACK', 'CT'],
   ...['MARK', 'CONNMARK', 'MASQUERADE', 'DNAT', 'SNAT', 'REDIRECT'],
@@ -169,7 +169,7 @@ export class FakeRules {
   }
 }
 
-/** The chain to which a rule of a chain jumps; undefined if its target is no chain. */
+/** The chain to which a rule of a chain jumps; undefined if its target is not a chain. */
 function targetOf(id: string, rule: string): string | undefined {
   const target = / -[jg] (\S+)/.exec(` ${rule}`)?.[1];
   return target === undefined || TARGETS.has(target) ? undefined : `${id.split('/', 1)[0]}/${target}`;

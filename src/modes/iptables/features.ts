@@ -1,5 +1,5 @@
 // The matches and targets of iptables without which no Service works, each with a rule that only a kernel with it accepts. The
-// target REJECT and the matches recent, sctp and nfacct are none of them: without them, only some Services have an error.
+// target REJECT and the matches recent, sctp and nfacct are not among them: without these three, only some Services have an error.
 import type { Family } from '../../net/address.js';
 import { probability } from './ruleText.js';
 

@@ -91,7 +91,7 @@ export function* chainsBehind(item: Item): Generator<string> {
   }
 }
 
-/** The rules of an item; of a shared chain only those that are no items. */
+/** The rules of an item; of a shared chain only those that are not items. */
 export function rulesOf(item: Exclude<Item, { kind: 'sysctl' }>): readonly string[] {
   switch (item.kind) {
     case 'chain':

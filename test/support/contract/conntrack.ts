@@ -104,11 +104,11 @@ export function conntrackContract(open: (...datagrams: readonly string[]) => Pro
       ],
       [
         conntrack.delete({ family: 4, original: { destination }, label: 1 } as never),
-        /^conntrack.delete: label is no field of a filter, found 1$/,
+        /^conntrack.delete: label is not a field of a filter, found 1$/,
       ],
       [
         conntrack.delete({ family: 4, original: { dst: destination } } as never),
-        /original.dst is no field of a filter/,
+        /original.dst is not a field of a filter/,
       ],
       [conntrack.list({ family: 5 } as never).toArray(), /^conntrack.list: family must be 4 or 6, found 5$/],
       [
@@ -117,7 +117,7 @@ export function conntrackContract(open: (...datagrams: readonly string[]) => Pro
       ],
       [
         conntrack.list({ family: 4 }, { partail: true } as never).toArray(),
-        /^conntrack.list: partail is no option, found true$/,
+        /^conntrack.list: partail is not an option, found true$/,
       ],
       [
         conntrack.list({ family: 4 }, { zeroCounters: true }).toArray(),
@@ -132,12 +132,15 @@ export function conntrackContract(open: (...datagrams: readonly string[]) => Pro
         /^conntrack.flush: confirm must be 'delete every flow', found undefined$/,
       ],
       [conntrack.flush(undefined as never), /^conntrack.flush: confirm must be/],
-      [conntrack.flush({ confirm: 'delete every flow', now: 1 } as never), /now is no option/],
+      [conntrack.flush({ confirm: 'delete every flow', now: 1 } as never), /now is not an option/],
     ];
     for (const [call, message] of broken) await assert.rejects(call, { message });
     const [flow] = await conntrack.list({ family: 4 }).toArray();
     const [result] = await conntrack.deleteFlows([{ ...(flow as FlowId), label: 'x' } as never]);
-    assert.match(result?.message ?? '', /^ERR_INVALID_ARGUMENT: .*: label is no field of a flow, found 'x'$/);
+    assert.match(
+      result?.message ?? '',
+      /^ERR_INVALID_ARGUMENT: .*: label is not a field of a flow, found 'x'$/,
+    );
     assert.equal((await conntrack.list().toArray()).length, 3);
   });
 

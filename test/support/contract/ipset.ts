@@ -115,14 +115,17 @@ export function ipsetContract(open: () => Promise<Ipset>): void {
     const broken: [Promise<unknown>, RegExp][] = [
       [
         ipset.create({ ...SET, timeouts: 600 } as never),
-        /^ipset.create: set.timeouts is no field of a set, found 600$/,
+        /^ipset.create: set.timeouts is not a field of a set, found 600$/,
       ],
       [ipset.create({ ...SET, range: [1, 2] } as never), /set.range must be left out for hash:ip,port/],
       [ipset.create(SET, { strict: 1 } as never), /^ipset.create: strict must be true or false, found 1$/],
-      [ipset.create(SET, { strictly: true } as never), /^ipset.create: strictly is no option, found true$/],
+      [
+        ipset.create(SET, { strictly: true } as never),
+        /^ipset.create: strictly is not an option, found true$/,
+      ],
       [
         ipset.add(SET, { ...web, ttl: 5 } as never),
-        /^ipset.add: entry.ttl is no field of an entry, found 5$/,
+        /^ipset.add: entry.ttl is not a field of an entry, found 5$/,
       ],
       [
         ipset.test(SET, { ...web, lastPort: 90 }),
@@ -130,8 +133,8 @@ export function ipsetContract(open: () => Promise<Ipset>): void {
       ],
       [ipset.rename('a', ''), /^ipset.rename: newName must be a name of 1 to 31 bytes/],
       [ipset.grow('a', { maxElements: 0 }), /^ipset.grow: maxElements must be an integer from 1 to/],
-      [ipset.grow('a', { size: 5 } as never), /^ipset.grow: size is no option, found 5$/],
-      [ipset.add({ ...SET, tipe: 1 } as never, web), /set.tipe is no field of a set/],
+      [ipset.grow('a', { size: 5 } as never), /^ipset.grow: size is not an option, found 5$/],
+      [ipset.add({ ...SET, tipe: 1 } as never, web), /set.tipe is not a field of a set/],
       [ipset.add(SET, { ...web, mark: 1 } as never), /entry.mark must be left out for hash:ip,port/],
       [ipset.add(SET, { ...web, protocol: 1 }), /entry.port must be left out for protocol 1/],
       [
@@ -149,14 +152,14 @@ export function ipsetContract(open: () => Promise<Ipset>): void {
         ipset.destroyAll({} as never),
         /^ipset.destroyAll: confirm must be 'destroy every set', found undefined$/,
       ],
-      [ipset.destroyAll({ confirm: 'destroy every set', now: 1 } as never), /now is no option/],
+      [ipset.destroyAll({ confirm: 'destroy every set', now: 1 } as never), /now is not an option/],
       [ipset.flush('x'.repeat(32)), /^ipset.flush: name must be a name of 1 to 31 bytes/],
     ];
     for (const [call, message] of broken) await assert.rejects(call, { message });
     const [result] = await ipset.apply([{ do: 'flush', name: 'a', force: true } as never]);
     assert.match(
       result?.message ?? '',
-      /ERR_INVALID_ARGUMENT: ipset.flush a: force is no field of the operation flush/,
+      /ERR_INVALID_ARGUMENT: ipset.flush a: force is not a field of the operation flush/,
     );
     assert.deepEqual(await entriesOf(ipset, 'a'), []);
   });

@@ -175,18 +175,18 @@ export function ipvsContract(open: () => Promise<Ipvs>): void {
       ],
       [
         ipvs.add({ ...WEB, weight: 1 } as never),
-        /^ipvs.addService: service.weight is no field of a virtual service, found 1$/,
+        /^ipvs.addService: service.weight is not a field of a virtual service, found 1$/,
       ],
       [ipvs.add({ ...WEB, realServers: [] } as never), /service.realServers must be left out/],
       [
         ipvs.addRealServer(WEB, { ...server(), wieght: 1 } as never),
-        /realServer.wieght is no field of a real server/,
+        /realServer.wieght is not a field of a real server/,
       ],
       [ipvs.addRealServer(WEB, server({ address: 'fd00::1' })), /must be IPv4, as its service is/],
       [ipvs.get({ ...WEB, address: 'x' }), /^ipvs.get: service.address must be an IPv4 or IPv6 address/],
       [
         ipvs.setTimeouts({ tcp: 1, tcpFin: 2, udp: 3, icmp: 4 } as never),
-        /^ipvs.setTimeouts: timeouts.icmp is no field of/,
+        /^ipvs.setTimeouts: timeouts.icmp is not a field of/,
       ],
       [
         ipvs.setTimeouts({ tcp: -1, tcpFin: 0, udp: 0 }),

@@ -86,7 +86,7 @@ export function ipvsStateContract(open: () => Promise<Ipvs>): void {
     for await (const connection of ipvs.connections(filter)) assert.fail(connection.state);
     assert.throws(() => ipvs.connections({ vip: 1 } as never), {
       name: 'TypeError',
-      message: 'ipvs.connections: vip is no field of a filter, found 1',
+      message: 'ipvs.connections: vip is not a field of a filter, found 1',
     });
     assert.throws(() => ipvs.connections({ client: { address: 'x' } }), {
       message: "ipvs.connections: client.address must be an IPv4 or IPv6 address, found 'x'",

@@ -95,7 +95,10 @@ export function netlinkContract(open: (protocol: 'generic' | 'route') => Promise
       netlink.query({ type: 1 }),
       /netlink\.query: type must be an integer from 16 to 65535, found 1/,
     );
-    await assert.rejects(netlink.query({ ...GET_LO, length: 3 } as never), /length is no field of a message/);
+    await assert.rejects(
+      netlink.query({ ...GET_LO, length: 3 } as never),
+      /length is not a field of a message/,
+    );
     assert.throws(() => netlink.dump({ type: 18, payload: [] as never }), TypeError);
     assert.throws(() => netlink.watch([]), /netlink\.watch: groups must be an array of 1 to 1024 numbers/);
     assert.throws(() => netlink.watch([1, 0]), /groups\[1\] must be an integer from 1 to/);

@@ -124,7 +124,7 @@ export function rtnetlinkContract(open: () => Promise<Rtnetlink>, kind: string):
       ],
       [
         rtnetlink.addAddress({ ...on('10.0.0.1', 32), colour: 'x' } as never),
-        /^rtnetlink.addAddress: address.colour is no field/,
+        /^rtnetlink.addAddress: address.colour is not a field/,
       ],
       [
         rtnetlink.addAddress({ ...on('10.0.0.1', 32), label: 'x' }),
@@ -141,7 +141,7 @@ export function rtnetlinkContract(open: () => Promise<Rtnetlink>, kind: string):
         rtnetlink.addLink('knp0', 'vlan', { link: 'lo', vlan: { id: 4096 } }),
         /settings.vlan.id must be an integer from 0 to 4095/,
       ],
-      [rtnetlink.addLink('knp0', kind, { speed: 1 } as never), /settings.speed is no field of a new link/],
+      [rtnetlink.addLink('knp0', kind, { speed: 1 } as never), /settings.speed is not a field of a new link/],
       [
         rtnetlink.setLink('knp0', { bridge: { forwardDelay: -1 } }),
         /settings.bridge.forwardDelay must be a number/,
@@ -149,7 +149,7 @@ export function rtnetlinkContract(open: () => Promise<Rtnetlink>, kind: string):
       [rtnetlink.setLink('knp0', { up: 1 } as never), /settings.up must be true or false/],
       [rtnetlink.addRoute({ destination: '10.0.0.0/33' }), /^rtnetlink.addRoute: route.destination must be/],
       [rtnetlink.addRoute({ destination: 'default', gateway: 'x' }), /route.gateway must be an IPv4 or IPv6/],
-      [rtnetlink.addRoute({ destination: 'default', via: '10.0.0.1' } as never), /route.via is no field/],
+      [rtnetlink.addRoute({ destination: 'default', via: '10.0.0.1' } as never), /route.via is not a field/],
       [
         rtnetlink.addRoute({ destination: 'default', link: 'knp0', nextHops: [{ gateway: '10.0.0.1' }] }),
         /route.link excludes nextHops/,
@@ -174,7 +174,7 @@ export function rtnetlinkContract(open: () => Promise<Rtnetlink>, kind: string):
       [rtnetlink.deleteAddress(on('10.0.0.1/8', 32)), /address.address must be an IPv4 or IPv6 address/],
     ];
     for (const [call, message] of broken) await assert.rejects(call, { message });
-    assert.throws(() => rtnetlink.listRoutes({ colour: 1 } as never), /filter.colour is no field/);
+    assert.throws(() => rtnetlink.listRoutes({ colour: 1 } as never), /filter.colour is not a field/);
     assert.throws(() => rtnetlink.listNeighbours({ family: 5 } as never), /filter.family must be 4 or 6/);
     assert.throws(() => rtnetlink.watch({ kinds: ['colour'] } as never), /kinds must be an array of link/);
   });
@@ -241,6 +241,6 @@ export function rtnetlinkContract(open: () => Promise<Rtnetlink>, kind: string):
     const late = rtnetlink.watch()[Symbol.asyncIterator]();
     await assert.rejects(late.next(), { code: 'ERR_CLOSED', operation: 'rtnetlink.watch' });
     assert.equal((await late.next()).done, true);
-    assert.throws(() => rtnetlink.watch({ group: 1 } as never), /rtnetlink\.watch: group is no option/);
+    assert.throws(() => rtnetlink.watch({ group: 1 } as never), /rtnetlink\.watch: group is not an option/);
   });
 }

@@ -4,7 +4,7 @@ import type { Family } from '../../../src/net/address.js';
 /** Part of each hostile text: where it shows after a line break or an escape, it came through. */
 export const MARK = 'zzhostile';
 
-/** A text; or bytes that are no UTF-8, which stand between the quotes of a JSON string as they are. */
+/** A text; or bytes that are not UTF-8, which stand between the quotes of a JSON string as they are. */
 export type Hostile = string | Buffer;
 
 const bytes = (...parts: readonly (number | string)[]) =>

@@ -12,7 +12,7 @@ const NOT_KNOWN = /^\[1\]\.sets\[\]\.(revision|references|elements|memorySize|ex
 
 /** Fields of a type that the verb refuses, whatever their value. */
 export const REFUSED: Readonly<Record<string, RegExp>> = {
-  // A range is no entry, and an added entry has no attributes that were listed.
+  // A range is not an entry, and an added entry has no attributes that were listed.
   'ipset.test': /^\[1\]\.last/,
   'ipset.add': /^\[1\]\.attributes/,
   'ipvs.formatRules': WITHOUT_OPTION,

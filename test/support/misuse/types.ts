@@ -64,7 +64,7 @@ export class ExportedTypes {
   #exports(module: string): ts.Symbol[] {
     const source = this.#program.getSourceFile(fileOf(module));
     const symbol = source && this.#checker.getSymbolAtLocation(source);
-    if (!symbol) throw new Error(`${module} is no module`);
+    if (!symbol) throw new Error(`${module} is not a module`);
     return this.#checker.getExportsOfModule(symbol);
   }
 

@@ -1,6 +1,6 @@
 // The words in the help of ip(8): options that the library has, and those that it leaves out, with the reason.
 
-/** The words of a help text of ip that are no placeholders. */
+/** The words of a help text of ip that are not placeholders. */
 export function wordsOf(help: string): string[] {
   // Sentences are for people.
   const lines = help.split('\n').filter((line) => !line.startsWith('To get'));

@@ -69,7 +69,7 @@ it('control groups in a container, whose group is the root, and those of version
   ]);
 });
 
-it('files that are missing or unreadable are no shortage', () => {
+it('files that are missing or unreadable are not a shortage', () => {
   assert.deepEqual(find({}), []);
   assert.deepEqual(find({ '/proc/self/limits': 'garbage', '/proc/self/cgroup': '0:' }), []);
 });

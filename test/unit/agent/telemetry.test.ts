@@ -192,7 +192,7 @@ it('the metric of repeated repairs is that of the last audit', async () => {
   const { audited, synced, shown } = setUp();
   audited(4);
   synced();
-  assert.equal(await shown('kube_netlink_proxy_repeated_repairs'), 4, 'a pass for a change is no audit');
+  assert.equal(await shown('kube_netlink_proxy_repeated_repairs'), 4, 'a pass for a change is not an audit');
   audited(0);
   assert.equal(await shown('kube_netlink_proxy_repeated_repairs'), 0);
 });

@@ -217,8 +217,8 @@ describe('in a watch, nothing that works stops, and later changes are taken in, 
   }
 
   const lines: [what: string, line: string][] = [
-    ['a line that is no JSON', '{"type":"DELETED","object":{"kind":"Service"\n'],
-    ['a line that is no object', '7\n'],
+    ['a line that is not JSON', '{"type":"DELETED","object":{"kind":"Service"\n'],
+    ['a line that is not an object', '7\n'],
     ['an object without metadata', '{"type":"DELETED","object":{"kind":"Service","apiVersion":"v1"}}\n'],
     ['a Status in place of an object', '{"type":"DELETED","object":{"kind":"Status","apiVersion":"v1"}}\n'],
     [
@@ -282,7 +282,7 @@ describe('in a list, nothing that works stops', () => {
     });
   }
 
-  it('for items that are no objects: the list is asked for again', async () => {
+  it('for items that are not objects: the list is asked for again', async () => {
     const both = await listing([...good, 'text', 7]);
     await until('it is reported', () =>
       both.follower.troubles.some(({ error }) => /services: .*JSON/.test(error.message)),

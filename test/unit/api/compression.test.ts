@@ -45,7 +45,7 @@ describe('a list', () => {
   const broken = Buffer.from(packed);
   broken[20] = (broken[20] ?? 0) ^ 0xff;
   const faults = [
-    ['is no gzip', { gzip: Buffer.from('{"items":[]}') }, /ERR_MALFORMED.*gzip: incorrect header check/],
+    ['is not gzip', { gzip: Buffer.from('{"items":[]}') }, /ERR_MALFORMED.*gzip: incorrect header check/],
     ['is broken', { gzip: broken }, /ERR_MALFORMED.*gzip/],
     ['is cut off', { cut: 5_000 }, /ERR_MALFORMED.*gzip: unexpected end of file/],
     ['is reset', { reset: 5_000 }, /ECONNRESET/],

@@ -312,7 +312,7 @@ describe('a connection', () => {
     await namesRead(client);
     await namesRead(client);
     assert.equal(server.connectionsSeen, 1);
-    // One that the server closed meanwhile is no trouble.
+    // One that the server closed meanwhile is replaced.
     server.resetConnections();
     assert.deepEqual(await namesRead(client), ['web']);
   });

@@ -326,7 +326,7 @@ describe('the server is spared', () => {
 
   it('by pauses that grow while it fails, and start over when it does not', async () => {
     const { server, follower } = await startBoth({ backoff: { first: 10, most: 160, spread: 1 } });
-    // Errors that come late are no sign of a watch that works.
+    // Errors that come late do not show that a watch works.
     const fail = { status: 500, after: 30 };
     for (const _ of [1, 2]) {
       follower.troubles.length = 0;

@@ -46,7 +46,7 @@ describe('a list', () => {
     assert.deepEqual(read('{"metadata":{"resourceVersion":"1"},"items":null}', 5).items, []);
   });
 
-  it('other lists of its own are no items', () => {
+  it('other lists of its own are not items', () => {
     const text = '{"not":[{"a":1}],"items":[{"b":2}],"nor":[{"c":3}]}';
     for (const size of SIZES) {
       assert.deepEqual(read(text, size), {

@@ -129,7 +129,7 @@ describe('packed entries', () => {
   it('are of IPv4', () => {
     assert.throws(
       () => packedEntries([{ address: 'fd00::1' }]),
-      new Error('fd00::1 is no address of 4 bytes'),
+      new Error('fd00::1 is not an address of 4 bytes'),
     );
   });
 });

@@ -1,4 +1,4 @@
-// The progress of a benchmark: the bar, its times, and lines for outputs that are no terminal.
+// The progress of a benchmark: the bar, its times, and lines for outputs that are not terminals.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Progress, type ProgressForm, progressBar } from '../../../src/bench/output/progress.js';

@@ -41,7 +41,7 @@ describe('a configuration file that is read again', () => {
   });
 
   for (const [what, text, says] of [
-    ['that is no YAML', `${GOOD}ipvs: {`, /^failed complete: failed to decode: yaml: /],
+    ['that is not YAML', `${GOOD}ipvs: {`, /^failed complete: failed to decode: yaml: /],
     ['with a value out of range', `${GOOD}oomScoreAdj: 4000\n`, /^failed validate: .*OOMScoreAdj/],
     [
       'of another family than the node',

@@ -90,7 +90,7 @@ describe('the state of the agent', () => {
     const { collected, events } = state();
     events.synced({ ...PASS, full: true, repeated: 3 }, 1);
     events.synced(PASS, 1);
-    assert.equal(collected.report().repeated, 3, 'a pass for a change is no audit');
+    assert.equal(collected.report().repeated, 3, 'a pass for a change is not an audit');
     events.synced({ ...PASS, full: true, repeated: 0 }, 1);
     assert.equal('repeated' in collected.report(), false);
   });

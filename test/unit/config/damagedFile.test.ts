@@ -22,7 +22,7 @@ const DAMAGES: readonly (readonly [name: string, make: (path: string) => void, s
     (path) => writeFileSync(path, GOOD.replace('mode', '\0mode\0')),
     /yaml: control characters are not allowed/,
   ],
-  ['is no UTF-8', (path) => writeFileSync(path, Buffer.from([0x6b, 0xff, 0x3a, 0xff])), /failed complete: /],
+  ['is not UTF-8', (path) => writeFileSync(path, Buffer.from([0x6b, 0xff, 0x3a, 0xff])), /failed complete: /],
   [
     'has a value of another type',
     (path) => writeFileSync(path, `${GOOD}ipvs: none\n`),

@@ -21,7 +21,7 @@ function flow() {
   return { protocol: 50, original: { source: '10.0.0.1', destination: '10.0.0.2' } };
 }
 
-/** Values that are no list, made of an element that would be valid. */
+/** Values that are not lists, made of an element that would be valid. */
 function noLists(element: unknown): unknown[] {
   const generated = function* () {
     yield element;
@@ -47,7 +47,7 @@ function noLists(element: unknown): unknown[] {
   ]);
 }
 
-/** Values that are no operation and no name of an object. */
+/** Values that are neither an operation nor the name of an object. */
 const NO_ELEMENTS = [
   undefined,
   null,

@@ -152,7 +152,10 @@ test('an aborted signal ends a call: it is not sent, or its result is dropped, a
     name: 'TypeError',
     message: "fake.call: signal must be an AbortSignal, found 'soon'",
   });
-  await assert.rejects(call('wrong', { sginal: 1 }), { name: 'TypeError', message: /sginal is no option/ });
+  await assert.rejects(call('wrong', { sginal: 1 }), {
+    name: 'TypeError',
+    message: /sginal is not an option/,
+  });
   assert.deepEqual(
     (await results).map((each) => (each.status === 'rejected' ? each.reason : each.value)),
     [reason, reason, reason, 'later'],

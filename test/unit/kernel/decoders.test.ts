@@ -34,7 +34,7 @@ function readAll(attributes: Iterable<Attribute>, depth = 0): void {
   }
 }
 
-/** What is no list of attributes is refused. */
+/** What is not a list of attributes is refused. */
 function attempt(read: () => void): void {
   try {
     read();

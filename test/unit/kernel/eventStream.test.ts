@@ -205,5 +205,5 @@ test('options that break a rule are refused', () => {
   refuse({ receiveBuffer: '1' }, /receiveBuffer must be/);
   refuse({ keepAlive: 1 }, /keepAlive must be true or false/);
   refuse({ signal: {} }, /signal must be an AbortSignal/);
-  refuse({ group: 1 }, /group is no option/);
+  refuse({ group: 1 }, /group is not an option/);
 });

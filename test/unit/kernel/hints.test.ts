@@ -25,14 +25,14 @@ test('a missing capability is named', () => {
   assert.match(permissionHint(false, withCapabilities('0000000000200000')), /needs CAP_NET_ADMIN .* lacks/);
 });
 
-test('a name of ip-netns(8) is no path', () => {
+test('a name of ip-netns(8) is not a path', () => {
   const named = machine({ '/run/netns/blue': '' });
   assert.equal(namespaceHint('blue', named), 'a network namespace is named by its path: /run/netns/blue');
   assert.match(namespaceHint('red', named) ?? '', /path, as \/run\/netns\/red is that of `ip netns add red`/);
   assert.equal(namespaceHint('/run/netns/red', named), undefined);
 });
 
-test('a capability in a user namespace is no capability over the host', () => {
+test('a capability in a user namespace is not a capability over the host', () => {
   for (const entered of [true, false]) {
     const hint = permissionHint(entered, withCapabilities(ALL, '         0       1000          1\n'));
     assert.match(hint, /in its own user namespace only, which does not own that network namespace/);

@@ -34,7 +34,7 @@ test('fields are one directly after another', () => {
   assert.deepEqual([SMALL.SIZE, LARGE.SIZE, LARGE.name], [8, 21, { offset: 16, width: 5 }]);
 });
 
-test('bytes without a meaning are no field', () => {
+test('bytes without a meaning are not a field', () => {
   const RECORD = layout({ unused: unused(1), number: u8 });
   assert.deepEqual(RECORD[FIELDS], [{ name: 'number', kind: 'u8', offset: 1, width: 1 }]);
 });

@@ -126,10 +126,10 @@ it('an error of a step is the error of all', async () => {
     readAll(
       (function* (): Reading<number> {
         yield 1;
-        throw new RangeError('a record that is no record');
+        throw new RangeError('a record that is not a record');
       })(),
     ),
-    /a record that is no record/,
+    /a record that is not a record/,
   );
 });
 

@@ -96,7 +96,7 @@ describe('bad fields are named, and the rest is kept', () => {
     ]);
   });
 
-  it('documents that are no object of ours', () => {
+  it('documents that are not objects of ours', () => {
     assert.deepEqual(said('hello'), ['document: : must be an object, found "hello"']);
     assert.deepEqual(said({ apiVersion: 'apps/v1', kind: 'Deployment' }), []);
     assert.deepEqual(said({ apiVersion: 'discovery.k8s.io/v1beta1', kind: 'EndpointSlice' }), [
@@ -294,7 +294,7 @@ describe('the trigger time of a slice', () => {
     return (decodeObject(slice({ metadata })).object as EndpointSlice).triggerTime;
   };
 
-  it('is ms since 1970, and nothing when it is no time', () => {
+  it('is ms since 1970, and nothing when it is not a time', () => {
     const name = 'endpoints.kubernetes.io/last-change-trigger-time';
     assert.equal(
       triggerTime({ [name]: '2026-01-01T00:00:00.123456789Z' }),

@@ -82,7 +82,7 @@ describe('a full pass after the first counts', () => {
     await node.loadText(WEB + service('other', '10.96.0.2') + slice('other', '10.0.0.2'));
     const { operations, repaired } = await node.sync();
     assert.equal(repaired, 4);
-    assert.ok(operations > repaired, 'the new Service is no repair');
+    assert.ok(operations > repaired, 'the new Service is not a repair');
     node.reconciler.requestFullSync();
     assert.equal((await node.sync()).operations, 0);
   });

@@ -86,13 +86,13 @@ describe('a JSON file', () => {
       assert.deepEqual([objects.size, problems], [2000, []]);
       return threadTimes().ran - started;
     };
-    // With a comment, it is no JSON.
+    // With a comment, it is not JSON.
     const yaml = await measure(`# as YAML\n${text}`);
     const json = await measure(text);
     assert.ok(json < yaml / 3, `${json} ms as JSON, ${yaml} ms as YAML`);
   });
 
-  it('that is no JSON is refused as a whole, with the reason', async () => {
+  it('that is not JSON is refused as a whole, with the reason', async () => {
     const { objects, problems, whole } = await readManifest('a.json', list(3).slice(0, -20));
     assert.deepEqual([objects.size, whole], [0, false]);
     assert.match(

@@ -329,7 +329,7 @@ export interface LinkSettings extends LinkAttributes, LinkSwitches, LinkMaster, 
 }
 
 /**
- * A network device. It is no description from which a link could be made again: it leaves out what the library has no field
+ * A network device. It is not a description from which a link could be made again: it leaves out what the library has no field
  * for, but for the settings of bridges, their ports and VLANs, which show it as `attributes`.
  */
 export interface Link extends LinkAttributes, LinkKindSettings {

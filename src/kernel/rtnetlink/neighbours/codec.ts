@@ -85,7 +85,7 @@ export function encodeNeighbour(verb: NeighbourVerb, neighbour: NewNeighbour): M
   const isProxy = checkProxy(writer, 'neighbour.', neighbour.proxy);
   const sum = flagSum(writer.check, 'neighbour.flags', flags, FLAGS) | (isProxy ? FLAGS.proxy : 0);
   writeId(writer, 'neighbour.', neighbour, isProxy ? 0 : numberOf(state, STATES), sum & 0xff);
-  if (verb === 'delete') return writer; // its attributes are no part of its name
+  if (verb === 'delete') return writer; // its attributes are not part of its name
   refuseAttributes(writer.check, 'neighbour.', neighbour);
   if (sum > 0xff) writer.attribute(NDA.flagsExt, () => writer.u32(sum >> 8));
   writeFields<Omit<Scalars, 'probes'>>(writer, 'neighbour.', neighbour, WRITTEN);

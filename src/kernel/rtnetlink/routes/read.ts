@@ -96,7 +96,7 @@ function readAttribute(attribute: AttributeCursor, route: Fields, family: Family
   }
 }
 
-/** The name of a link, or its index if it is in none of the names that were listed; 0 is no link. */
+/** The name of a link, or its index if the names that were listed do not have it; 0 means no link. */
 function readLink(index: number, links: LinkNames): Pick<RouteHop, 'link' | 'linkIndex'> {
   const link = links.get(index);
   if (link !== undefined) return { link };

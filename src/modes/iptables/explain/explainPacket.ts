@@ -204,7 +204,7 @@ class Path {
     return sent.stopped ? this.#stopped(sent.stopped) : this.#left();
   }
 
-  /** The packet keeps its destination, which is no address of the node. */
+  /** The packet keeps its destination, which is not an address of the node. */
   #left(): Outcome {
     const { code, text } = this.#missing();
     return leavesNode(this.#journey, code, text);

@@ -20,7 +20,7 @@ export interface Rule {
   readonly targetOptions: ReadonlyMap<string, string>;
 }
 
-/** Options that are no condition: the name of a match, and a comment. Both have one value. */
+/** Options that are not conditions: the name of a match, and a comment. Both have one value. */
 const SILENT: ReadonlySet<string> = new Set(['-m', '--comment']);
 
 /** Reads a rule: everything after `-A CHAIN `. */

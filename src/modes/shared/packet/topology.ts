@@ -54,7 +54,7 @@ export class Topology {
     return this.#routes.find(({ parsed, rejects }) => parsed.prefix === 0 && !rejects)?.link;
   }
 
-  /** Kind of a link, empty if it is no virtual one. */
+  /** Kind of a link, empty if it is not a virtual one. */
   kindOf(link: string): string {
     return this.#facts.links.get(link) ?? '';
   }

@@ -161,7 +161,7 @@ class Walker {
       const rule = this.#rulesOf(frame.at)[frame.next++];
       if (!rule) {
         way.frames.pop();
-        // A chain in which no rule matches is no step.
+        // A chain in which no rule matches is not a step.
         if (way.matched.length === frame.matched) way.matched.pop();
         continue;
       }

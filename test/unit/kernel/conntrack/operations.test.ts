@@ -54,13 +54,13 @@ describe('an operation', () => {
     ['operation must be an object, found null', null],
     ["do must be one of addFlow, updateFlow, deleteFlow, found 'add'", { do: 'add', flow: added }],
     [
-      'changes is no field of the operation deleteFlow, found {}',
+      'changes is not a field of the operation deleteFlow, found {}',
       { do: 'deleteFlow', flow: FLOW, changes: {} },
     ],
     ['flow must be an object, found undefined', { do: 'addFlow' }],
     ['timeout must be given, found undefined', { do: 'addFlow', flow: { protocol: 'tcp', original: tuple } }],
     ['sctp must be given, found undefined', add({ protocol: 'sctp' })],
-    ['id is no field of a new flow, found 1', add({ id: 1 })],
+    ['id is not a field of a new flow, found 1', add({ id: 1 })],
     ['timeout must be an integer from 0 to 4294967295, found 1.5', add({ timeout: 1.5 })],
     [
       "reply.source must be an IPv4 address, found 'fd00::1'",
@@ -88,13 +88,13 @@ describe('an operation', () => {
       add({ destinationNat: { address: '10.0.0.1', lastPort: 79 } }),
     ],
     [
-      'sourceNat.ports is no field of a translation, found 1',
+      'sourceNat.ports is not a field of a translation, found 1',
       add({ sourceNat: { address: '10.0.0.1', ports: 1 } }),
     ],
     ['master.original must be an object, found undefined', add({ master: { protocol: 'tcp' } })],
     ['changes must be an object, found undefined', update(undefined)],
     ['changes must name a field to change, found {}', update({})],
-    ['changes.zone is no field of the changes of a flow, found 1', update({ zone: 1 })],
+    ['changes.zone is not a field of the changes of a flow, found 1', update({ zone: 1 })],
     [
       'labels must be left out with addLabels or removeLabels, found [ 1 ]',
       update({ labels: [1], addLabels: [2] }),

@@ -76,7 +76,7 @@ describe('a flow', () => {
 
   const broken: [string, unknown][] = [
     ['flow must be an object, found undefined', undefined],
-    ['label is no field of a flow, found 1', { ...FLOW, label: 1 }],
+    ['label is not a field of a flow, found 1', { ...FLOW, label: 1 }],
     ['flow must be an object, found null', null],
     [
       "protocol must be one of tcp, udp, sctp, or a number from 1 to 255, found 'icmp'",

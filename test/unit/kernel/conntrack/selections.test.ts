@@ -84,9 +84,12 @@ describe('a filter', () => {
       "reply.sourcePort must be an integer from 0 to 65535, found '53'",
       { family: 4, protocol: 'udp', reply: { sourcePort: '53' } },
     ],
-    ["original.dst is no field of a filter, found '10.0.0.1'", { family: 4, original: { dst: '10.0.0.1' } }],
     [
-      'label is no field of a filter, found 1',
+      "original.dst is not a field of a filter, found '10.0.0.1'",
+      { family: 4, original: { dst: '10.0.0.1' } },
+    ],
+    [
+      'label is not a field of a filter, found 1',
       { family: 4, label: 1, original: { destination: '10.0.0.1' } },
     ],
     [`${tooWide}, found { mark: 0 }`, { mark: 0 }],
@@ -126,7 +129,7 @@ describe('a filter', () => {
       { family: 4, protocol: 1, original: { icmp: { type: 256 } } },
     ],
     [
-      'reply.icmp.kind is no field of a kind of ICMP, found 8',
+      'reply.icmp.kind is not a field of a kind of ICMP, found 8',
       { family: 4, protocol: 1, reply: { icmp: { kind: 8 } } },
     ],
   ];

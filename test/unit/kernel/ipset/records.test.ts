@@ -60,7 +60,7 @@ const wrong: readonly (readonly [operation: unknown, field: string, rule: RegExp
   [undefined, 'do', /^must be one of create, add/],
   [{ do: 'empty' }, 'do', /^must be one of create, add/],
   [{ do: 'rename', name: 'a' }, 'newName', /1 to 31 bytes/],
-  [{ do: 'flushAll', name: 'a' }, 'name', /^is no field of the operation flushAll$/],
+  [{ do: 'flushAll', name: 'a' }, 'name', /^is not a field of the operation flushAll$/],
   [{ do: 'create', set: IP, strict: 1 }, 'strict', /^must be true or false$/],
   [{ do: 'flush', name: '' }, 'name', /1 to 31 bytes/],
   [{ do: 'flush', name: 'x'.repeat(32) }, 'name', /1 to 31 bytes/],

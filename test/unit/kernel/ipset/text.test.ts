@@ -94,33 +94,33 @@ test('a strict text, and lines that are not', () => {
 
 const wrong: readonly (readonly [line: string, rule: RegExp])[] = [
   ['create', /^the name of a set is missing$/],
-  ['create b', /^ is no type of set$/],
-  ['create b hash:foo', /^hash:foo is no type of set$/],
+  ['create b', /^ is not a type of set$/],
+  ['create b hash:foo', /^hash:foo is not a type of set$/],
   ['create b hash:ip hashsize', /^hashsize has no value$/],
   ['create b hash:ip hashsize many', /^hashsize must be a number, found many$/],
   ['create b hash:ip family ipx', /^family must be inet or inet6$/],
   ['create b hash:ip size 5', /^set.size must be left out for hash:ip, found 5$/],
-  ['create b hash:ip colour red', /^colour is no option of hash:ip$/],
+  ['create b hash:ip colour red', /^colour is not an option of hash:ip$/],
   ['create b bitmap:ip', /^set.range\[0\] must be an IPv4 or IPv6 address/],
   ['add a', /^the command has no value$/],
   ['add a 10.0.0.1', /^entry.protocol must be one of/],
   ['add a 10.0.0.1,80,10.0.0.2,5', /has more parts than hash:ip,port$/],
   ['add a 10.0.0.1,http', /^the port must be a number, found http$/],
-  ['add a 10.0.0.1,nothing:80', /^nothing is no protocol$/],
-  ['add a 10.0.0.1,icmp:nothing', /^nothing is no message of icmp$/],
+  ['add a 10.0.0.1,nothing:80', /^nothing is not a protocol$/],
+  ['add a 10.0.0.1,icmp:nothing', /^nothing is not a message of icmp$/],
   ['add a 10.0.0.1,gre:5', /^gre has no ports: write gre:0$/],
   ['add a 10.0.0.1,70000', /^entry.port must be an integer from 0 to 65535, found 70000$/],
   ['add a example.com,80', /^entry.address must be an IPv4 or IPv6 address, found 'example.com'$/],
   ['add a 10.0.0.1,80 comment "open', /^a quotation mark is missing$/],
   ['add a 10.0.0.1,80 skbprio 5', /^skbprio must be as 1:10, found 5$/],
-  ['add a 10.0.0.1,80 colour red', /^colour is no option of an entry$/],
+  ['add a 10.0.0.1,80 colour red', /^colour is not an option of an entry$/],
   ['swap a', /^the name of another set is missing$/],
-  ['swap a b c', /^c is no option of the command$/],
-  ['test a 10.0.0.1,80', /^test is no command of a saved text$/],
+  ['swap a b c', /^c is not an option of the command$/],
+  ['test a 10.0.0.1,80', /^test is not a command of a saved text$/],
 ];
 
 for (const [line, rule] of wrong) {
-  test(`a line that is no operation: ${line}`, () => {
+  test(`a line that is not an operation: ${line}`, () => {
     const { operations, problems } = parseSets(`create a hash:ip,port\n${line}\nflush a\n`);
     assert.deepEqual(
       operations.map((operation) => operation.line),

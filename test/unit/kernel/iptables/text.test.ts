@@ -18,7 +18,7 @@ it('reads the output of iptables-save, each table on its own', () => {
   assert.equal(saved.get('filter/KUBE-NOWHERE'), undefined);
 });
 
-it('reads rules with counters, and ignores lines that are no rule', () => {
+it('reads rules with counters, and ignores lines that are not rules', () => {
   const saved = parseSaved('# Generated\n*nat\n:A - [1:60]\n[3:180] -A A -j RETURN \nCOMMIT\n');
   assert.deepEqual([...saved], [['nat/A', ['-j RETURN']]]);
 });

@@ -80,16 +80,16 @@ function shown(operations: ReturnType<typeof parseRules>): unknown {
 describe('lines that are refused, with their numbers', () => {
   const refused: readonly (readonly [line: string, rule: string])[] = [
     ['# comment', 'has no command that changes IPVS'],
-    ['-L -n', '-L is no option of a change'],
+    ['-L -n', '-L is not an option of a change'],
     ['-A -D -t 10.96.0.1:80', 'has two commands, --add-service and --delete-service'],
     ['-A', '--add-service needs one of -t, -u, --sctp-service and -f'],
     ['-A -t 10.96.0.1:80 -u 10.96.0.1:80', '--add-service needs one of -t, -u, --sctp-service and -f'],
     ['-A -t', '--tcp-service needs a value'],
     ['-A -t 10.96.0.1:80 -s rr -s wrr', '--scheduler is given twice'],
     ['-A -t 10.96.0.1:80 rr', 'rr belongs to no option'],
-    ['-A -t 10.96.0.1:80 -r 10.0.0.4', '--real-server is no option of --add-service'],
-    ['-A -t localhost:80', 'localhost is no address: names of hosts are not resolved'],
-    ['-A -t 10.96.0.1:nope', 'nope is no tcp port of /etc/services'],
+    ['-A -t 10.96.0.1:80 -r 10.0.0.4', '--real-server is not an option of --add-service'],
+    ['-A -t localhost:80', 'localhost is not an address: names of hosts are not resolved'],
+    ['-A -t 10.96.0.1:nope', 'nope is not a tcp port of /etc/services'],
     ['-A -t 10.96.0.1:0', 'service.port must be 1 to 65535 without persistence, found 0'],
     ['-A -t 10.96.0.1:80 -o', 'service.onePacket must be false without UDP or a firewall mark, found true'],
     ['-A -t 10.96.0.1:80 -p x', '-p must be a number, found x'],
@@ -109,7 +109,7 @@ describe('lines that are refused, with their numbers', () => {
     ],
     [
       '-a -t 10.96.0.1:80 -r 10.0.0.4 -i --tun-port 5',
-      'realServer.encapsulation.port is no field of the encapsulation ipip, found 5',
+      'realServer.encapsulation.port is not a field of the encapsulation ipip, found 5',
     ],
     [
       '-a -t 10.96.0.1:80 -r 10.0.0.4 -i --tun-type gre --tun-remcsum',
@@ -127,7 +127,7 @@ describe('lines that are refused, with their numbers', () => {
     assert.deepEqual(problemsOf('-X\n-A -t 10.96.0.1:80\n-a\n').length, 2);
     assert.throws(() => parseRules('-X\n\n-a\n'), {
       name: 'RulesError',
-      message: 'line 1: -X is no option of a change (and 1 more)',
+      message: 'line 1: -X is not an option of a change (and 1 more)',
     });
   });
 });
@@ -147,7 +147,7 @@ describe('formatRules', () => {
   it('names the object that has no text', () => {
     assert.throws(() => formatRules([service({ persistence: { timeout: 5, netmask: 0 } })]), {
       name: 'RangeError',
-      message: 'tcp 10.96.0.1:443: its netmask is no prefix',
+      message: 'tcp 10.96.0.1:443: its netmask is not a prefix',
     });
     assert.throws(() => formatRules([{ ...service(), realServers: [server({ forwarding: 'other' })] }]), {
       message: 'tcp 10.96.0.1:443 -> 10.0.0.4:6443: ipvsadm has no option for its forwarding method',

@@ -184,7 +184,7 @@ test('a wrong argument of a reader is named', () => {
     ],
     [() => new AttributeReader(undefined as never), /payload must be a Uint8Array/],
     [() => new AttributeReader(new Uint8Array(), null as never), /place must be an object/],
-    [() => new AttributeReader(new Uint8Array(), { ofset: 4 } as never), /ofset is no option/],
+    [() => new AttributeReader(new Uint8Array(), { ofset: 4 } as never), /ofset is not an option/],
     [() => new AttributeReader(new Uint8Array(), { offset: '4' as never }), /offset must be an integer/],
     [() => new AttributeReader(new Uint8Array(), { offset: Number.NaN }), /offset must be an integer/],
     [() => new AttributeReader(new Uint8Array(), { operation: 5 as never }), /operation must be a text/],

@@ -39,7 +39,7 @@ test('a message that breaks a rule writes nothing', () => {
     [{ type: 16, flags: 65_536 }, 'flags must be an integer from 0 to 65535'],
     [{ type: 16, payload: 'x' }, 'payload must be a Uint8Array'],
     [{ type: 16, payload: new Uint8Array(131_073) }, 'payload.length must have at most 131072 bytes'],
-    [{ type: 16, length: 4 }, 'length is no field of a message'],
+    [{ type: 16, length: 4 }, 'length is not a field of a message'],
   ];
   for (const [message, expected] of refusals) {
     const fault = writer.write(message as NetlinkRequest);

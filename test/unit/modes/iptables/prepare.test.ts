@@ -73,7 +73,7 @@ it('the backend nf_tables needs nft_compat before any module of a match', async 
   assert.deepEqual(await hintOn({ '/sys/module/nft_compat': '' }), [...new Set(MODULES)]);
 });
 
-it('a lock that another program holds is no missing feature, and other errors are reported', async () => {
+it('a lock that another program holds is not a missing feature, and other errors are reported', async () => {
   const iptables = new FakeIptables();
   const failing = (code: string) => {
     iptables.fault = (operation) => new NetlinkError({ code, operation });

@@ -116,7 +116,7 @@ describe('an operation that is larger than a batch', () => {
   });
 });
 
-it('real servers that another program has already deleted are no failure', async () => {
+it('real servers that another program has already deleted are not a failure', async () => {
   const { node, change } = setUp();
   await change('10.0.0.1', '10.0.0.2', '10.0.0.3');
   const web = { address: '10.96.0.1', port: 80, protocol: 'tcp' } as const;

@@ -146,7 +146,7 @@ describe('chains', () => {
     );
   });
 
-  it('a chain without a rule that matches is no step', () => {
+  it('a chain without a rule that matches is not a step', () => {
     const rules = ['-A INPUT -j A', '-A A -j B', '-A B -p udp -j DROP', '-A INPUT -p tcp -j ACCEPT'];
     assert.deepEqual(
       follow(rules).matched.map(({ rule }) => rule),

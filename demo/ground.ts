@@ -1,11 +1,11 @@
-// The vehicle of the demo, and how much slower it is than the machine.
+// The test machine of the demo, and how much slower it is than the machine.
 import { execFile } from 'node:child_process';
 import { release } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { REQUESTS } from './loopback.js';
 
-/** The vehicle as scripts/demo.mjs describes it, in the environment variable {@link GROUND_VARIABLE} as JSON. */
+/** The test machine as scripts/demo.mjs describes it, in the environment variable {@link GROUND_VARIABLE} as JSON. */
 interface Outside {
   /** `User Mode Linux`. */
   readonly vehicle: string;
@@ -18,7 +18,7 @@ const PROCESS = fileURLToPath(new URL('./loopbackProcess.js', import.meta.url));
 const PATIENCE = 60_000;
 const GROUND_VARIABLE = 'KNP_DEMO_GROUND';
 
-/** A sentence about the vehicle, and the factor. */
+/** A sentence about the test machine, and the factor. */
 export interface Ground {
   readonly text: string;
   /** `×2.9`; `×?` if the time on the machine is unknown. */

@@ -76,7 +76,7 @@ export function failureLines(failures: readonly string[]): string[] {
   return [...failures.slice(0, LISTED), ...(more > 0 ? [`… and ${more} more`] : [])];
 }
 
-/** Times with their meaning, and the factor by which the vehicle is slower. */
+/** Times with their meaning, and the factor by which the test machine is slower. */
 export function timeLines(
   { terminatingMs, backMs, restartMs, adopted }: Measured,
   slowestMs: number,

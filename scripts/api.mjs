@@ -17,7 +17,7 @@ const REPORTS = join(CHECKOUT, 'docs', 'api');
 /** Messages of the extractor that are errors here. */
 const ERRORS = ['ae-undocumented', 'ae-unresolved-link'];
 /**
- * Names that no door exports, because users pass them on, or never see them: parts of the items of modes, the base of the
+ * Names that no export has, because users pass them on, or never see them: parts of the items of modes, the base of the
  * fakes, and the name by which a module imports all types of another.
  */
 const INTERNAL = [
@@ -88,7 +88,7 @@ function declarationsOf(target) {
  * @param {ExtractorConfig} config
  * @param {CompilerState} compilerState
  * @returns {{ errors: string[], exported: string[], missing: string[] }} with the names that it exports, and those that its
- *     declarations use but that only another door may export
+ *     declarations use but that only another export may export
  */
 function reportOf(door, config, compilerState) {
   /** @type {string[]} */

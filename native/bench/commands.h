@@ -1,4 +1,4 @@
-// The cheapest way to run commands: posix_spawn(3) and waitpid(2), one after another. For the benchmark only.
+// Runs commands at the least cost: posix_spawn(3) and waitpid(2), one after another. For the benchmark only.
 #pragma once
 
 #include <cstdint>

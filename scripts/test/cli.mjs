@@ -39,7 +39,7 @@ async function test(options) {
   const results = mkdtempSync(join(tmpdir(), 'kube-netlink-proxy-tests-'));
   try {
     const batches = await planBatches(tiers, options, results);
-    // Before the first test: those of vehicles that only the trials of features have found.
+    // Before the first test: those of test machines that only the trials of features have found.
     for (const { place } of batches) if (place !== 'machine') ensurePackages(VEHICLES[place].packages);
     const alone = tiers.some((tier) => tier.idle);
     const interrupted = await runLanes(batches, alone);

@@ -1,4 +1,4 @@
-// Selects where a test runs: on this machine, or in the first vehicle with the features that the test needs.
+// Selects where a test runs: on this machine, or in the first test machine with the features that the test needs.
 
 import { availableParallelism } from 'node:os';
 import { basename } from 'node:path';

@@ -95,7 +95,7 @@ export const TIERS = [
   { name: 'vm', native: false },
   // Most of it is one guest in QEMU, beside which the others run.
   { name: 'image', native: false, needs: [...IPVS, 'nftables'], image: true, apart: true },
-  // Every scenario by every opponent. The harness itself is tested by the tiers unit and kernel (bench-here).
+  // Every scenario by every method. The harness itself is tested by the tiers unit and kernel (bench-here).
   { name: 'bench', native: true, needs: IPVS, apart: true },
   // What repeats a property many times, or needs QEMU.
   {

@@ -1,4 +1,4 @@
-// The command `npm run vm`: installs missing packages, and runs the command in a vehicle.
+// The command `npm run vm`: installs missing packages, and runs the command on a test machine.
 
 import { statSync } from 'node:fs';
 import { CHECKOUT } from '../lib/checkout.mjs';

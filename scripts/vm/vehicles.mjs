@@ -1,4 +1,4 @@
-// The vehicles: kernels with IPVS and dummy interfaces. This machine's kernel, User Mode Linux, QEMU.
+// The test machines: kernels with IPVS and dummy interfaces. This machine's kernel, User Mode Linux, QEMU.
 
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { release } from 'node:os';
@@ -59,7 +59,7 @@ export function vehicleNamed(option, value) {
 }
 
 /**
- * A vehicle whose packages are installed: the named one, or the first that is available. It tries the kernel with the packages
+ * A test machine whose packages are installed: the named one, or the first that is available. It tries the kernel with the packages
  * that show its state.
  *
  * @param {VehicleName | undefined} named
@@ -81,7 +81,7 @@ async function firstVehicle() {
 }
 
 /**
- * The packages of the vehicles that tests use on this machine. A test whose features User Mode Linux lacks may need QEMU too, which
+ * The packages of the test machines that tests use on this machine. A test whose features User Mode Linux lacks may need QEMU too, which
  * is known only when the tools are installed that try the features.
  *
  * @param {boolean} every whether all vehicles are used

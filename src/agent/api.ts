@@ -17,7 +17,7 @@ export interface ApiParts {
   /** URL that overrides the one of the kubeconfig; empty for none. */
   readonly master: string;
   readonly nodeName: string;
-  /** Watch all Nodes, because a cure needs their addresses. */
+  /** Watch all Nodes, because a correction of `--cures` needs their addresses. */
   readonly allNodes: boolean;
   /** Send events about objects that are left out; default false. */
   readonly objectEvents?: boolean;

@@ -33,7 +33,7 @@ export interface ApiAccess {
   readonly serverName: string;
   /** The server's certificate is not checked. */
   readonly insecure: boolean;
-  /** HTTP proxy on the way; empty for none. */
+  /** HTTP proxy in front of the server; empty for none. */
   readonly proxy: string;
   readonly certificate: Material | undefined;
   readonly key: Material | undefined;

@@ -23,7 +23,7 @@ export class Agents {
   /** Agents that are not used again, and still have requests under way. */
   #retired: PlainAgent[] = [];
 
-  /** `encrypted`: the server speaks TLS. `proxy`: the HTTP proxy on the way. `limit`: time that it may take to answer, in ms. */
+  /** `encrypted`: the server speaks TLS. `proxy`: the HTTP proxy in front of it. `limit`: time that it may take to answer, in ms. */
   constructor(encrypted: boolean, proxy: URL | undefined, limit: number) {
     this.#encrypted = encrypted;
     this.#proxy = proxy;

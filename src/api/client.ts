@@ -64,7 +64,7 @@ export interface ListPage {
 }
 
 /** What helps after an answer with this status. */
-const CURES: Readonly<Record<number, string>> = {
+const REMEDIES: Readonly<Record<number, string>> = {
   401: 'the server does not accept the credentials: renew the token or the client certificate of the kubeconfig',
   403: 'give the user of the kubeconfig the rights in deploy/base/rbac.yaml',
 };
@@ -216,7 +216,7 @@ export class ApiClient {
       reason,
       retryAfter,
       tooLarge,
-      hint: [this.#connection.stale, CURES[status]].flatMap((text) => text ?? []).join('; ') || undefined,
+      hint: [this.#connection.stale, REMEDIES[status]].flatMap((text) => text ?? []).join('; ') || undefined,
     });
   }
 

@@ -31,7 +31,7 @@ export interface Credentials {
 export interface ApiConnection {
   /** URL of the server; its path, if any, is a prefix of every request's. */
   readonly server: URL;
-  /** URL of the HTTP proxy on the way. */
+  /** URL of the HTTP proxy in front of the server. */
   readonly proxy: URL | undefined;
   /** Rejects with an ApiError `ERR_CREDENTIALS`. */
   credentials(): Promise<Credentials>;

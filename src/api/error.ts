@@ -28,7 +28,7 @@ const LONGEST_ANSWER = 400;
  *
  * Codes: the system's (`ECONNREFUSED`, `CERT_HAS_EXPIRED`), `ERR_STATUS` (the server answered with an error: see
  * `status` and `reason`), `ERR_TIMEOUT` (no connection, answer or data within the limit), `ERR_MALFORMED` (the
- * answer is not as the API promises), `ERR_PROXY` (the HTTP proxy on the way refused), `ERR_CREDENTIALS` (a file, a program
+ * answer is not as the API promises), `ERR_PROXY` (the HTTP proxy refused), `ERR_CREDENTIALS` (a file, a program
  * or a library gave no credentials).
  */
 export class ApiError extends Error {

@@ -1,4 +1,4 @@
-// Jobs that add a programme to an empty kernel, one opponent after another.
+// Jobs that add a workload to an empty kernel, one method after another.
 import { type Context, inSandbox, type Job, programmeOf, takeStep } from './context.js';
 import { adderOf } from './opponents.js';
 import { countOperations, type Programme, sampleOf } from './phases.js';
@@ -6,7 +6,7 @@ import { type FamilyScenario, familyProgramme } from './programmes.js';
 import { modeOf } from './scenarios.js';
 import type { OpponentName, Step } from './types.js';
 
-/** Opponents of which only a sample of the operations is run. */
+/** Methods of which only a sample of the operations is run. */
 const SAMPLED: ReadonlySet<OpponentName> = new Set(['spawn', 'execFile']);
 
 /** The addition of one family's operations. */
@@ -17,7 +17,7 @@ export function familyJob(step: Step & { readonly scenario: FamilyScenario }): J
   };
 }
 
-/** The addition of everything that the proxy programmed, by another opponent. */
+/** The addition of everything that the proxy programmed, by another method. */
 export function fullJob(step: Step): Job {
   return {
     steps: [step],

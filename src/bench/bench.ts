@@ -1,4 +1,4 @@
-// The benchmark: its jobs in their order, one repetition after another, so that all opponents meet the same noise.
+// The benchmark: its jobs in their order, one repetition after another, so that all methods meet the same noise.
 import { performance } from 'node:perf_hooks';
 import { familyJob, fullJob } from './additions.js';
 import type { ProxyCommand } from './against/types.js';
@@ -103,7 +103,7 @@ async function runJob(job: Job, context: Context, budget: TimeBudget): Promise<v
   }
 }
 
-/** Opponents that run tools, and the tools that each scenario needs for them. */
+/** Methods that run tools, and the tools that each scenario needs for them. */
 const BY_TOOLS: readonly OpponentName[] = ['toolBatch', 'spawn', 'execFile'];
 const TOOLS: Partial<Record<ScenarioName, readonly string[]>> = {
   ipvs: ['ipvsadm'],
@@ -132,7 +132,7 @@ async function findObstacles(results: Results): Promise<void> {
   }
 }
 
-/** All jobs in their order: sizes, then repetitions, then scenarios with their opponents. */
+/** All jobs in their order: sizes, then repetitions, then scenarios with their methods. */
 function jobsOf(options: BenchOptions, results: Results, counting: boolean): Job[] {
   const { sizes, repetitions } = options;
   const smallest = sizes.reduce((least, size) => (size.services < least.services ? size : least));
@@ -192,7 +192,7 @@ function jobsOfSteps(steps: readonly Step[], size: Size): Job[] {
   ];
 }
 
-/** The jobs of the life of the proxy in a mode, and of its opponents. */
+/** The jobs of the life of the proxy in a mode, and of the methods that make the same changes. */
 function jobsOfMode(steps: readonly Step[], size: Size, mode: ModeName): Job[] {
   const life = LIVES[mode];
   const scenariosInMemory = Object.values(life.inMemory);
@@ -203,7 +203,7 @@ function jobsOfMode(steps: readonly Step[], size: Size, mode: ModeName): Job[] {
   const full = opponents.filter(({ scenario }) => scenario === life.full);
   const later = opponents.filter((step) => !full.includes(step));
   return [
-    // What the opponents of the proxy add is read from the kernel that the proxy has programmed.
+    // What the other methods add is read from the kernel that the proxy has programmed.
     ...(onKernel.length > 0 ? [proxyJob(proxy, size, mode)] : []),
     ...full.map(fullJob),
     ...(later.length > 0 ? [kernelJob(later, size, mode)] : []),

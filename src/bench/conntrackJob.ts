@@ -16,7 +16,7 @@ const LIFETIME = 3600;
 const FIRST_CLIENT = 0x0a80_0000;
 const FLOWS_IN_CALL = 4096;
 
-/** The deletion by one opponent. */
+/** The deletion by one method. */
 export function conntrackJob(step: Step): Job {
   return {
     steps: [step],

@@ -23,7 +23,7 @@ export interface Context {
   readonly counter?: SystemCallCounter | undefined;
   /** The command as an agent, whose memory is measured. */
   readonly agent?: ProxyCommand | undefined;
-  /** The programme of a whole node, by mode and size, once the proxy has programmed it. */
+  /** The workload of a whole node, by mode and size, once the proxy has programmed it. */
   readonly programmes: Map<string, Programme>;
 }
 
@@ -41,7 +41,7 @@ function isCounting({ options }: Context, { repetition }: Step): boolean {
   return repetition > options.repetitions;
 }
 
-/** The step of a scenario by an opponent, among those of a job. */
+/** The step of a scenario by a method, among those of a job. */
 export function stepOf(
   job: Pick<Job, 'steps'>,
   scenario: ScenarioName,
@@ -118,14 +118,14 @@ export async function inSandbox<T>(work: (sandbox: Sandbox) => Promise<T>): Prom
   }
 }
 
-/** The programme of a whole node. Throws if the proxy has not programmed the kernel. */
+/** The workload of a whole node. Throws if the proxy has not programmed the kernel. */
 export function programmeOf({ programmes }: Context, mode: ModeName, size: Size): Programme {
   const programme = programmes.get(programmeKey(mode, size));
   if (!programme) throw new Error('the proxy has not programmed the kernel');
   return programme;
 }
 
-/** The key of a programme. */
+/** The key of a workload. */
 export function programmeKey(mode: ModeName, { services, endpoints }: Size): string {
   return `${mode} ${services} x ${endpoints}`;
 }

@@ -1,4 +1,4 @@
-// Jobs in which the raw limit programs one kernel for several steps: what the opponents do in the life of a proxy.
+// Jobs in which the raw limit programs one kernel for several steps: what the methods do in the life of a proxy.
 import { loadAddon } from '../kernel/addon.js';
 import type { RealServer, VirtualService } from '../kernel/ipvs/types.js';
 import { addressAt } from './cluster.js';
@@ -24,7 +24,7 @@ import { LIVES } from './scenarios.js';
 import { changeCommand, saveCommands, singleCommands } from './toolCommands.js';
 import type { ModeName, OpponentName, Size, Step } from './types.js';
 
-/** The opponents of the life of a proxy, on a kernel that the raw limit has programmed. */
+/** The methods of the life of a proxy, on a kernel that the raw limit has programmed. */
 export function kernelJob(steps: readonly Step[], size: Size, mode: ModeName): Job {
   const measure = mode === 'ipvs' ? measureIpvs : measureIptables;
   return {
@@ -70,7 +70,7 @@ const measureIptables: Measure = async (context, job, programme) => {
     const lists = spawnAll(saveCommands(restoresOf(programme)));
     await takeStep(context, stepOf(job, scenario, 'raw'), async (window) => [plain(await window(lists), 0)]);
   }
-  // A change cannot be made twice: each opponent makes its share of them, in order.
+  // A change cannot be made twice: each method makes its share of them, in order.
   const { changes = [] } = programme;
   const share = Math.ceil(changes.length / RESTORERS.length);
   for (const [place, opponent] of RESTORERS.entries()) {
@@ -85,9 +85,9 @@ const measureIptables: Measure = async (context, job, programme) => {
   }
 };
 
-/** Opponents that replace an endpoint in iptables mode. */
+/** Methods that replace an endpoint in iptables mode. */
 const RESTORERS = ['raw', 'execFile'] as const satisfies readonly OpponentName[];
-/** Opponents that replace an endpoint in ipvs mode, and the number of changes of each. */
+/** Methods that replace an endpoint in ipvs mode, and the number of changes of each. */
 const CHANGERS = ['raw', 'rawSingle', 'spawn', 'execFile'] as const satisfies readonly OpponentName[];
 const CHANGES = 20;
 /** First address of the new endpoints: 10.255.0.0/16. */
@@ -133,7 +133,7 @@ function prepareChange(
   return async () => plain(costOf(messages.send()), count);
 }
 
-/** Lists everything of a programme, and the rules as the proxy does. */
+/** Lists everything of a workload, and the rules as the proxy does. */
 function prepareLists(programme: Programme, numbers: KernelNumbers): () => Promise<Measured> {
   const services = servicesOf(programme);
   const sets = programme.sets.map(({ name }) => name);

@@ -16,7 +16,7 @@ const BATCH = 1000;
 /** Batches in one run. */
 const BATCHES = 5;
 
-/** One of the two scenarios of the library, by one opponent. */
+/** One of the two scenarios of the library, by one method. */
 export function libraryJob(step: Step & { readonly scenario: 'oneOperation' | 'batch' }): Job {
   const [size, runs] = step.scenario === 'batch' ? [BATCH, BATCHES] : [ROUND_TRIPS, 1];
   return {
@@ -47,7 +47,7 @@ async function renewLink({ host, linkKind }: Sandbox): Promise<void> {
   check(await host.rtnetlink.apply([{ do: 'addLink', name: VIRTUAL_LINK, kind: linkKind }]));
 }
 
-/** Single operations of the library are those of the opponent `single`. */
+/** Single operations of the library are those of the method `single`. */
 function adderNameOf({ scenario, opponent }: Step): OpponentName {
   return scenario === 'oneOperation' && opponent === 'ours' ? 'single' : opponent;
 }

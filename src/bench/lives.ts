@@ -72,7 +72,7 @@ async function live(
       : { sets: [], phases: [{ kind: 'rules', restores: first.restores }] };
   await take(nodeLabel, () => changeNode(first, cluster));
   const replace = () => changeEndpoints(first, cluster);
-  // Opponents make the same changes, even if those of the proxy are not measured.
+  // Methods make the same changes, even if those of the proxy are not measured.
   const changes = ((await take(endpoint, replace)) ?? (await replace())).map(({ restores }) => restores);
   await first.stop();
   const key = programmeKey(mode, size);

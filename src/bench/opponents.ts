@@ -1,4 +1,4 @@
-// The opponents of additions. Each prepares a phase, which takes no measured time, and then adds it.
+// The methods of additions. Each prepares a phase, which takes no measured time, and then adds it.
 import { execFile } from 'node:child_process';
 import { loadAddon } from '../kernel/addon.js';
 import { packedEntries } from './bytes.js';
@@ -29,7 +29,7 @@ const RAW_LOAD = 256;
 /** Bytes offered for the answers of additions, which are short. */
 export const DATAGRAM = 8192;
 
-/** The adder of an opponent. @param sample commands at most */
+/** The adder of a method. @param sample commands at most */
 export function adderOf(opponent: OpponentName, sample: number): Adder {
   switch (opponent) {
     case 'ours':

@@ -1,4 +1,4 @@
-// The state of a kernel as phases of additions: what every opponent does, in the same order.
+// The state of a kernel as phases of additions: what every method does, in the same order.
 import type { IpsetOperation, SetDefinition, SetEntry } from '../kernel/ipset/types.js';
 import type { IptablesOperation } from '../kernel/iptables/types.js';
 import type { IpvsOperation, RealServer, VirtualService } from '../kernel/ipvs/types.js';
@@ -58,12 +58,12 @@ export type LibraryOperations =
   | { readonly client: 'ipset'; readonly operations: readonly IpsetOperation[] }
   | { readonly client: 'rtnetlink'; readonly operations: readonly RtnetlinkOperation[] };
 
-/** Operations of a programme. */
+/** Operations of a workload. */
 export function countOperations(phases: readonly Phase[]): number {
   return phases.reduce((sum, phase) => sum + sizeOf(phase), 0);
 }
 
-/** The restores of a programme. */
+/** The restores of a workload. */
 export function restoresOf({ phases }: Programme): readonly Restore[] {
   return phases.flatMap((phase) => (phase.kind === 'rules' ? phase.restores : []));
 }
@@ -97,7 +97,7 @@ export function sizeOf(phase: Phase): number {
 }
 
 /**
- * A part of a programme with about `limit` operations, spread over its phases as in the whole; rules are left out. A phase
+ * A part of a workload with about `limit` operations, spread over its phases as in the whole; rules are left out. A phase
  * keeps at least one element.
  */
 export function sampleOf(phases: readonly Phase[], limit: number): Phase[] {

@@ -1,4 +1,4 @@
-// Programmes: of one family of operations, from a size; of a whole node, from the kernel that the proxy has programmed.
+// Workloads: of one family of operations, from a size; of a whole node, from the kernel that the proxy has programmed.
 import type { SetDefinition, SetHeader } from '../kernel/ipset/types.js';
 import type { RealServer, VirtualService } from '../kernel/ipvs/types.js';
 import { addressAt, FIRST_SERVICE } from './cluster.js';
@@ -12,7 +12,7 @@ export type FamilyScenario = Extract<ScenarioName, 'ipvs' | 'ipset' | 'addresses
 /** First address of the real servers: 10.128.0.0/9. */
 const FIRST_SERVER = 0x0a80_0000;
 
-/** The programme of a family for as many Services. */
+/** The workload of a family for as many Services. */
 export function familyProgramme(scenario: FamilyScenario, size: Size): Programme {
   const addresses = Array.from({ length: size.services }, (_, place) => addressAt(FIRST_SERVICE, place));
   switch (scenario) {
@@ -78,7 +78,7 @@ function entriesProgramme(addresses: readonly string[]): Programme {
   };
 }
 
-/** What the proxy has programmed, as a programme in the order in which it adds: by address, not in the kernel's order. */
+/** What the proxy has programmed, as a workload in the order in which it adds: by address, not in the kernel's order. */
 export async function readProgramme(sandbox: Sandbox, restores: readonly Restore[]): Promise<Programme> {
   const phases: Phase[] = [];
   const sets: SetDefinition[] = [];

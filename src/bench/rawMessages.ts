@@ -64,7 +64,7 @@ export function changeMessages(changes: readonly ServerChange[], numbers: Kernel
   );
 }
 
-/** Lists of everything that a programme consists of, each for a socket of its own, with the size of its datagrams. */
+/** Lists of everything that a workload consists of, each for a socket of its own, with the size of its datagrams. */
 export function listMessages(
   programme: { readonly services: readonly ServedService[]; readonly sets: readonly string[] },
   numbers: KernelNumbers,

@@ -26,7 +26,7 @@ interface Series {
   systemCalls?: number;
 }
 
-/** Names a scenario with a size and an opponent. */
+/** Names a scenario with a size and a method. */
 export function seriesOf({ scenario, opponent, size }: Omit<Step, 'repetition'>): string {
   return `${scenario} ${opponent} ${size.services} x ${size.endpoints}`;
 }
@@ -49,7 +49,7 @@ export class Results {
     this.#of(step).systemCalls = calls;
   }
 
-  /** Records that an opponent, or every opponent, cannot do a scenario. */
+  /** Records that a method, or every method, cannot do a scenario. */
   unavailable(reason: Unavailable): void {
     this.#unavailable.set(`${reason.scenario} ${reason.opponent ?? ''}`, reason);
   }

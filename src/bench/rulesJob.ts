@@ -19,7 +19,7 @@ interface Rules {
   readonly sets: readonly SetDefinition[];
 }
 
-/** Save and restore by one opponent, in a namespace without rules. */
+/** Save and restore by one method, in a namespace without rules. */
 export function rulesJob(step: Step): Job {
   return {
     steps: [step],

@@ -84,7 +84,7 @@ export class Sandbox {
     },
   };
 
-  /** Creates the sets and the link of a programme. */
+  /** Creates the sets and the link of a workload. */
   async makeRoom({ sets, link }: Pick<Programme, 'sets' | 'link'>): Promise<void> {
     check(await this.ipset.apply(sets.map((set) => ({ do: 'create', set }))));
     if (link !== undefined) {

@@ -1,4 +1,4 @@
-// The scenarios and the opponents: their titles, and which opponents each scenario has.
+// The scenarios and the methods: their titles, and which methods each scenario has.
 import type { ModeName, OpponentName, ScenarioName, Size } from './types.js';
 
 /** A scenario as it is shown and selected. */
@@ -10,7 +10,7 @@ export interface Scenario {
   /** The unit of {@link Figure.operations}. */
   readonly operation: string;
   readonly opponents: readonly OpponentName[];
-  /** Greatest number of Services for an opponent whose time grows faster than the size; the description has it too. */
+  /** Greatest number of Services for a method whose time grows faster than the size; the description has it too. */
   readonly most?: Partial<Readonly<Record<OpponentName, number>>>;
 }
 
@@ -79,7 +79,7 @@ export const SIZELESS: ReadonlySet<ScenarioName> = new Set<ScenarioName>([
   'batch',
 ]);
 
-/** An opponent as it is shown and selected. */
+/** A method as it is shown and selected. */
 export interface Opponent {
   readonly name: OpponentName;
   /** At most 28 characters: the label of a line in a chart. */
@@ -299,7 +299,7 @@ export const SCENARIOS: readonly Scenario[] = [
   },
 ];
 
-/** All opponents, in their order. */
+/** All methods, in their order. */
 export const OPPONENTS: readonly Opponent[] = [
   {
     name: 'raw',

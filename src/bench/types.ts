@@ -56,7 +56,7 @@ export type ScenarioName =
 /** A mode of the proxy. */
 export type ModeName = 'ipvs' | 'iptables';
 
-/** A way to do the operations of a scenario. Titles are in `scenarios.ts`. */
+/** A method to carry out the operations of a scenario. Titles are in `scenarios.ts`. */
 export type OpponentName =
   /** This project: the proxy where the scenario has Services, else the library with batches. */
   | 'ours'
@@ -97,7 +97,7 @@ export interface CpuTime {
   readonly children: number;
 }
 
-/** One scenario, at one size, by one opponent. */
+/** One scenario, at one size, by one method. */
 export interface Figure {
   readonly scenario: ScenarioName;
   readonly opponent: OpponentName;
@@ -149,7 +149,7 @@ export interface MemoryFigure {
 /** A figure that could not be measured. */
 export interface Unavailable {
   readonly scenario: ScenarioName;
-  /** Absent if it concerns all opponents. */
+  /** Absent if it concerns all methods. */
   readonly opponent?: OpponentName;
   /** `the kernel has no IPVS`, `the tool ipvsadm is missing: install the package ipvsadm`. */
   readonly reason: string;
@@ -184,7 +184,7 @@ export interface BenchOptions {
   readonly budget: number;
   /** Seed of the clusters. */
   readonly seed: number;
-  /** Commands of the opponents that start a process for each operation, at most. */
+  /** Commands of the methods that start a process for each operation, at most. */
   readonly sample: number;
   /** Whether to count system calls with strace, at the smallest size, in a run of its own. */
   readonly countSystemCalls: boolean;

@@ -236,7 +236,7 @@ for some ms. With reports of earlier runs as arguments, it measures nothing and 
       },
       {
         flags: '--sample <count>',
-        help: 'commands that are measured of ways that start a process for each change; the others are extrapolated; default: 50',
+        help: 'commands that are measured of methods that start a process for each change; the others are extrapolated; default: 50',
         number: { least: 1, whole: true },
       },
       {

@@ -377,7 +377,7 @@ export const OWN_FLAGS = {
   cures: {
     type: 'strings',
     withConfig: true,
-    help: 'faults of kube-proxy to cure, comma-separated: see docs/differences.md (default none)',
+    help: 'bugs of kube-proxy to correct, comma-separated: see docs/differences.md (default none)',
   },
   'drain-timeout': {
     type: 'duration',

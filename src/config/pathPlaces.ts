@@ -13,7 +13,7 @@ export interface Place {
 const LINKS = 40;
 
 /**
- * The places of the links on the way of a path, and of the file at its end, in their order. If something is missing, its place
+ * The places of the links in a path, and of the file at its end, in their order. If something is missing, its place
  * is the last. Throws Node's error if a link cannot be read.
  */
 export function placesOf(path: string): readonly Place[] {

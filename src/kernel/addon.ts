@@ -1,7 +1,7 @@
 // The C++ addon and its exports. Only the clients in this folder's subfolders call it.
 import { loadAddonFile } from './addonFile.js';
 
-/** A failure of the kernel, or of the way to it. */
+/** A failure of the kernel, or of the socket to it. */
 export interface NativeStatus {
   /** Positive errno, or 0 where there is a `code`. */
   readonly errno: number;

@@ -53,7 +53,7 @@ export async function openCalls<Native extends NativePart, Change>(
   return openAs(client, { netns: path, target: path || undefined, timeout }, attempt, { signal });
 }
 
-/** The same, in the way in which another part was opened. */
+/** The same, with the options with which another part was opened. */
 export async function openAs<Native extends NativePart, Change>(
   client: Native,
   { netns, target, timeout }: Opening,

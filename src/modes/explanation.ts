@@ -167,6 +167,6 @@ export interface Explanation {
   readonly causes: readonly Cause[];
   /** State of the node that differs from the state that the mode programs, even if this packet does not depend on it. */
   readonly warnings: readonly Cause[];
-  /** Rules on the path that are not understood. The verdict is valid if they do not decide the fate of the packet. */
+  /** Rules on the path that are not understood. The verdict is valid if they do not decide about the packet. */
   readonly notUnderstood: readonly { readonly at: string; readonly rule: string; readonly part: string }[];
 }

@@ -39,7 +39,7 @@ export interface ProgrammedFrontend {
   readonly portName?: string;
   /** The chain to which packets go: `KUBE-SVC-…`, `KUBE-EXT-…` or `KUBE-FW-…`; absent if there is no endpoint. */
   readonly chain?: string;
-  /** The fate of packets, if a rule refuses them because the Service has no endpoint for them. */
+  /** What happens to packets, if a rule refuses them because the Service has no endpoint for them. */
   readonly refused?: 'REJECT' | 'DROP';
   /** Timeout of session affinity, in s; 0 for none. */
   readonly persistence: number;

@@ -144,7 +144,7 @@ export interface FormerMode {
   open(): Promise<FormerState | undefined>;
 }
 
-/** A way to program the kernel (`ipvs`). All methods up to `describe` are pure. */
+/** A proxy mode: how the kernel is programmed (`ipvs`). All methods up to `describe` are pure. */
 export interface Mode<Item, Operation extends KeyedOperation> {
   readonly name: string;
 

@@ -172,8 +172,8 @@ export class DesiredState<Item> implements Desired<Item> {
     const plans = this.#plansOf.get(key);
     if (isList(plans)) {
       const others = plans.filter((other) => other !== former);
-      const [heir] = others;
-      if (heir) this.#plansOf.set(key, others.length === 1 ? heir : others);
+      const [next] = others;
+      if (next) this.#plansOf.set(key, others.length === 1 ? next : others);
       return;
     }
     this.#plansOf.delete(key);

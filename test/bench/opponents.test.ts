@@ -35,7 +35,7 @@ const AGENT: ProxyCommand = {
 };
 const NOTHING: MemoryFigure = { size: SIZE, idleResident: 0, resident: 0 };
 
-describe('every opponent', () => {
+describe('every method', () => {
   for (const scenario of ['ipvs', 'ipset', 'addresses'] as const satisfies readonly FamilyScenario[]) {
     it(`leaves the same state: ${scenario}`, async () => {
       const programme = familyProgramme(scenario, SIZE);
@@ -48,7 +48,7 @@ describe('every opponent', () => {
   }
 });
 
-it('every opponent leaves the same rules: iptables mode', async () => {
+it('every method leaves the same rules: iptables mode', async () => {
   const cluster = makeCluster(SIZE, 1);
   const { programme, rules } = await inSandbox(async (sandbox) => {
     const { host, iptables, sysctl } = sandbox;
@@ -125,7 +125,7 @@ describe('a benchmark', () => {
   const planned: Step[] = [];
   const namespace = readlinkSync('/proc/self/ns/net');
 
-  it('measures every scenario by every opponent', async () => {
+  it('measures every scenario by every method', async () => {
     const all = {
       scenarios: SCENARIOS.map(({ name }) => name),
       opponents: OPPONENTS.map(({ name }) => name),

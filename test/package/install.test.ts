@@ -14,7 +14,7 @@ import {
 } from '../support/installedPackage.js';
 import { ROOT } from '../support/paths.js';
 
-/** Imports every door, and then makes a call that every kernel answers. */
+/** Imports every export, and then makes a call that every kernel answers. */
 const DOORS = `
   import { readFileSync } from 'node:fs';
   import { createRequire } from 'node:module';
@@ -106,7 +106,7 @@ after(() => {
 });
 
 for (const { node, npm } of NODES) {
-  test(`${node}, installed by ${npm}: every door is imported and required, and the command runs`, () => {
+  test(`${node}, installed by ${npm}: every export is imported and required, and the command runs`, () => {
     const project = projectOf(node);
     const said = succeed(project.run('node', '--input-type=module', '-e', DOORS));
     assert.equal(said, `${Object.keys(description().exports).join(' ')} true\n`);

@@ -88,7 +88,7 @@ test('the links of its README, and of the documents of the library, lead to file
 /** Fakes of the kernel are a part of the library. */
 const isFake = (path: string) => path.startsWith('dist/src/kernel/testing/');
 
-test('it holds every module that the doors import, and no other', () => {
+test('it holds every module that the exports import, and no other', () => {
   const { exports } = description();
   const open = Object.values<string>(exports).map((path) => normalize(path));
   const imported = new Set<string>();
@@ -160,7 +160,7 @@ test('publint has nothing to say', async () => {
   assert.deepEqual(messages, []);
 });
 
-test('the types of every door are right: Are the types wrong?', () => {
+test('the types of every export are right: Are the types wrong?', () => {
   // ES modules only; require() of them works in every supported Node.
   const outcome = tool(
     '@arethetypeswrong/cli/dist/index.js',
@@ -184,8 +184,8 @@ const COMPILED = [
 ];
 
 for (const { module, resolution } of COMPILED) {
-  test(`programs that import every door compile with moduleResolution ${resolution}`, () => {
-    // Without --skipLibCheck: no door needs the types of a package that is optional.
+  test(`programs that import every export compile with moduleResolution ${resolution}`, () => {
+    // Without --skipLibCheck: no export needs the types of a package that is optional.
     compile(resolution, Object.keys(description().exports), [
       '--module',
       module,
@@ -195,7 +195,7 @@ for (const { module, resolution } of COMPILED) {
   });
 }
 
-/** Compiles a program that imports the doors, in a project that has no other types than Node's. */
+/** Compiles a program that imports the exports, in a project that has no other types than Node's. */
 function compile(name: string, doors: readonly string[], options: readonly string[]): void {
   const folder = join(project.folder, name);
   const types = join(folder, 'node_modules/@types');

@@ -1,4 +1,4 @@
-// Faults of a node, and the fate of packets to its Services with each: the commands that break the state and restore it.
+// Faults of a node, and the outcome of packets to its Services with each: the commands that break the state and restore it.
 import type { CauseCode, Verdict } from '../../src/modes/explanation.js';
 import { HERE, THERE } from './packetLab.js';
 import type { Client, Kind, ServiceName } from './packetTable.js';
@@ -26,9 +26,9 @@ export const RESTORE = 'iptables-restore </tmp/knp-rules';
 const setting = (name: string, value: number) => `echo ${value} >/proc/sys/${name}`;
 const weights = (weight: number) =>
   [HERE, THERE].map(({ ipv4 }) => `ipvsadm -e -t ${VIP}:80 -r ${ipv4}:8080 -m -w ${weight}`);
-/** Fates of two connections. */
+/** Outcomes of two connections. */
 export const REFUSED = ['ECONNREFUSED', 'ECONNREFUSED'];
-/** Fates of two connections. */
+/** Outcomes of two connections. */
 export const SILENT = ['no answer', 'no answer'];
 const HERE_ONLY = ['no answer', `${HERE.name} sees 192.168.50.100`];
 

@@ -1,4 +1,4 @@
-// Asks for explanations of packets in a node's network namespace, and compares them with the fates of packets.
+// Asks for explanations of packets in a node's network namespace, and compares them with the outcomes of packets.
 import { fileURLToPath } from 'node:url';
 import { NamespaceProcess } from '../../demo/namespaceProcess.js';
 import type { Pod } from '../../demo/places.js';
@@ -7,7 +7,7 @@ import type { AskExplain } from './explainProcess.js';
 
 const PROCESS = fileURLToPath(new URL('./explainProcess.js', import.meta.url));
 
-/** The fate of a packet that reaches no endpoint. */
+/** The outcome of a packet that reaches no endpoint. */
 const FATES: Readonly<Record<string, string>> = { refused: 'ECONNREFUSED', hangs: 'no answer' };
 
 /** Explains packets in a namespace. */
@@ -36,7 +36,7 @@ export class Explainer {
 }
 
 /**
- * The fates of two connections according to an explanation, sorted, in the words of the packet tests: `web-0 sees
+ * The outcomes of two connections according to an explanation, sorted, in the words of the packet tests: `web-0 sees
  * 10.244.1.1`, `no answer`, `ECONNREFUSED`.
  */
 export function fatesOf({ endpoints, verdict }: Explanation, pods: readonly Pod[]): string[] {

@@ -229,7 +229,7 @@ function targetOf(path: string, specifier: string): string {
   return posix.join(posix.dirname(path), specifier).replace(/\.js$/, '.ts');
 }
 
-/** Files outside a mode's folder that may import from it: the selection, and the library's door. */
+/** Files outside a mode's folder that may import from it: the selection, and the library's export. */
 const NAMES_MODES = /^(modes\/select|index)\.ts$/;
 
 /** The folder of the pieces that several modes use. */

@@ -1,4 +1,4 @@
-// Faults of a node in iptables mode, and the fate of packets to its Services with each.
+// Faults of a node in iptables mode, and the outcome of packets to its Services with each.
 import { type BrokenRow, COMMON_BROKEN_ROWS, REFUSED, RESTORE, SAVE, SILENT } from './brokenRows.js';
 import { HERE } from './packetLab.js';
 

@@ -20,7 +20,7 @@ const EXTERNAL_IP = '203.0.113.80';
 const CROWD = { port: 80, keepAlive: 8, short: 8 };
 /** After each audit, the removal of the former mode is tried again. */
 const AUDIT = ['--ipvs-sync-period=1s', '--iptables-sync-period=1s', '--iptables-min-sync-period=0s'];
-/** The longest time after which a first pass is interrupted, in ms; in the slower vehicles it takes longer. */
+/** The longest time after which a first pass is interrupted, in ms; on the slower test machines it takes longer. */
 const FIRST_PASS = 1000;
 const ENDPOINTS = WEB.map(({ ipv4 }) => ipv4);
 

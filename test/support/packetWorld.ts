@@ -112,7 +112,7 @@ export class PacketWorld {
   }
 
   /**
-   * The fates of two connections to each target of a row. A scheduler alternates, and no other client connects meanwhile:
+   * The outcomes of two connections to each target of a row. A scheduler alternates, and no other client connects meanwhile:
    * two connections reach both real servers. Rules of chance are asked until each endpoint was selected.
    * The timeout is longer if a reply is expected, because the machine may be busy.
    */
@@ -136,7 +136,7 @@ export class PacketWorld {
   }
 }
 
-/** The fates of two endpoints, or twice that of one. */
+/** The outcomes of two endpoints, or twice that of one. */
 function pairOf(seen: ReadonlySet<string>): string[] {
   return seen.size === 1 ? [...seen, ...seen] : [...seen].sort();
 }
@@ -174,7 +174,7 @@ export async function each<Result>(
   return Object.fromEntries(results);
 }
 
-/** The expected fates of the two connections to a target. */
+/** The expected outcomes of the two connections to a target. */
 export function expectedFates([client, here, there]: Row, { family, address }: Target): string[] {
   const resultOf = (seen: Row[1], endpoint: Pod) => {
     if (seen === 'lost' || seen === 'dropped') return NO_ANSWER;

@@ -1,4 +1,4 @@
-// The tests of memory, descriptors and worker threads, for families that one vehicle has.
+// The tests of memory, descriptors and worker threads, for families that one test machine has.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

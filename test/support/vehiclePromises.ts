@@ -1,4 +1,4 @@
-// The promises of `npm run vm`, in the available vehicles.
+// The promises of `npm run vm`, on the available test machines.
 import assert from 'node:assert/strict';
 import { type ChildProcess, type SpawnOptions, spawn, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -134,14 +134,14 @@ async function vehicleTests(vehicle: string): Promise<void> {
     }));
 }
 
-/** The vehicles that are available on this machine, the fastest first. */
+/** The test machines that are available on this machine, the fastest first. */
 export async function availableVehicles(): Promise<string[]> {
   const names: string[] = [];
   for (const [name, { serves }] of Object.entries(VEHICLES)) if (await serves()) names.push(name);
   return names;
 }
 
-/** Tests the promises in these vehicles. */
+/** Tests the promises on these test machines. */
 export function testVehicles(names: readonly string[]): void {
   describe('npm run vm', async () => {
     for (const name of names) await describe(name, { concurrency: 2 }, () => vehicleTests(name));

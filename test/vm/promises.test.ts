@@ -1,4 +1,4 @@
-// The promises of `npm run vm`. QEMU takes longest to boot: where there is another vehicle, the tier long tries QEMU.
+// The promises of `npm run vm`. QEMU takes longest to boot: where there is another test machine, the tier long tries QEMU.
 import { availableVehicles, testVehicles } from '../support/vehiclePromises.js';
 
 const available = await availableVehicles();

@@ -9,7 +9,7 @@ export interface Palette {
   readonly ink: string;
   readonly faint: string;
   readonly grid: string;
-  /** Colours of lines by place: this project's, the limits', and those of the opponents. */
+  /** Colours of lines by place: this project's, the limits', and those of the methods. */
   readonly lines: readonly string[];
 }
 

@@ -1,4 +1,4 @@
-// The chart of a scenario: time by number of Services, a line for each way to do the operations. Pure.
+// The chart of a scenario: time by number of Services, a line for each method. Pure.
 import { OPPONENTS } from '../scenarios.js';
 import type { Figure, Machine, OpponentName } from '../types.js';
 import type { Chart, ChartLine, ChartPoint } from './lineChart.js';

@@ -134,7 +134,7 @@ export const FIGURE_LEGEND: readonly (readonly [title: string, meaning: string])
   ({ title, meaning }) => [title, meaning],
 );
 
-/** The figures of one scenario, by size and way; `≈` marks figures that were extrapolated. */
+/** The figures of one scenario, by size and method; `≈` marks figures that were extrapolated. */
 export function figureTable(figures: readonly Figure[], wide: boolean): Table {
   const shown = COLUMNS.filter((column) => wide || !column.wide);
   const cells = shown.map(({ cell }) => figures.map((figure) => cell(figure, figures)));
@@ -175,7 +175,7 @@ export function memoryTable(memory: readonly MemoryFigure[]): Table {
   };
 }
 
-/** The requested figures that could not be measured: a line for each reason, with the scenarios and ways that it concerns. */
+/** The requested figures that could not be measured: a line for each reason, with the scenarios and methods that it concerns. */
 export function reasonLines({
   unavailable,
   options,
@@ -209,7 +209,7 @@ export function sizeText({ services, endpoints }: Size): string {
   return `${groupedText(services)} x ${endpoints}`;
 }
 
-/** The title of a way to do the operations. */
+/** The title of a method. */
 export function titleOf(name: Figure['opponent']): string {
   return OPPONENTS.find((opponent) => opponent.name === name)?.title ?? name;
 }

@@ -51,7 +51,7 @@ export type IptablesOperation =
 /** The rules of one family, chain by chain: `nat/KUBE-SERVICES` → rules. */
 export type SavedRules = ReadonlyMap<string, readonly string[]>;
 
-/** The policy of a built-in chain: the fate of packets that no rule decides. */
+/** The policy of a built-in chain: the verdict on packets that no rule decides. */
 export type Policy = 'ACCEPT' | 'DROP';
 
 /** A chain of any table, as iptables-save prints it. */

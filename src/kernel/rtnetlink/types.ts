@@ -88,7 +88,7 @@ export type RtnetlinkOperation =
   /** ENOENT when there is none with this destination, table, metric and TOS. */
   | { readonly do: 'changeRoute'; readonly route: NewRoute }
   | { readonly do: 'replaceRoute'; readonly route: NewRoute }
-  /** Adds a route after those with the same destination, table and metric. In IPv6, makes one route with several ways. */
+  /** Adds a route after those with the same destination, table and metric. In IPv6, makes one route with several nexthops. */
   | { readonly do: 'appendRoute'; readonly route: NewRoute }
   /** ESRCH when there is none with all these fields. */
   | { readonly do: 'deleteRoute'; readonly route: NewRoute }

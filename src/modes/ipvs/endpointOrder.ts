@@ -1,4 +1,4 @@
-// The order in which a node adds real servers, if `endpoint-order` is cured.
+// The order in which a node adds real servers, with `--cures endpoint-order`.
 import type { AddressPorts } from '../../net/addressPorts.js';
 
 /**

@@ -9,7 +9,7 @@ export function excludedAddresses({ excludeCIDRs }: IpvsOptions): (address: stri
   return (address) => networks.some((network) => networkContains(network, address));
 }
 
-/** Whether an item must not be deleted: a virtual service in excludeCIDRs and, with the cure, its address. */
+/** Whether an item must not be deleted: a virtual service in excludeCIDRs and, with `--cures excluded-addresses`, its address. */
 export type IsProtected = (item: Item) => boolean;
 
 /** The items that these options protect, whoever added them. */

@@ -41,7 +41,7 @@ function seconds(milliseconds: number): number {
   return Math.trunc(milliseconds / 1000);
 }
 
-/** The cures with these names. Throws UsageError for an unknown name. */
+/** The corrections with these names. Throws UsageError for an unknown name. */
 export function curesOf(names: readonly string[]): Set<Cure> {
   const known: ReadonlySet<string> = new Set(CURES);
   for (const name of names) {

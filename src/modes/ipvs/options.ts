@@ -4,7 +4,7 @@ import type { Family } from '../../net/address.js';
 import type { LocalDetector } from '../shared/localDetector.js';
 
 /**
- * Faults of kube-proxy that are reproduced by default, because a cure changes the kernel's steady state. Each has a
+ * Bugs of kube-proxy that are reproduced by default, because a correction changes the kernel's steady state. Each has a
  * name; docs/differences.md describes them.
  */
 export const CURES = [
@@ -17,7 +17,7 @@ export const CURES = [
   'excluded-addresses',
 ] as const;
 
-/** The name of a cure. */
+/** The name of a correction, for `--cures`. */
 export type Cure = (typeof CURES)[number];
 
 /** Options of ipvs mode. */
@@ -43,7 +43,7 @@ export interface IpvsOptions {
   readonly excludeCIDRs: readonly string[];
   /** Every virtual service of the families is ours, as in kube-proxy; by default only those that are recorded. */
   readonly ownAll: boolean;
-  /** Faults of kube-proxy to cure; none by default. */
+  /** Bugs of kube-proxy to correct; none by default. */
   readonly cures: ReadonlySet<Cure>;
   /** Maximum time of draining, in ms; default 15 minutes. */
   readonly drainBound: number;

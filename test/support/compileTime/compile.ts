@@ -3,13 +3,13 @@ import { join } from 'node:path';
 import ts from 'typescript';
 import { ROOT } from '../paths.js';
 
-/** A program of a few lines, whose first ones are the same for all programs of a door. */
+/** A program of a few lines, whose first ones are the same for all programs of an export. */
 export interface Snippet {
   readonly door: string;
   readonly text: string;
 }
 
-/** The imports and declarations of the programs of each door. */
+/** The imports and declarations of the programs of each export. */
 const PRELUDES: Readonly<Record<string, string>> = {
   ipset: `import type { EntryOf, Ipset, SetDefinition, SetReference, SetType } from 'kube-netlink-proxy/ipset';
     declare const ipset: Ipset;

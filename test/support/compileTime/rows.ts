@@ -1,6 +1,6 @@
 // Programs that must compile, and programs that must not: what a call lacks is found before it runs.
 
-/** Lines of each door that compile. */
+/** Lines of each export that compile. */
 export const VALID: Readonly<Record<string, readonly string[]>> = {
   ipset: [
     `void ipset.create(hash);`,
@@ -74,7 +74,7 @@ export const VALID: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-/** Lines of each door that do not compile. */
+/** Lines of each export that do not compile. */
 export const INVALID: Readonly<Record<string, readonly string[]>> = {
   ipset: [
     `void ipset.create({ name: 'a', type: 'hash:ip' });`,

@@ -47,7 +47,7 @@ function routes(open: Open): void {
     await refused(rtnetlink.changeRoute(route), 'ENOENT 2 rtnetlink.changeRoute 10.9.0.0/16 via 10.1.0.2');
   });
 
-  it('has routes of both families, of several types, tables and ways', async () => {
+  it('has routes of both families, of several types, tables and nexthops', async () => {
     const rtnetlink = await withVeth(open);
     const added: NewRoute[] = [
       { destination: 'default', gateway: '10.1.0.2', metric: 7, preferredSource: '10.1.0.1' },

@@ -1,4 +1,4 @@
-// The clients of all doors over a stand-in for the addon, and their fakes.
+// The clients of all exports over a stand-in for the addon, and their fakes.
 import { openConntrack } from '../../../src/kernel/conntrack/index.js';
 import { openIpset } from '../../../src/kernel/ipset/index.js';
 import { openIpvs } from '../../../src/kernel/ipvs/index.js';
@@ -12,7 +12,7 @@ import {
   FakeRtnetlink,
 } from '../../../src/kernel/testing/index.js';
 
-/** How the client of each door is opened. Call while a {@link CountedAddon} is in place. */
+/** How the client of each export is opened. Call while a {@link CountedAddon} is in place. */
 export const OPEN = {
   ipvs: () => openIpvs(),
   ipset: () => openIpset(),
@@ -21,10 +21,10 @@ export const OPEN = {
   netlink: () => openNetlink({ protocol: 'generic' }),
 } as const;
 
-/** A name of a door. */
+/** A name of an export. */
 export type Door = keyof typeof OPEN;
 
-/** How the fake of each door is made. */
+/** How the fake of each export is made. */
 export const FAKES = {
   ipvs: () => new FakeIpvs(),
   ipset: () => new FakeIpset(),

@@ -1,4 +1,4 @@
-// The verbs of each door and the fields of their arguments, as the exported types have them.
+// The verbs of each export and the fields of their arguments, as the exported types have them.
 import { join } from 'node:path';
 import ts from 'typescript';
 import { ROOT } from '../paths.js';

@@ -1,4 +1,4 @@
-// Each way to be let in, against a server that checks.
+// Each kind of authentication, against a server that checks.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

@@ -1,4 +1,4 @@
-// Which way to the API server, and through a proxy on it.
+// The connection to the API server: direct, or through an HTTP proxy.
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer, type Socket } from 'node:net';

@@ -95,7 +95,7 @@ describe('a chart', () => {
     near(Number(tenth) - Number(second), Number(second) - Number(tenSeconds));
   });
 
-  it('has a line, a label and colours of both schemes for every opponent', () => {
+  it('has a line, a label and colours of both schemes for every method', () => {
     const figures = OPPONENTS.flatMap(({ name }, i) => [
       figure(name, 100, i + 1),
       figure(name, 1000, 10 * (i + 1)),

@@ -21,7 +21,7 @@ const RULES: Phase = {
   ],
 };
 
-describe('the operations of a programme', () => {
+describe('the operations of a workload', () => {
   it('are counted', () => {
     assert.equal(countOperations([services]), 3 * (1 + 2));
     assert.equal(countOperations([services, ports as Phase, addresses, RULES]), 9 + 3 + 3 + 1);
@@ -43,7 +43,7 @@ describe('the operations of a programme', () => {
     assert.equal(countOperations(sampleOf([services, addresses], 1)), 3 + 1);
   });
 
-  it('are the same for all opponents, in the same order', () => {
+  it('are the same for all methods, in the same order', () => {
     for (const phase of [services, ports, plain, addresses] as Exclude<Phase, typeof RULES>[]) {
       const count = countOperations([phase]);
       assert.equal(libraryOperations(phase).operations.length, count);

@@ -28,7 +28,7 @@ describe('results', () => {
     assert.equal(figure?.operations, 20);
   });
 
-  it('keep scenarios, opponents and sizes apart', () => {
+  it('keep scenarios, methods and sizes apart', () => {
     const results = new Results();
     for (const step of [
       STEP,
@@ -46,7 +46,7 @@ describe('results', () => {
     assert.deepEqual(results.figures(), []);
   });
 
-  it('know what is impossible for one opponent, and for all', () => {
+  it('know what is impossible for one method, and for all', () => {
     const results = new Results();
     results.unavailable({ scenario: 'full', opponent: 'ours', reason: 'no' });
     results.unavailable({ scenario: 'ipvs', reason: 'the kernel has no IPVS' });

@@ -27,7 +27,7 @@ describe('the time budget', () => {
     );
   });
 
-  it('is separate for each size and each way', () => {
+  it('is separate for each size and each method', () => {
     const budget = new TimeBudget(OPTIONS);
     budget.spend(job(1), 60_000);
     assert.equal(budget.allows(job(2)), false);

@@ -15,7 +15,7 @@ const folder = mkdtempSync(join(tmpdir(), 'knp-bench-'));
 after(() => rmSync(folder, { recursive: true }));
 
 describe('the options of bench', () => {
-  it('are all sizes and ways by default', () => {
+  it('are all sizes and methods by default', () => {
     const { sizes, scenarios, opponents, repetitions } = benchOptions({ seed: 1 });
     assert.deepEqual(
       sizes.map(({ services }) => services),

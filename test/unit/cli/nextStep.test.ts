@@ -1,4 +1,4 @@
-// Errors that have a cure: one line with the error, and one with the next step.
+// Errors with a remedy: one line with the error, and one with the next step.
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';

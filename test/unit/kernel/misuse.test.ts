@@ -1,4 +1,4 @@
-// Calls with one invalid value: every verb of every door, on a stand-in for the addon and on the fake, refuses it, names it, and
+// Calls with one invalid value: every verb of every export, on a stand-in for the addon and on the fake, refuses it, names it, and
 // sends nothing. The verbs and the fields are those of the exported types, so that a new one without a row fails.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';

@@ -60,7 +60,7 @@ export function readRoute(message: Message, links: LinkNames, isAnswer = false):
   return (route['nextHopId'] === undefined ? route : withoutResolved(route)) as unknown as Route;
 }
 
-/** A route by a nexthop object is written without its ways, which the kernel lists as if they were the route's own. */
+/** A route by a nexthop object is written without its nexthops, which the kernel lists as if they were the route's own. */
 function withoutResolved({ gateway, link, linkIndex, nextHops, flags, ...route }: Fields): Fields {
   const way = { gateway, link, linkIndex };
   const known = Object.entries(way).filter(([, value]) => value !== undefined);

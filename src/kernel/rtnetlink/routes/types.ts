@@ -105,7 +105,7 @@ export interface ListedMetrics extends RouteMetrics {
   readonly attributes?: readonly ListedAttribute[];
 }
 
-/** The way to a destination. */
+/** The next hop to a destination. */
 export interface RouteHop {
   /** Address of the gateway: of the other family also (`RTA_VIA`, Linux 5.2). */
   readonly gateway?: string;
@@ -116,13 +116,13 @@ export interface RouteHop {
   readonly flags?: readonly RouteFlag[];
 }
 
-/** One of several ways, which share the traffic. */
+/** One of several nexthops, which share the traffic. */
 export interface NextHop extends RouteHop {
   /** 1–256; default 1. */
   readonly weight?: number;
 }
 
-/** One of several ways, as the kernel lists it. */
+/** One of several nexthops, as the kernel lists it. */
 export interface ListedNextHop extends NextHop {
   readonly weight: number;
   readonly flags: readonly RouteFlag[];
@@ -179,7 +179,7 @@ export interface Route extends NewRoute {
   readonly nextHops?: readonly ListedNextHop[];
   readonly metrics?: ListedMetrics;
   /**
-   * The ways of the nexthop object `nextHopId`, which the kernel lists if `net.ipv4.nexthop_compat_mode` is 1. It is not written.
+   * The nexthops of the nexthop object `nextHopId`, which the kernel lists if `net.ipv4.nexthop_compat_mode` is 1. It is not written.
    */
   readonly resolved?: readonly ListedNextHop[];
   /** Attributes that have no field here. The route cannot be written with them. */

@@ -128,7 +128,7 @@ function tableOf(writer: MessageWriter, { table, type }: NewRoute): number {
   return checked(writer, 'route.table', table, routeTable) ? numberOf(table, TABLES) : 0;
 }
 
-/** A nexthop object, several ways, and the way of the route itself exclude one another. */
+/** A nexthop object, several nexthops, and the nexthop of the route itself exclude one another. */
 function excludeOtherWays(writer: MessageWriter, route: NewRoute): void {
   const one = ['gateway', 'link', 'linkIndex'] as const;
   const excluded = [

@@ -156,7 +156,7 @@ export function atSocket({ node, trail, dialled }: Journey, unserved: () => Outc
   return { process: { address: process.address, port }, verdict: 'connects', causes: [] };
 }
 
-/** The common verdict of ways of which each may be selected. */
+/** The common verdict of paths of which each may be selected. */
 export function verdictOf(verdicts: readonly Verdict[]): Verdict {
   const found = new Set(verdicts);
   // An endpoint that was not asked may not connect.

@@ -1,4 +1,4 @@
-// The way of a packet through the chains of iptables, as the kernel evaluates them: rule by rule, until one decides.
+// The path of a packet through the chains of iptables, as the kernel evaluates them: rule by rule, until one decides.
 import type { SavedTables } from '../../../kernel/iptables/types.js';
 import { type ConditionTest, testCondition } from './conditions.js';
 import { all, type Packet, type RuleSurroundings } from './packet.js';

@@ -1,4 +1,4 @@
-// Valid calls of the functions that each door exports.
+// Valid calls of the functions of each export.
 import type * as conntrack from '../../../../src/kernel/conntrack/index.js';
 import type * as ipset from '../../../../src/kernel/ipset/index.js';
 import type * as ipvs from '../../../../src/kernel/ipvs/index.js';
@@ -96,7 +96,7 @@ const NO_PORTS = { ...TUPLE, sourcePort: 0, destinationPort: 0 };
 const ECHO = { ...NO_PORTS, icmp: { type: 8, code: 0, id: 1 } };
 const MESSAGE = { payload: Uint8Array.of(1, 0, 0, 0) };
 
-/** Valid calls of the functions of each door. */
+/** Valid calls of the functions of each export. */
 export const FUNCTIONS = {
   ipvs: {
     openIpvs: [[OPEN], [{ netns: 1 }]],

@@ -72,7 +72,7 @@ describe('an attribute that is unknown', () => {
     assert.equal(faultOf(encodeRoute('add', found)), `route.metrics.${REFUSED}`);
   });
 
-  it('of one of several ways', () => {
+  it('of one of several nexthops', () => {
     const writer = encodeRoute('add', { destination: '10.9.0.0/16' });
     writer.attribute(9, () =>
       writer.struct(() => {

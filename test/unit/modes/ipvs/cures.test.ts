@@ -1,4 +1,4 @@
-// Faults of kube-proxy that are reproduced by default, and the effects of their cures.
+// Bugs of kube-proxy that are reproduced by default, and the effects of their corrections.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { FakeKernel } from '../../../../src/kernel/testing/index.js';
@@ -36,7 +36,7 @@ const SLICE = {
   endpoints: Array.from({ length: 8 }, (_, i) => ({ addresses: [`10.244.2.${i}`], nodeName: 'node-b' })),
 };
 
-/** A kernel programmed with these cures, on node-a by default. */
+/** A kernel programmed with these corrections, on node-a by default. */
 async function programmed(
   cures: Cure[],
   options: Partial<IpvsOptions> = {},

@@ -49,7 +49,7 @@ describe('options of ipvs mode from a configuration', () => {
   });
 });
 
-it('a cure is selected by name', () => {
+it('a correction is selected by name', () => {
   assert.deepEqual([...curesOf(['external-local'])], ['external-local']);
   assert.throws(() => curesOf(['bleeding']), /--cures must be of .*; found bleeding/);
 });

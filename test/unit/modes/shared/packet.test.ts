@@ -53,7 +53,7 @@ function follow(rules: readonly string[], packet = PACKET, policy = 'ACCEPT') {
   return walk({ rules: parseSaved(text), policies: parsePolicies(text) }, 'filter/INPUT', packet, NODE);
 }
 
-/** The fate of the packet if the only rule drops what it matches. */
+/** The outcome of the packet if the only rule drops what it matches. */
 const matches = (conditions: string, packet = PACKET) => {
   const { decision, unknown } = follow([`-A INPUT ${conditions} -j DROP`], packet);
   return unknown.length > 0 ? unknown[0]?.part : decision.fate === 'drop';

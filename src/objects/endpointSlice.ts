@@ -92,8 +92,8 @@ function decodePort(
   );
 }
 
-/** The surroundings of endpoints. */
-interface Around {
+/** What the endpoints of a slice have in common. */
+interface SliceContext {
   readonly family: Family;
   readonly ports: readonly SlicePort[];
   /** The name of the node of a former endpoint; undefined if it is unknown. The address may be in any spelling. */
@@ -101,8 +101,8 @@ interface Around {
   readonly interning: Interning;
 }
 
-function decodeEndpoints(fields: Fields<V1EndpointSlice>, around: Around): SliceEndpoints {
-  const { family, interning, ports } = around;
+function decodeEndpoints(fields: Fields<V1EndpointSlice>, context: SliceContext): SliceEndpoints {
+  const { family, interning, ports } = context;
   const builder = new SliceEndpointsBuilder(family, interning);
   // With the port of most slices, which have one, their addresses need no other list for the Service port.
   const port = ports[0]?.port ?? 0;
@@ -111,7 +111,7 @@ function decodeEndpoints(fields: Fields<V1EndpointSlice>, around: Around): Slice
     // The API allows several addresses and gives the further ones no meaning: kube-proxy reads the first only.
     const address = endpoint.firstAddress('addresses');
     if (address === undefined) continue;
-    if (!builder.add(address, port, () => decodeState(endpoint, address, around)))
+    if (!builder.add(address, port, () => decodeState(endpoint, address, context)))
       endpoint.refuseFirstAddress('addresses', address, rule);
   }
   return builder.build();
@@ -120,7 +120,7 @@ function decodeEndpoints(fields: Fields<V1EndpointSlice>, around: Around): Slice
 function decodeState(
   fields: Fields<V1Endpoint>,
   address: string,
-  { formerNode, interning }: Around,
+  { formerNode, interning }: SliceContext,
 ): EndpointState {
   const conditions = fields.child('conditions');
   const hints = fields.has('hints') ? fields.child('hints') : undefined;
@@ -152,8 +152,8 @@ function decodeHints(
   return interning.list(hints.children(list).map((hint) => hint.name('name', rule) ?? ''));
 }
 
-/** See {@link Around.formerNode}. The endpoints are listed at the first call: nearly always, none is needed. */
-function nodesByAddress(former: SliceEndpoints | undefined): Around['formerNode'] {
+/** See {@link SliceContext.formerNode}. The endpoints are listed at the first call: nearly always, none is needed. */
+function nodesByAddress(former: SliceEndpoints | undefined): SliceContext['formerNode'] {
   let found: Map<string, string> | undefined;
   return (text) => {
     found ??= new Map([...(former ?? [])].map(({ address, nodeName }) => [address, nodeName]));

@@ -1,4 +1,4 @@
-// Reads all our items from the kernel once, in slices. Passes for changes run between two slices: the items of their
+// Reads all our items from the kernel once, in portions. Passes for changes run between two portions: the items of their
 // operations are read again at the end, alone. Items that no plan wants are compared last of all: a mode reads its items in any order,
 // and what is removed may be in use by others until these are repaired or removed too.
 import type { Desired, Known } from '../modes/mode.js';

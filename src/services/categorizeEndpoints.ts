@@ -12,7 +12,7 @@ export interface Uses {
 }
 
 /** The node's name and zone, for topology hints. */
-export interface Whereabouts {
+export interface NodeTopology {
   readonly name: string;
   /** Empty if unknown: then zone hints are ignored. */
   readonly zone: string;
@@ -25,7 +25,7 @@ const FALLBACK = STATE.serving | STATE.terminating;
 export function categorizeEndpoints(
   endpoints: EndpointList,
   uses: Uses,
-  node: Whereabouts,
+  node: NodeTopology,
 ): { clusterEndpoints: AddressPorts; localEndpoints: AddressPorts } {
   const none = AddressPorts.none(endpoints.addressPorts.family);
   return {
@@ -39,7 +39,7 @@ function chooseLocal(endpoints: EndpointList): AddressPorts {
   return ready.size > 0 ? ready : endpoints.select(STATE.local | FALLBACK);
 }
 
-function chooseCluster(endpoints: EndpointList, node: Whereabouts): AddressPorts {
+function chooseCluster(endpoints: EndpointList, node: NodeTopology): AddressPorts {
   const ready = endpoints.select(STATE.ready);
   if (ready.size === 0) return endpoints.select(FALLBACK);
   return (

@@ -1,17 +1,17 @@
 // A Service and its slices → the input of its plan: its frontends and the endpoints that get their traffic.
 import type { EndpointSlice, Service } from '../objects/types.js';
 import { StepCounter, type Steps } from '../steps.js';
-import { categorizeEndpoints, type Uses, type Whereabouts } from './categorizeEndpoints.js';
+import { categorizeEndpoints, type NodeTopology, type Uses } from './categorizeEndpoints.js';
 import { type Claim, claimOf } from './claims.js';
 import { limitSlices } from './endpointLimit.js';
 import { endpointsOfPort, SlicesByPort } from './endpoints.js';
 import { externalPolicyIsLocal, frontendsOf, type PortFrontends } from './frontends.js';
 import type { Frontend, ServicePlanInput, ServicePort } from './types.js';
 
-/** The surroundings of a plan. */
-export interface PlanSurroundings {
+/** What a plan needs besides the Service. */
+export interface PlanContext {
   readonly slices: readonly EndpointSlice[];
-  readonly node: Whereabouts;
+  readonly node: NodeTopology;
   readonly totalEndpoints: ServicePlanInput['totalEndpoints'];
   /** Whether the Service wins this claim: frontends of lost claims are not included. Default: it wins all. */
   readonly holds?: ((claim: Claim) => boolean) | undefined;
@@ -26,21 +26,17 @@ export interface PlanSurroundings {
  *
  * @param key `namespace/name` of the Service
  */
-export function* planInputOf(
-  key: string,
-  service: Service,
-  around: PlanSurroundings,
-): Steps<ServicePlanInput> {
+export function* planInputOf(key: string, service: Service, context: PlanContext): Steps<ServicePlanInput> {
   const counter = new StepCounter();
   const slices = new SlicesByPort();
-  const limited = yield* limitSlices(service, around.slices, around.sharesEndpoints);
+  const limited = yield* limitSlices(service, context.slices, context.sharesEndpoints);
   for (const slice of limited.slices) {
     slices.add(slice);
     if (counter.isFull()) yield;
   }
   const ports: ServicePort[] = [];
   for (const port of frontendsOf(service)) {
-    ports.push(yield* servicePort(service, port, around, { slices, counter }));
+    ports.push(yield* servicePort(service, port, context, { slices, counter }));
   }
   const checked = service.type === 'LoadBalancer' && externalPolicyIsLocal(service) && ports.length > 0;
   return {
@@ -48,8 +44,8 @@ export function* planInputOf(
     createdAt: service.createdAt,
     ports,
     healthCheckNodePort: checked ? service.healthCheckNodePort : 0,
-    totalEndpoints: around.totalEndpoints,
-    ...(around.left && { left: around.left }),
+    totalEndpoints: context.totalEndpoints,
+    ...(context.left && { left: context.left }),
     ...(limited.beyond && { beyond: limited.beyond }),
   };
 }
@@ -57,7 +53,7 @@ export function* planInputOf(
 function* servicePort(
   service: Service,
   { family, port, frontends: claimed }: PortFrontends,
-  { node, holds }: PlanSurroundings,
+  { node, holds }: PlanContext,
   { slices, counter }: { readonly slices: SlicesByPort; readonly counter: StepCounter },
 ): Steps<ServicePort> {
   const { name: portName, protocol } = port;

@@ -47,7 +47,7 @@ export interface ServicePlanInput {
   readonly healthCheckNodePort: number;
   /**
    * Number of endpoints of all Service ports in each family, in any state, when the input was made. Its changes do not
-   * affect the Service's plan in a way that the kernel must see.
+   * change the Service's plan in the kernel.
    */
   readonly totalEndpoints: Readonly<Record<Family, number>>;
   /**

@@ -70,7 +70,7 @@ export function unnamedFlags(sum: number): UnnamedFlag[] {
   return flags;
 }
 
-/** The sum of flags by their names; a fault for one that is none. */
+/** The sum of flags by their names; a fault for an unknown name. */
 export function flagSum<Name extends string>(
   checker: Faults,
   path: string,

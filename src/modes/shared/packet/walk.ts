@@ -106,7 +106,7 @@ interface Frame {
 }
 
 /** A branch that has not ended. */
-interface Way {
+interface OpenBranch {
   packet: Packet;
   source: string | undefined;
   share: number;
@@ -129,7 +129,7 @@ class Walker {
   /** Follow rules of chance, and rules that replace the destination. */
   readonly #selects: boolean;
   /** Branches that are not finished. */
-  readonly #open: Way[] = [];
+  readonly #open: OpenBranch[] = [];
   #made = 1;
 
   constructor(tables: SavedTables, node: RuleSurroundings, selects: boolean) {
@@ -142,10 +142,10 @@ class Walker {
     const frames = [{ at: hook, next: 0, matched: -1 }];
     this.#open.push({ packet, source: undefined, share: 1, matched: [], unknown: [], frames });
     const ended: Branch[] = [];
-    for (let way = this.#open.pop(); way; way = this.#open.pop()) {
-      const decided = this.#finish(way);
+    for (let branch = this.#open.pop(); branch; branch = this.#open.pop()) {
+      const decided = this.#finish(branch);
       const policy = this.#tables.policies.get(hook) === 'DROP' ? 'drop' : 'accept';
-      const { source, frames: _, ...rest } = way;
+      const { source, frames: _, ...rest } = branch;
       ended.push({
         ...rest,
         decision: decided ?? { fate: policy, at: hook },
@@ -156,17 +156,17 @@ class Walker {
   }
 
   /** Returns the decision, or undefined if no rule decides. */
-  #finish(way: Way): Decision | undefined {
-    for (let frame = way.frames.at(-1); frame; frame = way.frames.at(-1)) {
+  #finish(branch: OpenBranch): Decision | undefined {
+    for (let frame = branch.frames.at(-1); frame; frame = branch.frames.at(-1)) {
       const rule = this.#rulesOf(frame.at)[frame.next++];
       if (!rule) {
-        way.frames.pop();
+        branch.frames.pop();
         // A chain in which no rule matches is not a step.
-        if (way.matched.length === frame.matched) way.matched.pop();
+        if (branch.matched.length === frame.matched) branch.matched.pop();
         continue;
       }
-      const reasons = this.#test(way, frame, rule);
-      const decided = reasons === undefined ? undefined : this.#follow(way, frame, rule, reasons);
+      const reasons = this.#test(branch, frame, rule);
+      const decided = reasons === undefined ? undefined : this.#follow(branch, frame, rule, reasons);
       if (decided) return decided;
     }
     return undefined;
@@ -180,49 +180,54 @@ class Walker {
   }
 
   /** The reasons why a rule matches; undefined if it does not match, or is not understood. */
-  #test(way: Way, { at }: Frame, { text, conditions }: WrittenRule): string | undefined {
-    const tests = conditions.map((each) => testCondition(each, way.packet, this.#node, conditions));
+  #test(branch: OpenBranch, { at }: Frame, { text, conditions }: WrittenRule): string | undefined {
+    const tests = conditions.map((each) => testCondition(each, branch.packet, this.#node, conditions));
     const matches = all(tests.map((test) => test.matches));
     if (matches === undefined) {
       const open = tests.filter((test) => test.matches === undefined);
       const follows = this.#selects && this.#made < MAX_BRANCHES;
       if (follows && open.every(({ chance }) => chance !== undefined)) {
         this.#fork(
-          way,
+          branch,
           open.reduce((product, { chance = 1 }) => product * chance, 1),
         );
         return reasonsOf(tests);
       }
       const part = conditions.filter((_, i) => tests[i]?.matches === undefined).map(conditionText);
-      way.unknown.push({ at, rule: ruleText(at, text), part: part.join(' ') });
+      branch.unknown.push({ at, rule: ruleText(at, text), part: part.join(' ') });
     }
     return matches ? reasonsOf(tests) : undefined;
   }
 
   /** Adds the branch in which a rule does not match. */
-  #fork(way: Way, chance: number): void {
-    const { matched, unknown, frames } = way;
-    const other = { ...way, share: way.share * (1 - chance), matched: [...matched], unknown: [...unknown] };
+  #fork(branch: OpenBranch, chance: number): void {
+    const { matched, unknown, frames } = branch;
+    const other = {
+      ...branch,
+      share: branch.share * (1 - chance),
+      matched: [...matched],
+      unknown: [...unknown],
+    };
     if (other.share > 0) this.#open.push({ ...other, frames: frames.map((frame) => ({ ...frame })) });
     this.#made += 1;
-    way.share *= chance;
+    branch.share *= chance;
   }
 
   /** The effect of a rule that matches: its decision, or undefined to continue. */
-  #follow(way: Way, frame: Frame, rule: WrittenRule, reasons: string): Decision | undefined {
+  #follow(branch: OpenBranch, frame: Frame, rule: WrittenRule, reasons: string): Decision | undefined {
     const { at } = frame;
     const { target = '', targetOptions } = rule;
     const table = at.slice(0, at.indexOf('/'));
     const written = ruleText(at, rule.text);
-    const note = (effect: string) => way.matched.push({ at, rule: written, target, reasons, effect });
+    const note = (effect: string) => branch.matched.push({ at, rule: written, target, reasons, effect });
     const decide = (fate: Decision['fate'], effect: string): Decision => {
       note(effect);
       return { fate, at, rule: written };
     };
     const chain = `${table}/${target}`;
-    if (this.#tables.rules.has(chain) && way.frames.length <= MAX_DEPTH) {
+    if (this.#tables.rules.has(chain) && branch.frames.length <= MAX_DEPTH) {
       if (rule.goto) frame.next = Number.POSITIVE_INFINITY;
-      way.frames.push({ at: chain, next: 0, matched: note(`continues in chain ${target}`) });
+      branch.frames.push({ at: chain, next: 0, matched: note(`continues in chain ${target}`) });
       return undefined;
     }
     switch (target) {
@@ -230,7 +235,7 @@ class Walker {
         return decide('accept', `table ${table} accepts the packet`);
       case 'RETURN':
         note('leaves the chain');
-        way.frames.pop();
+        branch.frames.pop();
         return undefined;
       case 'DROP':
         return decide('drop', 'drops the packet');
@@ -240,33 +245,33 @@ class Walker {
           `rejects the packet with ${targetOptions.get('reject-with') ?? 'an ICMP message'}`,
         );
       case 'MASQUERADE':
-        way.source = 'link';
+        branch.source = 'link';
         return decide('accept', 'masquerades the packet');
       case 'SNAT':
-        way.source = firstAddress(targetOptions.get('to-source') ?? '');
-        return decide('accept', `replaces the source by ${way.source}`);
+        branch.source = firstAddress(targetOptions.get('to-source') ?? '');
+        return decide('accept', `replaces the source by ${branch.source}`);
       default:
-        return this.#change(way, frame, rule, note) ? { fate: 'accept', at, rule: written } : undefined;
+        return this.#change(branch, frame, rule, note) ? { fate: 'accept', at, rule: written } : undefined;
     }
   }
 
   /** A target that changes the packet; returns whether it decides. A target that is not understood is skipped. */
-  #change(way: Way, { at }: Frame, rule: WrittenRule, note: (effect: string) => void): boolean {
+  #change(branch: OpenBranch, { at }: Frame, rule: WrittenRule, note: (effect: string) => void): boolean {
     const { target = '', targetOptions } = rule;
     const written = targetOptions.get('set-xmark');
     if (target === 'MARK' && written !== undefined) {
-      way.packet = marked(way.packet, written);
-      note(`the packet now has mark 0x${way.packet.mark.toString(16)}`);
+      branch.packet = marked(branch.packet, written);
+      note(`the packet now has mark 0x${branch.packet.mark.toString(16)}`);
       return false;
     }
-    const translated = this.#selects ? translatedBy(target, targetOptions, way.packet) : undefined;
+    const translated = this.#selects ? translatedBy(target, targetOptions, branch.packet) : undefined;
     if (translated) {
-      way.packet = translated.packet;
+      branch.packet = translated.packet;
       note(`replaces the destination by ${translated.destination}`);
       return true;
     }
     if (!WITHOUT_EFFECT.has(target)) {
-      way.unknown.push({ at, rule: ruleText(at, rule.text), part: `-j ${target}` });
+      branch.unknown.push({ at, rule: ruleText(at, rule.text), part: `-j ${target}` });
     }
     return false;
   }

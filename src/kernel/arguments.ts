@@ -1,4 +1,4 @@
-// Arguments that break a rule: the description of the rule, and the errors.
+// Invalid arguments: the description of the rule, and the errors.
 import { inspect } from 'node:util';
 import { NetlinkError } from '../errors.js';
 import type { Attempt } from './failures.js';
@@ -59,7 +59,7 @@ export function checkOptions(operation: string, options: unknown): void {
   if (options !== undefined) checkObject(operation, 'options', options);
 }
 
-/** Throws the error of a call whose options break a rule. */
+/** Throws the error of a call whose options are invalid. */
 export function checkCallOptions(operation: string, options: CallOptions | undefined): void {
   const fault = options === undefined ? undefined : findCallOptionsFault(options);
   if (fault) throw argumentError(operation, fault);
@@ -97,7 +97,7 @@ export function describeFault(fault: Fault): string {
   return `${fault.field} ${fault.rule}, found ${inspect(fault.value, { depth: 0, breakLength: Infinity })}`;
 }
 
-/** The error that a verb rejects with when an argument breaks a rule: TypeError or RangeError. */
+/** The error that a verb rejects with when an argument is invalid: TypeError or RangeError. */
 export function argumentError(operation: string, fault: Fault): TypeError | RangeError {
   const message = `${operation}: ${describeFault(fault)}`;
   return fault.wrongType ? new TypeError(message) : new RangeError(message);

@@ -67,7 +67,7 @@ export interface OperationWriter<Operation> {
 }
 
 /**
- * Carries operations out as one call. An operation that breaks a rule is not sent, and has its error as result.
+ * Carries operations out as one call. An invalid operation is not sent, and has its error as result.
  *
  * @param changeOf the operation in the form that is reported, if it is another one
  */
@@ -208,7 +208,7 @@ class Sending<Operation> {
     return this.#next === this.#operations.length;
   }
 
-  /** Writes the next portion. An operation that breaks a rule has its error as result. */
+  /** Writes the next portion. An invalid operation has its error as result. */
   *#write(): Steps<Portion> {
     const from = this.#next;
     const most = Math.min(from + PORTION, this.#operations.length);

@@ -1,4 +1,4 @@
-// Writes values into the fixed-size records that cross to the addon, and finds the values that break a rule.
+// Writes values into the fixed-size records that cross to the addon, and finds the invalid values.
 import { type Family, readAddressAsIs } from '../net/address.js';
 import type { AddressPorts } from '../net/addressPorts.js';
 import { type IpProtocol, PROTOCOL_NUMBERS, type Protocol } from '../net/protocol.js';

@@ -45,7 +45,7 @@ export interface KernelClient<Operation> extends BatchSource<Operation>, AsyncDi
 }
 
 /**
- * The result of one operation of a batch: an error, or undefined when the kernel did it. An operation that breaks a rule
+ * The result of one operation of a batch: an error, or undefined when the kernel did it. An invalid operation
  * was not sent: `ERR_INVALID_ARGUMENT`, with the field and the rule in `kernelMessage`.
  */
 export type OperationResult = NetlinkError | undefined;
@@ -65,7 +65,7 @@ export interface Batch<Operation> {
 export interface BatchSource<Operation> {
   /**
    * Called once for each batch that has ended, before the caller of the batch gets its result. A change that is sent on its
-   * own is a batch of one operation. Calls with an argument that breaks a rule are not batches: they reject and do nothing.
+   * own is a batch of one operation. Calls with an invalid argument are not batches: they reject and do nothing.
    * None by default. It must not throw.
    */
   onBatch?: ((batch: Batch<Operation>) => void) | undefined;

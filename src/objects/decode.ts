@@ -1,4 +1,4 @@
-// Untrusted data → the objects of types.ts, and the problems of the data. A part that breaks a rule is left out by name;
+// Untrusted data → the objects of types.ts, and the problems of the data. An invalid part is left out by name;
 // the rest of the object, and every other object, is used. If the object was readable before, an unreadable part keeps its
 // last readable value: unreadable data never removes something that works.
 import type { ObjectReference, Problem } from '../errors.js';

@@ -268,7 +268,7 @@ for data in (link, link[:20], struct.pack("=IHHII", 0xffffffff, 16, 0, 0, 0), b"
     ip('addr', 'flush', 'dev', 'vx');
   });
 
-  it('names arguments that break a rule, and paths that are not a namespace', async () => {
+  it('names invalid arguments, and paths that are not a namespace', async () => {
     const ignore = () => {};
     const missing = { code: 'ENOENT', operation: 'rtnetlink.watch', target: '/run/netns/knp-none' };
     await assert.rejects(watchRtnetlink({ netns: '/run/netns/knp-none' }, ignore), missing);

@@ -208,7 +208,7 @@ const EVENT_KIND_NAMES = Object.keys(EVENT_KINDS) as FlowEventKind[];
 /** A filter without conditions. */
 const EVERY_FLOW = new Uint8Array(FILTER.SIZE);
 
-/** The records of a listing: its filters, and its options. Throws the error of the call when one of them breaks a rule. */
+/** The records of a listing: its filters, and its options. Throws the error of the call when one of them is invalid. */
 export function packListing(
   selection: FlowSelection | readonly FlowSelection[] | undefined,
   options: ListOptions,
@@ -281,7 +281,7 @@ export function packWatch(options: FlowWatchOptions): {
   return { kinds: sum, filters: packSelections(selection, 'conntrack.watch') };
 }
 
-/** The record of a filter to delete by; throws the error of the call when it breaks a rule. */
+/** The record of a filter to delete by; throws the error of the call when it is invalid. */
 export function packFilter(filter: FlowFilter): Uint8Array {
   const writer = new RecordWriter(FILTER.SIZE, 1);
   writeSelection(filter, true, writer);

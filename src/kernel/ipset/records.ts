@@ -73,7 +73,7 @@ export function writeOperation(operation: IpsetOperation, writer: RecordWriter):
   if (writer.attributes > 0) writer.u8(OPERATION.attributes, writer.attributes / 4);
 }
 
-/** The record of a test. Throws the error of an argument that breaks a rule. */
+/** The record of a test. Throws the error of an invalid argument. */
 export function testRecord(set: SetReference, entry: SetEntry): Uint8Array {
   const writer = new RecordWriter(OPERATION.SIZE, 1);
   const shape = writeReference(set, REFERENCE_FIELDS, writer);

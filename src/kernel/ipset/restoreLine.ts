@@ -11,7 +11,7 @@ import type { SetDefinition, SetEntry, SetParameters, SetReference, SetType } fr
 
 type Writable<T> = { -readonly [Key in keyof T]: T[Key] };
 
-/** A line that breaks a rule; the message is the rule. */
+/** An invalid line; the message is the rule. */
 export class LineFault extends Error {}
 
 const PARAMETERS: ReadonlyMap<string, Parameter> = new Map(

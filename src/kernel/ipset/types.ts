@@ -111,7 +111,7 @@ export interface DestroyAllOptions extends CallOptions {
 
 /**
  * ipset of one network namespace. Every call needs CAP_NET_ADMIN; every one may reject with NetlinkError, those that write,
- * and test(), with `ERR_LIBRARY` where libipset is missing or too old for a parameter. An argument that breaks a rule rejects
+ * and test(), with `ERR_LIBRARY` where libipset is missing or too old for a parameter. An invalid argument rejects
  * with TypeError or RangeError; in apply() its operation alone fails, with `ERR_INVALID_ARGUMENT`.
  */
 export interface Ipset extends KernelClient<IpsetOperation> {

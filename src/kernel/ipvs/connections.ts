@@ -101,7 +101,7 @@ const FILTER_FIELDS = new Set(['protocol', 'template', 'client', 'virtual', 'des
 const ENDPOINT_FIELDS = new Set(['address', 'port']);
 const ENDPOINTS = ['client', 'virtual', 'destination'] as const;
 
-/** The function of a filter; throws the error of the call when it breaks a rule. */
+/** The function of a filter; throws the error of the call when it is invalid. */
 export function packFilter(filter: ConnectionFilter, operation: string): Matches {
   const fault = findFilterFault(filter);
   if (fault) throw argumentError(operation, fault);

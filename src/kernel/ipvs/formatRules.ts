@@ -13,7 +13,7 @@ const CHECKSUM_OPTION = { none: '--tun-nocsum', full: '--tun-csum', remote: '--t
  * The rules that add these virtual services and their real servers, in this order, one a line: the text of `ipvsadm -S -n`, and
  * the thresholds (`-x`, `-y`), which that leaves out. Throws a RangeError that names the object for which ipvsadm has no text: a
  * forwarding method `other`, a netmask that is not a prefix, or a protocol or an encapsulation that is a number; and a TypeError or
- * RangeError that names the field for a value that breaks a rule.
+ * RangeError that names the field for an invalid value.
  */
 export function formatRules(services: Iterable<ServiceWithServers>): string {
   const checker = new RuleChecker(services, 'ipvs.formatRules');

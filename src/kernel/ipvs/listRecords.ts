@@ -53,7 +53,7 @@ function isCommon(reader: RecordReader): boolean {
   );
 }
 
-/** Makes changes as one batch: see `ServerLists` in `serverLists.ts`. An operation that breaks a rule is not sent. */
+/** Makes changes as one batch: see `ServerLists` in `serverLists.ts`. An invalid operation is not sent. */
 export function applyParts<Client extends NativeClient>(
   calls: Calls<Client, IpvsOperation>,
   parts: readonly ChangePart[],
@@ -134,7 +134,7 @@ class PartsBatch implements ReportedBatch<IpvsOperation> {
     }
   }
 
-  /** Writes an operation. Returns false if it breaks a rule. */
+  /** Writes an operation. Returns false if it is invalid. */
   #write(change: ServiceChange, number: number): boolean {
     const operation = changeOperation(change, number);
     writeOperation(operation, this.#writer);

@@ -296,14 +296,14 @@ function writeDaemon(daemon: SyncDaemonInput, writer: RecordWriter): void {
   if (ttl !== undefined) writer.u8(DAEMON.ttl, writer.integer('daemon.ttl', ttl, 1, 255), part);
 }
 
-/** The record that names a service; throws the error of the call when it breaks a rule. */
+/** The record that names a service; throws the error of the call when it is invalid. */
 export function packServiceId(id: VirtualServiceId, operation: string): Uint8Array {
   const writer = new RecordWriter(SERVICE.SIZE, 1);
   writeServiceId(id, writer);
   return onlyRecord(writer, operation);
 }
 
-/** The records that name services; throws the error of the call when one of them breaks a rule. */
+/** The records that name services; throws the error of the call when one of them is invalid. */
 export function packServiceIds(ids: readonly VirtualServiceId[], operation: string): Uint8Array {
   return atOnce(packServiceIdsInSteps(ids, operation));
 }
@@ -326,7 +326,7 @@ export function* packServiceIdsInSteps(
   return writer.records();
 }
 
-/** The record of an operation; throws the error of the operation when it breaks a rule. */
+/** The record of an operation; throws the error of the operation when it is invalid. */
 export function packOperation(operation: IpvsOperation): Uint8Array {
   const writer = new RecordWriter(OPERATION.SIZE, 1);
   writeOperation(operation, writer);

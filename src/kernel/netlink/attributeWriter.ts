@@ -15,7 +15,7 @@ const LONGEST_VALUE = LONGEST_ATTRIBUTE - ATTRIBUTE_HEADER;
 
 /**
  * Writes the payload of a message: the header of the family and attributes, in the order of the calls. Each method returns the
- * writer. `type` is 0–65535 (`nla_type`, with `NLA_F_…` where a family needs it). A value that breaks a rule is a RangeError, one of
+ * writer. `type` is 0–65535 (`nla_type`, with `NLA_F_…` where a family needs it). An invalid value is a RangeError, one of
  * another type a TypeError; both name the attribute, and nothing is written.
  */
 export class AttributeWriter {

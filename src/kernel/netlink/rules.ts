@@ -13,7 +13,7 @@ const LAST_PROTOCOL = 31;
 const MOST_GROUPS = 1024;
 const LARGEST_GROUP = 0x7fff_ffff;
 
-/** The number of a protocol (`NETLINK_…`). Throws the error of the call if it breaks a rule, as all functions here do. */
+/** The number of a protocol (`NETLINK_…`). Throws the error of the call if it is invalid, as all functions here do. */
 export function protocolNumber(protocol: NetlinkProtocol, operation: string): number {
   // What an object inherits is not a protocol.
   const named = typeof protocol === 'string' && Object.hasOwn(PROTOCOLS, protocol);

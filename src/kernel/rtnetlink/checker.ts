@@ -1,7 +1,7 @@
 // The rules of values: the first that is broken is noted.
 import { type Fault, hasFields, objectRule } from '../arguments.js';
 
-/** Checks values: notes the first that breaks a rule. */
+/** Checks values: notes the first invalid one. */
 export class Checker {
   fault: Fault | undefined;
 

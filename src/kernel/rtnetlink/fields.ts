@@ -233,7 +233,7 @@ export function isNameOfLink(value: unknown): value is string {
   return length > 15 && length <= LONGEST_ALTERNATIVE_NAME;
 }
 
-/** Throws the error of a call whose name of a link breaks a rule. */
+/** Throws the error of a call whose name of a link is invalid. */
 export function checkNameOfLink(field: string, name: unknown, operation: string): void {
   if (isNameOfLink(name)) return;
   throw argumentError(operation, {

@@ -14,7 +14,7 @@ import { MESSAGE, REFERENCE, REFERENCE_KIND } from './layouts.js';
 
 const encoder = new TextEncoder();
 
-/** Writes one message: the fixed header of its family, then attributes. Values that break a rule are noted. */
+/** Writes one message: the fixed header of its family, then attributes. Invalid values are noted. */
 export class MessageWriter extends ByteWriter {
   /** Notes the faults of the values. */
   readonly check = new Checker();

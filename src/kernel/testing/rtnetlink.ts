@@ -345,7 +345,7 @@ export class FakeRtnetlink extends FakeClient<types.RtnetlinkOperation> implemen
   }
 }
 
-/** Throws the error of an argument that breaks a rule, as the real client does. */
+/** Throws the error of an invalid argument, as the real client does. */
 function check({ check: { fault } }: MessageWriter, { operation }: Attempt): void {
   if (fault) throw argumentError(operation, fault);
 }

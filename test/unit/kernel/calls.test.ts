@@ -100,7 +100,7 @@ test('errors of the addon become NetlinkErrors, others stay', async () => {
   await assert.rejects(unless('ENOENT', failing(nativeError(3))), { code: 'ESRCH' });
 });
 
-test('options: defaults, and values that break a rule', async () => {
+test('options: defaults, and invalid values', async () => {
   const client = new FakeClient();
   await openCalls(client, {}, { operation: 'fake.open' });
   await openCalls(client, { netns: '/run/netns/blue', timeout: 7 }, { operation: 'fake.open' });

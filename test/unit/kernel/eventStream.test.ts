@@ -195,7 +195,7 @@ test('the event loop turns while very many events are read', async () => {
   assert.ok(turns >= 10, `${turns} turns`);
 });
 
-test('options that break a rule are refused', () => {
+test('invalid options are refused', () => {
   const refuse = (options: object, pattern: RegExp) =>
     assert.throws(() => open(options as WatchOptions), pattern);
   refuse({ gather: -1 }, /fake\.watch: gather must be an integer from 0 to 60000, found -1/);

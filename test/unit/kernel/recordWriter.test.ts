@@ -1,4 +1,4 @@
-// The writer of records: every field is written to its place, and a value that breaks a rule is a fault.
+// The writer of records: every field is written to its place, and an invalid value is a fault.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { describeFault } from '../../../src/kernel/arguments.js';

@@ -91,7 +91,7 @@ describe('changes with lists', () => {
     );
   });
 
-  it('are not sent if they break a rule, and do not stop others', async () => {
+  it('are not sent if they are invalid, and do not stop others', async () => {
     const service = { ...SETTINGS, address: '10.96.0.9', port: 70_000 };
     const invalid = { ...noChange(service), added: list('10.0.0.1:1', '10.0.0.2:1') };
     const [first, , last] = CHANGES.map(whole);

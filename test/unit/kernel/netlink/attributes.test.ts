@@ -1,4 +1,4 @@
-// Attributes: written and read in every form, and refused when they break a rule.
+// Attributes: written and read in every form, and refused when they are invalid.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Attribute, AttributeReader } from '../../../../src/kernel/netlink/attributeReader.js';
@@ -90,7 +90,7 @@ test('very many attributes enlarge the buffer', () => {
   );
 });
 
-test('a value that breaks a rule is refused with its attribute, and nothing is written', () => {
+test('an invalid value is refused with its attribute, and nothing is written', () => {
   const writer = new AttributeWriter();
   const refusals: [(to: AttributeWriter) => unknown, RegExp][] = [
     [(to) => to.u8(1, 256), /^RangeError: attribute 1 \(u8\) must be an integer from 0 to 255, found 256$/],

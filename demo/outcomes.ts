@@ -20,7 +20,7 @@ export interface Flow {
  */
 export interface Moment {
   readonly phase: Phase | undefined;
-  /** `terminating`, or `terminating, on its way to the kernel`. */
+  /** `terminating`, or `terminating, being programmed`. */
   readonly name: string;
 }
 
@@ -72,7 +72,7 @@ export class Outcomes {
 
   /** Starts a change, which ends with the phase of this name. */
   change(name: string): void {
-    this.#now = { phase: undefined, name: `${name}, on its way to the kernel` };
+    this.#now = { phase: undefined, name: `${name}, being programmed` };
   }
 
   /** A phase begins. */

@@ -1,7 +1,7 @@
 // ipset's netlink listing → structs. No socket, no JavaScript; writing goes through libipset.
 //
 // Encoders write one whole message with sequence number 0 and return MessageBuilder::End(). Decoders return
-// kMalformedReply for a message that breaks a rule and skip attributes that they do not know.
+// kMalformedReply for an invalid message and skip attributes that they do not know.
 #pragma once
 
 #include <string_view>

@@ -1,7 +1,7 @@
 // rtnetlink structs ↔ messages. No socket, no JavaScript.
 //
 // Encoders write one whole message with sequence number 0 and return MessageBuilder::End(); `flags` are added
-// to NLM_F_REQUEST. Decoders return kMalformedReply for a message that breaks a rule and skip attributes that
+// to NLM_F_REQUEST. Decoders return kMalformedReply for an invalid message and skip attributes that
 // they do not know, but for those of an address, which are kept in Address::others.
 #pragma once
 

@@ -42,7 +42,7 @@ function processLimits(text: string, uid: number): Shortage[] {
   return PROCESS_LIMITS.flatMap(({ row, limit, needed }) => {
     if (limit === 'RLIMIT_NPROC' && uid === 0) return [];
     const line = text.split('\n').find((each) => each.startsWith(`${row} `));
-    // The first number is the soft limit, which counts; `unlimited` is none.
+    // The first number is the soft limit, which counts; `unlimited` is not a number.
     const value = numberIn(line?.slice(row.length).trim().split(/\s+/, 1)[0]);
     return value !== undefined && value < needed ? [{ limit, value, needed }] : [];
   });

@@ -1,7 +1,7 @@
 // The feature gates that kube-proxy 1.36 accepts: those of all Kubernetes components, so that every component can be
 // started with the same gates.
 
-/** Gates that may be set either way. */
+/** Gates that may be true or false. */
 const FREE = `
 AllAlpha AllBeta AllowDNSOnlyNodeCSR AllowInsecureKubeletCertificateSigningRequests AllowParsingUserUIDFromCertAuth
 AllowServiceExternalIPs AllowUnsafeMalformedObjectDeletion APIResponseCompression APIServerIdentity

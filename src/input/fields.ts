@@ -1,4 +1,4 @@
-// Reads fields of an untrusted object. Every value that breaks a rule becomes a Problem that names it, and reads as
+// Reads fields of an untrusted object. Every invalid value becomes a Problem that names it, and reads as
 // undefined: the caller uses the rest.
 import type { Problem } from '../errors.js';
 import { canonicalAddress } from '../net/address.js';
@@ -60,7 +60,7 @@ export class Fields<Of = Untyped> {
     return this.#values;
   }
 
-  /** Reports that a field breaks a rule. */
+  /** Reports that a field is invalid. */
   report(name: string, rule: string, value: unknown = this.#values[name]): undefined {
     const shown = value === undefined ? {} : { value };
     this.#problems.push({ object: this.#object, field: this.#path() + name, rule, ...shown });
@@ -68,7 +68,7 @@ export class Fields<Of = Untyped> {
   }
 
   /**
-   * Reads a part of the object. If the part breaks a rule and nothing of it is readable, its last readable value is used,
+   * Reads a part of the object. If the part is invalid and nothing of it is readable, its last readable value is used,
    * and the problems say so.
    *
    * @param former the last readable value; undefined or empty for none

@@ -106,8 +106,8 @@ export class Calls<Native extends NativePart, Change = unknown> implements Batch
 
   /**
    * Runs `call` when all earlier calls have ended; at once when there is none, if no signal could still prevent it. Rejects with
-   * NetlinkError: the addon's, or ERR_CLOSED after close(); with the reason of an aborted signal; with TypeError for options that
-   * are none.
+   * NetlinkError: the addon's, or ERR_CLOSED after close(); with the reason of an aborted signal; with TypeError for invalid
+   * options.
    */
   run<T>(
     attempt: AttemptOrMaker,

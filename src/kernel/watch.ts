@@ -30,7 +30,7 @@ export function mostWaiting(receiveBuffer: number): number {
 /** The size of the receive buffer of a watch by default, in bytes. */
 export const RECEIVE_BUFFER = 1 << 20;
 
-/** The first option of a watch that breaks a rule. */
+/** The first invalid option of a watch. */
 export function findWatchFault(options: WatchOptions): Fault | undefined {
   const noObject = objectFault('options', options);
   if (noObject) return noObject;

@@ -38,7 +38,7 @@ export function readAddressAsIs(text: string, bytes: Uint8Array, at: number): Fa
 /** 4 bytes for an address that is being read. */
 const four = new Uint8Array(4);
 
-/** The 32 bits of an IPv4 address as a number; undefined if the text is none in dotted notation. */
+/** The 32 bits of an IPv4 address as a number; undefined if the text is not an address in dotted notation. */
 export function numberOfIPv4(text: string): number | undefined {
   if (!readIPv4(text, 0, four, 0)) return undefined;
   const [a = 0, b = 0, c = 0, d = 0] = four;

@@ -47,7 +47,7 @@ export function reportLines(report: BenchReport, wide: boolean, style: Style, co
   ];
 }
 
-/** The columns that identify a figure: the number of Services, and the way. */
+/** The columns that identify a figure: the number of Services, and the method. */
 const FIGURE_KEYS = 2;
 
 /**

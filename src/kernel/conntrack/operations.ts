@@ -88,7 +88,7 @@ export function writeOperation(operation: FlowOperation | undefined, writer: Rec
   if (operation.do === 'updateFlow') writeChanges(operation.changes, protocol, writer);
 }
 
-/** The record that names a flow; throws the error of the call when the name breaks a rule. */
+/** The record that names a flow; throws the error of the call when the name is invalid. */
 export function packName(flow: FlowId, operation: string): Uint8Array {
   const writer = new RecordWriter(OPERATION.SIZE, 1);
   writeName(flow, writer);

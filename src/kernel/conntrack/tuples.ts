@@ -153,7 +153,7 @@ function bothWays(...pairs: readonly (readonly [number, number])[]): ReadonlyMap
   );
 }
 
-/** The tuple of the answers to untranslated packets. Accepts tuples that break a rule. */
+/** The tuple of the answers to untranslated packets. Accepts invalid tuples. */
 export function inverted(tuple: Partial<FlowTuple>, protocol: number): Partial<FlowTuple> {
   const { source, destination, sourcePort, destinationPort, icmp } = tuple ?? {};
   if (!icmp) {

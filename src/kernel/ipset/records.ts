@@ -89,7 +89,7 @@ export function findReferenceFault(set: SetReference): Fault | undefined {
   return writer.finish();
 }
 
-/** Throws the error of a call whose name of a set breaks a rule. */
+/** Throws the error of a call whose name of a set is invalid. */
 export function checkName(name: string, operation: string): void {
   const writer = new RecordWriter(OPERATION.SIZE, 1); // not sent: the addon takes a string
   writer.text('name', name, OPERATION.name);

@@ -7,7 +7,7 @@ import type { Iptables } from '../../kernel/iptables/types.js';
 import type { Family } from '../../net/address.js';
 
 /**
- * The tables without which no mode can serve a Service. Table mangle is none of them: it has only kube-proxy's canary, through
+ * The tables without which no mode can serve a Service. Table mangle is not among them: it has only kube-proxy's canary, through
  * which no packet passes.
  */
 const TABLES = ['nat', 'filter'] as const;

@@ -27,7 +27,7 @@ export async function resultsOf(
   }
 }
 
-/** An error of any kind as a NetlinkError: `ERR_UNKNOWN` if it is none. */
+/** An error of any kind as a NetlinkError: `ERR_UNKNOWN` for any other error. */
 export function asNetlinkError(error: unknown, operation: string): NetlinkError {
   if (error instanceof NetlinkError) return error;
   return new NetlinkError({ code: 'ERR_UNKNOWN', operation, kernelMessage: String(error) });

@@ -103,7 +103,7 @@ describe('the outcomes of requests', () => {
     assert.deepEqual(outcomes.failures, []);
   });
 
-  it('allows old and new servers while a change is on its way, and counts them for no phase', () => {
+  it('allows old and new servers while a change is being programmed, and counts them for no phase', () => {
     const before = outcomes.now;
     outcomes.change('terminating');
     record(FLOW, by('b'));
@@ -120,7 +120,7 @@ describe('the outcomes of requests', () => {
     outcomes.change('terminating');
     record(FLOW, { error: 'ECONNRESET', milliseconds: 1 });
     outcomes.begin(REST);
-    const failure = '3.5 s, phase terminating, on its way to the kernel: ClusterIP: not answered: ECONNRESET';
+    const failure = '3.5 s, phase terminating, being programmed: ClusterIP: not answered: ECONNRESET';
     assert.deepEqual(outcomes.failures, [failure]);
     assert.deepEqual([outcomes.failuresIn(ALL), outcomes.failuresIn(REST)], [0, 1]);
   });

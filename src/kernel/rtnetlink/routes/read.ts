@@ -62,10 +62,10 @@ export function readRoute(message: Message, links: LinkNames, isAnswer = false):
 
 /** A route by a nexthop object is written without its nexthops, which the kernel lists as if they were the route's own. */
 function withoutResolved({ gateway, link, linkIndex, nextHops, flags, ...route }: Fields): Fields {
-  const way = { gateway, link, linkIndex };
-  const known = Object.entries(way).filter(([, value]) => value !== undefined);
-  const ways = nextHops ?? (known.length > 0 && [{ ...Object.fromEntries(known), weight: 1, flags }]);
-  return { ...route, flags: flagsOf(0), ...(ways !== false && { resolved: ways }) };
+  const hop = { gateway, link, linkIndex };
+  const known = Object.entries(hop).filter(([, value]) => value !== undefined);
+  const hops = nextHops ?? (known.length > 0 && [{ ...Object.fromEntries(known), weight: 1, flags }]);
+  return { ...route, flags: flagsOf(0), ...(hops !== false && { resolved: hops }) };
 }
 
 function readAttribute(attribute: AttributeCursor, route: Fields, family: Family, links: LinkNames): void {

@@ -26,13 +26,13 @@ const PARTS: ReadonlySet<string> = new Set(['ip', 'net', 'port']);
 export function testSet(set: SetState | undefined, directions: string, packet: Packet): SetTest {
   const [method, parts = ''] = set?.set.type.split(':') ?? [];
   const kinds = parts.split(',');
-  const ways = directions.split(',');
-  const isKnown = kinds.every((kind) => PARTS.has(kind)) && ways.length >= kinds.length;
+  const sides = directions.split(',');
+  const isKnown = kinds.every((kind) => PARTS.has(kind)) && sides.length >= kinds.length;
   if (!set || !isKnown || method === 'list' || storesPartly(set)) return { matches: undefined };
   const { family } = set.set;
   if (family !== undefined && family !== packet.family) return { matches: false };
   const [found] = set.entries
-    .filter((entry) => contains(entry, kinds, ways as Direction[], packet))
+    .filter((entry) => contains(entry, kinds, sides as Direction[], packet))
     .sort((a, b) => lengthOf(b) - lengthOf(a));
   if (!found) return { matches: false };
   return { matches: found.noMatch !== true, entry: formatEntry(found) };
@@ -46,14 +46,14 @@ function storesPartly({ set: { netmask, bitmask } }: SetState): boolean {
 function contains(
   entry: SetEntry,
   kinds: readonly string[],
-  ways: readonly Direction[],
+  sides: readonly Direction[],
   packet: Packet,
 ): boolean {
   const { address, prefix, address2, prefix2 } = entry;
   return kinds.every((kind, i) => {
-    const way = ways[i] as Direction;
-    if (kind === 'port') return isPort(entry, way === 'src' ? packet.sourcePort : packet.port, packet);
-    const tested = way === 'src' ? packet.source : packet.destination;
+    const side = sides[i] as Direction;
+    if (kind === 'port') return isPort(entry, side === 'src' ? packet.sourcePort : packet.port, packet);
+    const tested = side === 'src' ? packet.source : packet.destination;
     return i === 0 ? isIn(address, prefix, tested) : isIn(address2, prefix2, tested);
   });
 }

@@ -7,9 +7,9 @@
 
 namespace {
 
-// Keeps the library loaded after the last worker thread that has loaded it. Node would unload it then, but the
-// process still calls its handlers at exit: that of children, and, in the published binaries, the destructors
-// of static objects, which Zig registers for the process.
+// Keeps the library loaded after the last worker thread that has loaded it. Node would unload it then, but
+// the process still calls its handlers at exit: that of children, and, in the published binaries, the
+// destructors of static objects, which Zig registers for the process.
 void StayLoaded() {
   Dl_info library{};
   if (dladdr(reinterpret_cast<void*>(&StayLoaded), &library) == 0) return;

@@ -1,8 +1,8 @@
 // A steady load: sequential requests over each flow, until it is stopped.
 import { performance } from 'node:perf_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
+import type { Outcome } from '../test/laboratory/station.js';
 import type { Flow, Outcomes } from './outcomes.js';
-import type { Outcome } from './station.js';
 
 /** A sender of requests. */
 export interface Requests extends Flow {

@@ -3,18 +3,18 @@
 // if each response was from an expected server, and the open connection was never lost.
 import { performance } from 'node:perf_hooks';
 import { openIpvs } from '../src/kernel/ipvs/index.js';
-import { exitOnSignals } from './atExit.js';
+import { exitOnSignals } from '../test/laboratory/atExit.js';
+import { openLab } from '../test/laboratory/lab.js';
+import { ManifestFolder } from '../test/laboratory/manifestFolder.js';
+import { CLIENT, NODE_A, type Pod, SHELL, WEB, WEB_PORT } from '../test/laboratory/places.js';
+import { ProxyProcess, type SyncedLine } from '../test/laboratory/proxyProcess.js';
+import { dial, type Route } from '../test/laboratory/route.js';
+import { Station } from '../test/laboratory/station.js';
 import { type Ground, measureGround } from './ground.js';
-import { openLab } from './lab.js';
 import type { Requests } from './load.js';
-import { ManifestFolder } from './manifestFolder.js';
 import { Outcomes } from './outcomes.js';
-import { CLIENT, NODE_A, type Pod, SHELL, WEB, WEB_PORT } from './places.js';
-import { ProxyProcess, type SyncedLine } from './proxyProcess.js';
 import { boardRows, failureLines, LAST_SCREEN, type Measured, NEXT, timeLines } from './report.js';
-import { dial, type Route } from './route.js';
 import { bad, explain, good, heading, paint, say, step } from './screen.js';
-import { Station } from './station.js';
 import { play } from './story.js';
 import { tableLines } from './table.js';
 import { virtualIPRoutes } from './web.js';

@@ -1,6 +1,7 @@
 // The last screen, as lines of text. Pure.
+
+import type { SyncedLine } from '../test/laboratory/proxyProcess.js';
 import type { Flow, Outcomes } from './outcomes.js';
-import type { SyncedLine } from './proxyProcess.js';
 import { numberCells, type Row } from './table.js';
 
 /** Maximum number of listed failures. */

@@ -1,12 +1,12 @@
 // The phases of the demo, after the first pass of the proxy.
 import { performance } from 'node:perf_hooks';
 import type { Ipvs } from '../src/kernel/ipvs/types.js';
-import { realServersBecome, weightOf } from './kernelView.js';
+import { realServersBecome, weightOf } from '../test/laboratory/kernelView.js';
+import { type ManifestFolder, withoutEndpoint, withTerminating } from '../test/laboratory/manifestFolder.js';
+import { type Pod, WEB, WEB_PORT } from '../test/laboratory/places.js';
+import type { ProxyProcess } from '../test/laboratory/proxyProcess.js';
 import { Load, type Requests } from './load.js';
-import { type ManifestFolder, withoutEndpoint, withTerminating } from './manifestFolder.js';
 import type { Outcomes } from './outcomes.js';
-import { type Pod, WEB, WEB_PORT } from './places.js';
-import type { ProxyProcess } from './proxyProcess.js';
 import type { Measured } from './report.js';
 import { bad, step } from './screen.js';
 import { WEB_ADDRESSES, WEB_MANIFEST } from './web.js';

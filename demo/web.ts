@@ -1,8 +1,8 @@
 // The Service demo/web of examples/web.yaml: its virtual IPs, and the routes to them.
 import type { AddressId } from '../src/kernel/ipvs/types.js';
-import { NODE_A } from './places.js';
-import type { Route } from './route.js';
-import type { Station } from './station.js';
+import { NODE_A } from '../test/laboratory/places.js';
+import type { Route } from '../test/laboratory/route.js';
+import type { Station } from '../test/laboratory/station.js';
 
 /** The manifest of the Service. */
 export const WEB_MANIFEST = 'web.yaml';

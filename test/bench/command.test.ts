@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import type { AgainstReport } from '../../src/bench/against/types.js';
 import type { BenchReport } from '../../src/bench/types.js';
-import { bench } from '../support/benchProcess.js';
+import { bench } from '../support/benchmark/benchProcess.js';
 import { ROOT } from '../support/paths.js';
 
 test('the proxy, the limit and the tools are measured, and the targets with them', () => {
@@ -43,7 +43,7 @@ test('the proxy, the limit and the tools are measured, and the targets with them
 });
 
 test('another proxy is measured beside this one', () => {
-  const script = join(ROOT, 'dist/test/support/otherProxy.js');
+  const script = join(ROOT, 'dist/test/support/benchmark/otherProxy.js');
   const { status, stdout, stderr } = bench([
     ...['--against', `"${process.execPath}" ${script} {kubeconfig}`, '--pass-pattern', '^other: a pass'],
     ...['--sizes', '5x2', '--repetitions', '1', '--quick', '-o', 'json'],

@@ -5,13 +5,13 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { before, test } from 'node:test';
-import { AgentProcess } from '../support/agentProcess.js';
-import { ApiCluster } from '../support/apiCluster.js';
+import { ApiCluster } from '../support/apiServer/apiCluster.js';
 import { makeAuthority } from '../support/apiServer/certificates.js';
 import { closeAfter } from '../support/closeAfter.js';
-import { kubeadmConfiguration, kubeadmKubeconfig } from '../support/kubeadm.js';
-import { service, slice } from '../support/manifests.js';
-import { readSysctl, tool } from '../support/tools.js';
+import { service, slice } from '../support/clusters/manifests.js';
+import { kubeadmConfiguration, kubeadmKubeconfig } from '../support/deployment/kubeadm.js';
+import { readSysctl, tool } from '../support/namespaces/tools.js';
+import { AgentProcess } from '../support/processes/agentProcess.js';
 
 const NODE = `apiVersion: v1
 kind: Node

@@ -1,12 +1,12 @@
 // Invalid manifests: each error is reported with file, object, field and rule, and affects only its own field or object.
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
-import { type Lab, openLab } from '../../demo/lab.js';
-import { ManifestFolder } from '../../demo/manifestFolder.js';
-import { NODE_A } from '../../demo/places.js';
-import { ProxyProcess, runOnce } from '../../demo/proxyProcess.js';
+import { type Lab, openLab } from '../laboratory/lab.js';
+import { ManifestFolder } from '../laboratory/manifestFolder.js';
+import { NODE_A } from '../laboratory/places.js';
+import { ProxyProcess, runOnce } from '../laboratory/proxyProcess.js';
 import { closeAfter } from '../support/closeAfter.js';
-import { ask, linesOf } from '../support/witnesses.js';
+import { ask, linesOf } from '../support/namespaces/witnesses.js';
 
 /** A Service with one valid port and the given lines of ports and fields. */
 const service = (name: string, clusterIP: string, port: string, extra = '') => `

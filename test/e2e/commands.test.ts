@@ -5,13 +5,13 @@ import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { before, test } from 'node:test';
-import { type Lab, openLab } from '../../demo/lab.js';
-import { NODE_A } from '../../demo/places.js';
-import { COMMAND, ProxyProcess } from '../../demo/proxyProcess.js';
+import { type Lab, openLab } from '../laboratory/lab.js';
+import { NODE_A } from '../laboratory/places.js';
+import { COMMAND, ProxyProcess } from '../laboratory/proxyProcess.js';
 import { closeAfter } from '../support/closeAfter.js';
-import { type Example, examplesOf } from '../support/commandExamples.js';
+import { type Example, examplesOf } from '../support/documents/commandExamples.js';
+import { ask } from '../support/namespaces/witnesses.js';
 import { ROOT } from '../support/paths.js';
-import { ask } from '../support/witnesses.js';
 
 let lab: Lab;
 let folder: string;

@@ -1,6 +1,6 @@
 // Tables that another program flushes while the proxy runs in iptables mode, with iptables-nft.
-import { testFlushedTables } from '../support/flushedTables.js';
-import { selectBackend } from '../support/iptablesBackend.js';
+import { testFlushedTables } from '../support/disruptions/flushedTables.js';
+import { selectBackend } from '../support/namespaces/iptablesBackend.js';
 
 selectBackend('nft');
 testFlushedTables(0);

@@ -6,11 +6,11 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { before, test } from 'node:test';
-import { COMMAND } from '../../demo/proxyProcess.js';
-import { AgentProcess } from '../support/agentProcess.js';
+import { COMMAND } from '../laboratory/proxyProcess.js';
 import { closeAfter } from '../support/closeAfter.js';
-import { service, slice } from '../support/manifests.js';
-import { tool, tools } from '../support/tools.js';
+import { service, slice } from '../support/clusters/manifests.js';
+import { tool, tools } from '../support/namespaces/tools.js';
+import { AgentProcess } from '../support/processes/agentProcess.js';
 
 const WEB = service('web', '10.96.0.1') + slice('web', '10.244.1.7', '10.244.1.8');
 const EMPTY = service('empty', '10.96.0.2');

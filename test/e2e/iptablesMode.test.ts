@@ -9,11 +9,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { before, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import { COMMAND } from '../../demo/proxyProcess.js';
-import { AgentProcess } from '../support/agentProcess.js';
+import { COMMAND } from '../laboratory/proxyProcess.js';
 import { closeAfter } from '../support/closeAfter.js';
-import { service, slice } from '../support/manifests.js';
-import { tool, tools } from '../support/tools.js';
+import { service, slice } from '../support/clusters/manifests.js';
+import { tool, tools } from '../support/namespaces/tools.js';
+import { AgentProcess } from '../support/processes/agentProcess.js';
 
 const POD = '10.244.1.7';
 const FLAGS = ['--proxy-mode=iptables', '--cluster-cidr=10.244.0.0/16', '--hostname-override=node-a'];

@@ -5,7 +5,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { test } from 'node:test';
 import { closeAfter } from '../support/closeAfter.js';
-import { ENDPOINTS_EACH, memoryOf, programCluster } from '../support/largeCluster.js';
+import { ENDPOINTS_EACH, memoryOf, programCluster } from '../support/processes/largeCluster.js';
 
 const SERVICES = 100;
 /** Maximum resident memory above that of a process which does nothing, in MB (10^6 bytes). */

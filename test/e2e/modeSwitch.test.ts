@@ -1,6 +1,7 @@
 // A change of the mode under traffic, with iptables-legacy.
-import { selectBackend } from '../support/iptablesBackend.js';
-import { testModeSwitch } from '../support/modeSwitchTests.js';
+
+import { testModeSwitch } from '../support/disruptions/modeSwitchTests.js';
+import { selectBackend } from '../support/namespaces/iptablesBackend.js';
 
 selectBackend('legacy');
 testModeSwitch('10s');

@@ -1,4 +1,4 @@
-// Real packets in iptables mode with iptables-nft, compared with test/support/packetTable.ts.
-import { testIptablesPackets } from '../support/iptablesPackets.js';
+// Real packets in iptables mode with iptables-nft, compared with test/support/packets/packetTable.ts.
+import { testIptablesPackets } from '../support/packets/iptablesPackets.js';
 
 testIptablesPackets('nft');

@@ -1,12 +1,12 @@
-// Real packets in ipvs mode, compared with test/support/packetTable.ts.
+// Real packets in ipvs mode, compared with test/support/packets/packetTable.ts.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { CLIENT, NODE_A, SHELL } from '../../demo/places.js';
-import { dialledAt, HEALTH_CHECK_NODE_PORT, HERE, THERE } from '../support/packetLab.js';
-import { IPVS } from '../support/packetModes.js';
-import { refusedAtOnce, runCommand, testPackets, VIRTUAL } from '../support/packetTests.js';
-import { each, HOST_PORT, targets } from '../support/packetWorld.js';
-import { request } from '../support/traffic.js';
+import { CLIENT, NODE_A, SHELL } from '../laboratory/places.js';
+import { request } from '../laboratory/traffic.js';
+import { dialledAt, HEALTH_CHECK_NODE_PORT, HERE, THERE } from '../support/packets/packetLab.js';
+import { IPVS } from '../support/packets/packetModes.js';
+import { refusedAtOnce, runCommand, testPackets, VIRTUAL } from '../support/packets/packetTests.js';
+import { each, HOST_PORT, targets } from '../support/packets/packetWorld.js';
 
 testPackets(IPVS, (opened) => {
   describe('rejected immediately at virtual IPs', { concurrency: 2 }, () => {

@@ -2,16 +2,16 @@
 // family was started by the first pass.
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
-import { realServersBecome } from '../../demo/kernelView.js';
-import { type Lab, openLab } from '../../demo/lab.js';
-import { ManifestFolder } from '../../demo/manifestFolder.js';
-import { NODE_A } from '../../demo/places.js';
-import { ProxyProcess } from '../../demo/proxyProcess.js';
 import { type AddressId, type Ipvs, openIpvs } from '../../src/kernel/ipvs/index.js';
+import { realServersBecome } from '../laboratory/kernelView.js';
+import { type Lab, openLab } from '../laboratory/lab.js';
+import { ManifestFolder } from '../laboratory/manifestFolder.js';
+import { NODE_A } from '../laboratory/places.js';
+import { ProxyProcess } from '../laboratory/proxyProcess.js';
 import { closeAfter } from '../support/closeAfter.js';
-import { ExecTrace } from '../support/execTrace.js';
-import { service, slice } from '../support/manifests.js';
-import { ask } from '../support/witnesses.js';
+import { service, slice } from '../support/clusters/manifests.js';
+import { ask } from '../support/namespaces/witnesses.js';
+import { ExecTrace } from '../support/processes/execTrace.js';
 
 const CLUSTER_IP: AddressId = { address: '10.96.0.80', port: 80, protocol: 'tcp' };
 const SLICE = 'slice.yaml';

@@ -1,13 +1,13 @@
 // The end of the proxy, by SIGTERM or SIGKILL, and its next start: the kernel keeps its state, and no operation is repeated.
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
-import { type Lab, openLab } from '../../demo/lab.js';
-import { ManifestFolder, withoutEndpoint } from '../../demo/manifestFolder.js';
-import { NODE_A } from '../../demo/places.js';
-import { ProxyProcess, type SyncedLine } from '../../demo/proxyProcess.js';
 import { WEB_MANIFEST } from '../../demo/web.js';
+import { type Lab, openLab } from '../laboratory/lab.js';
+import { ManifestFolder, withoutEndpoint } from '../laboratory/manifestFolder.js';
+import { NODE_A } from '../laboratory/places.js';
+import { ProxyProcess, type SyncedLine } from '../laboratory/proxyProcess.js';
 import { closeAfter } from '../support/closeAfter.js';
-import { linesOf, type Witnessed, witness } from '../support/witnesses.js';
+import { linesOf, type Witnessed, witness } from '../support/namespaces/witnesses.js';
 
 let lab: Lab;
 let manifests: ManifestFolder;

@@ -1,7 +1,8 @@
 // A rolling replacement of backends in iptables mode with iptables-legacy.
-import { selectBackend } from '../support/iptablesBackend.js';
-import { IPTABLES_ROLLOUT } from '../support/rolloutModes.js';
-import { testRollout } from '../support/rolloutTests.js';
+
+import { IPTABLES_ROLLOUT } from '../support/disruptions/rolloutModes.js';
+import { testRollout } from '../support/disruptions/rolloutTests.js';
+import { selectBackend } from '../support/namespaces/iptablesBackend.js';
 
 selectBackend('legacy');
 testRollout(IPTABLES_ROLLOUT);

@@ -1,5 +1,5 @@
 // A rolling replacement of backends in ipvs mode.
-import { IPVS_ROLLOUT } from '../support/rolloutModes.js';
-import { testRollout } from '../support/rolloutTests.js';
+import { IPVS_ROLLOUT } from '../support/disruptions/rolloutModes.js';
+import { testRollout } from '../support/disruptions/rolloutTests.js';
 
 testRollout(IPVS_ROLLOUT);

@@ -9,16 +9,16 @@ import { join } from 'node:path';
 import { before, describe, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { parseAllDocuments } from 'yaml';
-import { COMMAND } from '../../demo/proxyProcess.js';
-import { AgentProcess } from '../support/agentProcess.js';
+import { COMMAND } from '../laboratory/proxyProcess.js';
 import { node } from '../support/apiServer/objects.js';
 import { ApiServer } from '../support/apiServer/server.js';
-import { ask } from '../support/ask.js';
-import { AS_NOBODY } from '../support/asNobody.js';
 import { closeAfter } from '../support/closeAfter.js';
-import { service, slice } from '../support/manifests.js';
+import { service, slice } from '../support/clusters/manifests.js';
+import { ask } from '../support/http/ask.js';
+import { AS_NOBODY } from '../support/namespaces/asNobody.js';
+import { tools } from '../support/namespaces/tools.js';
 import { ROOT } from '../support/paths.js';
-import { tools } from '../support/tools.js';
+import { AgentProcess } from '../support/processes/agentProcess.js';
 
 const MODE = ['--proxy-mode=iptables', '--cluster-cidr=10.244.0.0/16', '--hostname-override=node-a'];
 /** An agent waits 30 s for its Node, and then starts its servers without the Node. On a busy machine it also takes long to begin, in ms. */

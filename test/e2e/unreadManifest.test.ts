@@ -4,17 +4,17 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { before, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Lab, openLab } from '../../demo/lab.js';
-import { ManifestFolder, withoutEndpoint } from '../../demo/manifestFolder.js';
-import { CLIENT, NODE_A, type Place, SHELL, WEB, WEB_PORT } from '../../demo/places.js';
-import { ProxyProcess, runOnce } from '../../demo/proxyProcess.js';
-import type { Route } from '../../demo/route.js';
-import { Station } from '../../demo/station.js';
 import { WEB_MANIFEST, webRoutes } from '../../demo/web.js';
 import { STILL } from '../../src/source/followedFile.js';
+import { type Lab, openLab } from '../laboratory/lab.js';
+import { ManifestFolder, withoutEndpoint } from '../laboratory/manifestFolder.js';
+import { CLIENT, NODE_A, type Place, SHELL, WEB, WEB_PORT } from '../laboratory/places.js';
+import { ProxyProcess, runOnce } from '../laboratory/proxyProcess.js';
+import type { Route } from '../laboratory/route.js';
+import { Station } from '../laboratory/station.js';
+import { request } from '../laboratory/traffic.js';
 import { closeAfter } from '../support/closeAfter.js';
-import { request } from '../support/traffic.js';
-import { type Witnessed, witness } from '../support/witnesses.js';
+import { type Witnessed, witness } from '../support/namespaces/witnesses.js';
 
 const PODS = WEB.map(({ name }) => name);
 

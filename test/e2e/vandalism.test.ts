@@ -3,12 +3,12 @@
 import assert from 'node:assert/strict';
 import { before, describe, type TestContext, test } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
-import { type Lab, openLab } from '../../demo/lab.js';
-import { ManifestFolder } from '../../demo/manifestFolder.js';
-import { NODE_A } from '../../demo/places.js';
-import { type LogLine, ProxyProcess, type SyncedLine } from '../../demo/proxyProcess.js';
+import { type Lab, openLab } from '../laboratory/lab.js';
+import { ManifestFolder } from '../laboratory/manifestFolder.js';
+import { NODE_A } from '../laboratory/places.js';
+import { type LogLine, ProxyProcess, type SyncedLine } from '../laboratory/proxyProcess.js';
 import { closeAfter } from '../support/closeAfter.js';
-import { ask, linesOf, witness } from '../support/witnesses.js';
+import { ask, linesOf, witness } from '../support/namespaces/witnesses.js';
 
 /** Time without a pass after which an audit is due, in s. */
 const PERIOD = 3;

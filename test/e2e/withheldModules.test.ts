@@ -7,13 +7,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { before, beforeEach, describe, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import { COMMAND } from '../../demo/proxyProcess.js';
 import { KERNEL_MODULES } from '../../src/modes/iptables/modules.js';
-import { ask } from '../support/ask.js';
+import { COMMAND } from '../laboratory/proxyProcess.js';
 import { closeAfter } from '../support/closeAfter.js';
-import { selectBackend } from '../support/iptablesBackend.js';
-import { service, slice } from '../support/manifests.js';
-import { feed, tool, tools } from '../support/tools.js';
+import { service, slice } from '../support/clusters/manifests.js';
+import { ask } from '../support/http/ask.js';
+import { selectBackend } from '../support/namespaces/iptablesBackend.js';
+import { feed, tool, tools } from '../support/namespaces/tools.js';
 
 const LOADER = '/proc/sys/kernel/modprobe';
 const NFT = ['nft_compat', 'nft_chain_nat'];

@@ -3,9 +3,9 @@
 import assert from 'node:assert/strict';
 import { afterEach, before, test } from 'node:test';
 import { closeAfter } from '../support/closeAfter.js';
-import type { Pod, RunningContainer } from '../support/container.js';
-import { type DaemonSet, type PodSpec, patched, readDeployed } from '../support/daemonSet.js';
-import { readSysctl, tool } from '../support/tools.js';
+import type { Pod, RunningContainer } from '../support/deployment/container.js';
+import { type DaemonSet, type PodSpec, patched, readDeployed } from '../support/deployment/daemonSet.js';
+import { readSysctl, tool } from '../support/namespaces/tools.js';
 import { NODE_IP, TestNode } from './testNode.js';
 
 const base = readDeployed<DaemonSet>('base/daemonset.yaml');

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import { closeAfter } from '../support/closeAfter.js';
-import type { RunningContainer } from '../support/container.js';
-import { type DaemonSet, patched, readDeployed } from '../support/daemonSet.js';
-import { tool } from '../support/tools.js';
+import type { RunningContainer } from '../support/deployment/container.js';
+import { type DaemonSet, patched, readDeployed } from '../support/deployment/daemonSet.js';
+import { tool } from '../support/namespaces/tools.js';
 import { TestNode } from './testNode.js';
 
 const base = readDeployed<DaemonSet>('base/daemonset.yaml');

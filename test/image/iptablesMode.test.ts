@@ -4,9 +4,9 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { before, test } from 'node:test';
 import { closeAfter } from '../support/closeAfter.js';
-import type { RunningContainer } from '../support/container.js';
-import { type DaemonSet, readDeployed } from '../support/daemonSet.js';
-import { tool } from '../support/tools.js';
+import type { RunningContainer } from '../support/deployment/container.js';
+import { type DaemonSet, readDeployed } from '../support/deployment/daemonSet.js';
+import { tool } from '../support/namespaces/tools.js';
 import { Connection, serveEndpoint } from './endpoint.js';
 import { NODE_DEVICE, NODE_IP, TestNode } from './testNode.js';
 

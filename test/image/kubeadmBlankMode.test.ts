@@ -3,10 +3,10 @@ import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import { parse } from 'yaml';
 import { closeAfter } from '../support/closeAfter.js';
-import type { RunningContainer } from '../support/container.js';
-import type { DaemonSet } from '../support/daemonSet.js';
-import { kubeadmDaemonSet } from '../support/kubeadm.js';
-import { tool } from '../support/tools.js';
+import type { RunningContainer } from '../support/deployment/container.js';
+import type { DaemonSet } from '../support/deployment/daemonSet.js';
+import { kubeadmDaemonSet } from '../support/deployment/kubeadm.js';
+import { tool } from '../support/namespaces/tools.js';
 import { Connection, serveEndpoint } from './endpoint.js';
 import { NODE_DEVICE, NODE_IP, TestNode } from './testNode.js';
 

@@ -1,12 +1,12 @@
 // The machine as a node of a small cluster: an address, an API server, and pods from manifests.
 import { execFileSync } from 'node:child_process';
-import { ApiCluster } from '../support/apiCluster.js';
+import { ApiCluster } from '../support/apiServer/apiCluster.js';
 import { makeAuthority } from '../support/apiServer/certificates.js';
 import { closeAfter } from '../support/closeAfter.js';
-import { Pod } from '../support/container.js';
-import type { PodSpec } from '../support/daemonSet.js';
-import { kubeadmConfiguration, kubeadmKubeconfig } from '../support/kubeadm.js';
-import { service, slice } from '../support/manifests.js';
+import { service, slice } from '../support/clusters/manifests.js';
+import { Pod } from '../support/deployment/container.js';
+import type { PodSpec } from '../support/deployment/daemonSet.js';
+import { kubeadmConfiguration, kubeadmKubeconfig } from '../support/deployment/kubeadm.js';
 
 /** The node IP. */
 export const NODE_IP = '192.168.50.10';

@@ -7,9 +7,9 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { test } from 'node:test';
 import type { BenchReport } from '../../src/bench/types.js';
-import { AS_NOBODY } from '../support/asNobody.js';
-import { bench, startBench } from '../support/benchProcess.js';
-import { tools } from '../support/tools.js';
+import { bench, startBench } from '../support/benchmark/benchProcess.js';
+import { AS_NOBODY } from '../support/namespaces/asNobody.js';
+import { tools } from '../support/namespaces/tools.js';
 
 const SMALL = [
   '--scenarios',

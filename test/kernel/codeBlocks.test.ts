@@ -5,7 +5,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import ts from 'typescript';
-import { codeBlocks } from '../support/codeBlocks.js';
+import { codeBlocks } from '../support/documents/codeBlocks.js';
 import { ROOT } from '../support/paths.js';
 
 /** In the package's folder, because the programs import the package by its name. */

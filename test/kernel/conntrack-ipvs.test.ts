@@ -7,8 +7,8 @@ import { type Conntrack, type Flow, openConntrack } from '../../src/kernel/connt
 import { type Family, joinHostPort } from '../../src/net/address.js';
 import type { Endpoint } from '../../src/services/endpointList.js';
 import type { ServicePort } from '../../src/services/types.js';
-import { endpointLists } from '../support/endpoints.js';
-import { TrackingNamespace } from '../support/flows.js';
+import { endpointLists } from '../support/clusters/endpoints.js';
+import { TrackingNamespace } from '../support/namespaces/flows.js';
 
 /**
  * Packets to endpoints vanish in a dummy device; their flows are tracked all the same. With expire_nodest_conn, as

@@ -8,6 +8,7 @@ import {
   type FlowSelection,
   openConntrack,
 } from '../../src/kernel/conntrack/index.js';
+import { lineOf, TrackingNamespace } from '../support/namespaces/flows.js';
 import {
   ADDED,
   CHANGED,
@@ -19,8 +20,7 @@ import {
   tcp,
   UDP,
   udp,
-} from '../support/conntrackOptions.js';
-import { lineOf, TrackingNamespace } from '../support/flows.js';
+} from '../support/tables/conntrackOptions.js';
 
 let namespace: TrackingNamespace;
 let ct: Conntrack;

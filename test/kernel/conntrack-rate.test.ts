@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { afterEach, describe, it, type TestContext } from 'node:test';
 import { type Conntrack, type FlowWatchOptions, openConntrack } from '../../src/kernel/conntrack/index.js';
-import { addFlows, differentFlows, EventCount } from '../support/flowRate.js';
-import { emptyNamespaces } from '../support/netns.js';
+import { addFlows, differentFlows, EventCount } from '../support/namespaces/flowRate.js';
+import { emptyNamespaces } from '../support/namespaces/netns.js';
 
 const FLOWS = 20_000;
 const RATE = 20_000;

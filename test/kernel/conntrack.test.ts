@@ -11,7 +11,7 @@ import {
   openConntrack,
 } from '../../src/kernel/conntrack/index.js';
 import { CONDITION, FILTER, OPERATION, TUPLE_FIELD } from '../../src/kernel/conntrack/layouts.js';
-import { type Datagram, ends, lineOf, TrackingNamespace } from '../support/flows.js';
+import { type Datagram, ends, lineOf, TrackingNamespace } from '../support/namespaces/flows.js';
 
 /** For both families alike: two clients' worth of flows to two services, and one past them. */
 const FLOWS: Readonly<Record<4 | 6, readonly Datagram[]>> = {

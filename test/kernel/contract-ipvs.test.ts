@@ -5,7 +5,7 @@ import { openRtnetlink } from '../../src/kernel/rtnetlink/index.js';
 import { ipvsContract } from '../support/contract/ipvs.js';
 import { rtnetlinkContract } from '../support/contract/rtnetlink.js';
 import { rtnetlinkStatesContract } from '../support/contract/rtnetlinkStates.js';
-import { emptyNamespaces } from '../support/netns.js';
+import { emptyNamespaces } from '../support/namespaces/netns.js';
 
 const namespaces = emptyNamespaces();
 afterEach(() => namespaces.remove());

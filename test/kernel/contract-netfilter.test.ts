@@ -7,8 +7,8 @@ import { conntrackContract } from '../support/contract/conntrack.js';
 import { ipsetContract } from '../support/contract/ipset.js';
 import { rtnetlinkContract } from '../support/contract/rtnetlink.js';
 import { rtnetlinkObjectsContract } from '../support/contract/rtnetlinkObjects.js';
-import { TrackingNamespace } from '../support/flows.js';
-import { emptyNamespaces } from '../support/netns.js';
+import { TrackingNamespace } from '../support/namespaces/flows.js';
+import { emptyNamespaces } from '../support/namespaces/netns.js';
 
 const namespaces = emptyNamespaces();
 afterEach(() => namespaces.remove());

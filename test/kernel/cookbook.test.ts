@@ -9,8 +9,8 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { after, afterEach, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { tools } from '../support/namespaces/tools.js';
 import { ROOT } from '../support/paths.js';
-import { tools } from '../support/tools.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'knp-cookbook-'));
 after(() => {

@@ -11,11 +11,11 @@ import { openIpset } from '../../src/kernel/ipset/index.js';
 import { openIpvs } from '../../src/kernel/ipvs/index.js';
 import { openRtnetlink, watchRtnetlink } from '../../src/kernel/rtnetlink/index.js';
 import { throwOnFailure } from '../../src/kernel/throwOnFailure.js';
-import { makeNamespace } from '../support/netns.js';
+import { settled } from '../support/measures/settled.js';
+import { makeNamespace } from '../support/namespaces/netns.js';
+import { runWithout } from '../support/namespaces/runWithout.js';
+import { ask } from '../support/namespaces/witnesses.js';
 import { ROOT } from '../support/paths.js';
-import { runWithout } from '../support/runWithout.js';
-import { settled } from '../support/settled.js';
-import { ask } from '../support/witnesses.js';
 
 const ROUNDS = 100;
 
@@ -25,7 +25,7 @@ test('opens that fail leave no descriptor behind', () => {
     'net_admin',
     ['kernel/conntrack/index.js'],
     `const { readdirSync } = await import('node:fs');
-    const { settled } = await import('${ROOT}/dist/test/support/settled.js');
+    const { settled } = await import('${ROOT}/dist/test/support/measures/settled.js');
     const codes = new Set();
     const open = () => openConntrack().catch(({ code }) => codes.add(code));
     await open();

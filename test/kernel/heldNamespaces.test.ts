@@ -7,8 +7,8 @@ import { openConntrack } from '../../src/kernel/conntrack/index.js';
 import { openNetlink } from '../../src/kernel/netlink/index.js';
 import { openRtnetlink } from '../../src/kernel/rtnetlink/index.js';
 import { NEW } from '../support/contract/flowEvents.js';
-import { emptyNamespaces } from '../support/netns.js';
-import { runWithout } from '../support/runWithout.js';
+import { emptyNamespaces } from '../support/namespaces/netns.js';
+import { runWithout } from '../support/namespaces/runWithout.js';
 
 const namespaces = emptyNamespaces();
 afterEach(() => namespaces.remove());

@@ -11,7 +11,7 @@ import {
   type SetDefinition,
   type SetEntry,
 } from '../../src/kernel/ipset/index.js';
-import { savedEntries, temporary, ipset as tool } from '../support/ipset.js';
+import { savedEntries, temporary, ipset as tool } from '../support/tables/ipset.js';
 
 let ipset: Ipset;
 before(async () => {

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { openIpset } from '../../src/kernel/ipset/index.js';
-import { ipset as tool } from '../support/ipset.js';
-import { ipsetOptions } from '../support/ipsetOptions.js';
-import { ROWS, SYNTAX } from '../support/ipsetTable.js';
+import { ipset as tool } from '../support/tables/ipset.js';
+import { ipsetOptions } from '../support/tables/ipsetOptions.js';
+import { ROWS, SYNTAX } from '../support/tables/ipsetTable.js';
 
 ipsetOptions();
 

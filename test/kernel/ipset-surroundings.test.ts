@@ -4,8 +4,8 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { readlinkSync } from 'node:fs';
 import { test } from 'node:test';
 import { type IpsetCapabilities, openIpset, type SetDefinition } from '../../src/kernel/ipset/index.js';
-import { AS_NOBODY } from '../support/asNobody.js';
-import { exists, savedEntries, temporary, ipset as tool } from '../support/ipset.js';
+import { AS_NOBODY } from '../support/namespaces/asNobody.js';
+import { exists, savedEntries, temporary, ipset as tool } from '../support/tables/ipset.js';
 
 const SET: SetDefinition = { name: 'knp-a', type: 'hash:ip,port', family: 4 };
 const INDEX = new URL('../../src/kernel/ipset/index.js', import.meta.url).href;

@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { openIpset, type SetDefinition } from '../../src/kernel/ipset/index.js';
-import { savedEntries, temporary } from '../support/ipset.js';
+import { savedEntries, temporary } from '../support/tables/ipset.js';
 
 function start(name: string, rounds: number, size: number): Worker {
   return new Worker(new URL('./ipset-worker.js', import.meta.url), { workerData: { name, rounds, size } });

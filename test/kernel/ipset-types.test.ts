@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { openIpset } from '../../src/kernel/ipset/index.js';
-import { ipsetOptions } from '../support/ipsetOptions.js';
-import { SYNTAX } from '../support/ipsetTable.js';
+import { ipsetOptions } from '../support/tables/ipsetOptions.js';
+import { SYNTAX } from '../support/tables/ipsetTable.js';
 
 it('the kernel has every type', async () => {
   const ipset = await openIpset();

@@ -9,7 +9,7 @@ import {
   type SetDefinition,
   type SetEntry,
 } from '../../src/kernel/ipset/index.js';
-import { exists, savedEntries, savedHeader, temporary, ipset as tool } from '../support/ipset.js';
+import { exists, savedEntries, savedHeader, temporary, ipset as tool } from '../support/tables/ipset.js';
 
 let ipset: Ipset;
 before(async () => {

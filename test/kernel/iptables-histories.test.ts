@@ -10,8 +10,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, it } from 'node:test';
 import { loadAddon } from '../../src/kernel/addon.js';
-import { type HistoryCounts, runHistory } from '../support/history.js';
-import { selectBackend } from '../support/iptablesBackend.js';
+import { type HistoryCounts, runHistory } from '../support/clusters/history.js';
+import { selectBackend } from '../support/namespaces/iptablesBackend.js';
 
 const { HISTORY, HISTORIES = '50' } = process.env;
 const SEEDS = HISTORY ? [Number(HISTORY)] : Array.from({ length: Number(HISTORIES) }, (_, i) => i + 1);

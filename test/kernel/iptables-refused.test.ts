@@ -11,9 +11,9 @@ import { openIptables } from '../../src/kernel/iptables/index.js';
 import type { Iptables, IptablesOperation } from '../../src/kernel/iptables/types.js';
 import { FakeKernel } from '../../src/kernel/testing/index.js';
 import type { SyncSummary } from '../../src/reconcile/summary.js';
-import { selectBackend } from '../support/iptablesBackend.js';
-import { HOST, service, slice } from '../support/manifests.js';
-import { IptablesNode } from '../support/testNode.js';
+import { HOST, service, slice } from '../support/clusters/manifests.js';
+import { selectBackend } from '../support/namespaces/iptablesBackend.js';
+import { IptablesNode } from '../support/oracle/testNode.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'knp-refused-'));
 after(() => rmSync(folder, { recursive: true }));

@@ -9,9 +9,9 @@ import { after, describe, it } from 'node:test';
 import { loadAddon } from '../../src/kernel/addon.js';
 import { openIptables } from '../../src/kernel/iptables/index.js';
 import { FakeKernel } from '../../src/kernel/testing/index.js';
-import { type Backend, selectBackend } from '../support/iptablesBackend.js';
-import { HOST, service, slice } from '../support/manifests.js';
-import { IptablesNode } from '../support/testNode.js';
+import { HOST, service, slice } from '../support/clusters/manifests.js';
+import { type Backend, selectBackend } from '../support/namespaces/iptablesBackend.js';
+import { IptablesNode } from '../support/oracle/testNode.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'knp-replaced-'));
 after(() => rmSync(folder, { recursive: true }));

@@ -5,8 +5,8 @@ import { type IpvsOperation, type OperationResult, openIpvs } from '../../src/ke
 import { listsOf, noChange, realServersOf, type ServiceChange } from '../../src/kernel/ipvs/serverLists.js';
 import { familyOf } from '../../src/net/address.js';
 import { AddressPorts } from '../../src/net/addressPorts.js';
-import { additions, server, service } from '../support/ipvs.js';
-import { ipvsNamespace } from '../support/ipvsNamespace.js';
+import { ipvsNamespace } from '../support/namespaces/ipvsNamespace.js';
+import { additions, server, service } from '../support/tables/ipvs.js';
 
 const { namespace, ipvs } = await ipvsNamespace();
 

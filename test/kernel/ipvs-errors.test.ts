@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { openIpvs } from '../../src/kernel/ipvs/index.js';
-import { server, service } from '../support/ipvs.js';
-import { ipvsNamespace } from '../support/ipvsNamespace.js';
-import { emptyNamespaces } from '../support/netns.js';
+import { ipvsNamespace } from '../support/namespaces/ipvsNamespace.js';
+import { emptyNamespaces } from '../support/namespaces/netns.js';
+import { server, service } from '../support/tables/ipvs.js';
 
 const { namespace, ipvs } = await ipvsNamespace();
 

@@ -6,7 +6,7 @@ import { once } from 'node:events';
 import { before, describe, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { closeAfter } from '../support/closeAfter.js';
-import { Dialer } from '../support/dialer.js';
+import { Dialer } from '../support/namespaces/dialer.js';
 
 const [CLIENT, NODE, SERVER] = ['client', 'node', 'server'].map((name) => `knp-${process.pid}-${name}`);
 const VIP = '10.96.0.1';

@@ -8,8 +8,8 @@ import { fileURLToPath } from 'node:url';
 import { loadAddon } from '../../src/kernel/addon.js';
 import { openIpvs } from '../../src/kernel/ipvs/index.js';
 import { OPERATION, SERVICE } from '../../src/kernel/ipvs/layouts.js';
-import { service } from '../support/ipvs.js';
-import { makeNamespace } from '../support/netns.js';
+import { makeNamespace } from '../support/namespaces/netns.js';
+import { service } from '../support/tables/ipvs.js';
 
 const LOADER = '/proc/sys/kernel/modprobe';
 

@@ -8,8 +8,8 @@ import {
   type VirtualService,
   type VirtualServiceState,
 } from '../../src/kernel/ipvs/index.js';
-import { server, service } from '../support/ipvs.js';
-import { ipvsNamespace } from '../support/ipvsNamespace.js';
+import { ipvsNamespace } from '../support/namespaces/ipvsNamespace.js';
+import { server, service } from '../support/tables/ipvs.js';
 
 const { namespace, ipvs } = await ipvsNamespace();
 

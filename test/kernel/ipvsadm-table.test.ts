@@ -13,8 +13,8 @@ import {
   parseRules,
   throwOnFailure,
 } from '../../src/kernel/ipvs/index.js';
-import { CHANGES, optionsIn, SCHEDULERS, TESTED_ALONE } from '../support/ipvsadmTable.js';
-import { makeNamespace, type Namespace } from '../support/netns.js';
+import { makeNamespace, type Namespace } from '../support/namespaces/netns.js';
+import { CHANGES, optionsIn, SCHEDULERS, TESTED_ALONE } from '../support/tables/ipvsadmTable.js';
 
 interface Place {
   readonly namespace: Namespace;

@@ -6,7 +6,7 @@ import { after, before, describe, it } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { AttributeWriter, openNetlink } from '../../src/kernel/netlink/index.js';
 import { openRtnetlink, type RtnetlinkChange, watchRtnetlink } from '../../src/kernel/rtnetlink/index.js';
-import { makeNamespace, type Namespace } from '../support/netns.js';
+import { makeNamespace, type Namespace } from '../support/namespaces/netns.js';
 
 const RTM_GETLINK = 18;
 const IFLA_EXT_MASK = 29;

@@ -4,8 +4,8 @@ import { after, before, test } from 'node:test';
 import { type Conntrack, openConntrack } from '../../src/kernel/conntrack/index.js';
 import { type Ipset, openIpset, type SetDefinition } from '../../src/kernel/ipset/index.js';
 import { openRtnetlink, type Rtnetlink } from '../../src/kernel/rtnetlink/index.js';
-import { CallTrace } from '../support/callTrace.js';
-import { temporary } from '../support/ipset.js';
+import { CallTrace } from '../support/processes/callTrace.js';
+import { temporary } from '../support/tables/ipset.js';
 
 /** Operations of a batch, and objects of a list. */
 const MANY = 1000;

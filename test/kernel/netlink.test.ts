@@ -16,7 +16,7 @@ import {
 import { NLM_F_DUMP, readMessages } from '../../src/kernel/netlink/messages.js';
 import { bytesOf } from '../../src/kernel/netlink/rules.js';
 import { netlinkContract } from '../support/contract/netlink.js';
-import { emptyNamespaces } from '../support/netns.js';
+import { emptyNamespaces } from '../support/namespaces/netns.js';
 
 // include/uapi/linux/rtnetlink.h, if_link.h
 const RTM = { newLink: 16, newRoute: 24, getLink: 18 } as const;

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { promisify } from 'node:util';
 import { openNfacct } from '../../src/kernel/nfacct/index.js';
 import { closeAfter } from '../support/closeAfter.js';
-import { tools } from '../support/tools.js';
+import { tools } from '../support/namespaces/tools.js';
 
 /** The discard service, on loopback of the test's own namespace. */
 const PORT = 9;

@@ -21,7 +21,7 @@ import { openIptables } from '../../src/kernel/iptables/index.js';
 import { loadModule } from '../../src/kernel/modules.js';
 import { ProgramError, type ProgramOptions, runProgram } from '../../src/kernel/program.js';
 import { type ReadingOptions, readProgram } from '../../src/kernel/programReading.js';
-import { settled } from '../support/settled.js';
+import { settled } from '../support/measures/settled.js';
 
 const ROUNDS = 100;
 const folder = mkdtempSync(join(tmpdir(), 'knp-program-'));

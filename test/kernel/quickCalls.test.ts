@@ -8,8 +8,8 @@ import { after, before, test } from 'node:test';
 import { setTimeout as delay, setImmediate } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { type NetlinkError, openRtnetlink, type Rtnetlink } from '../../src/kernel/rtnetlink/index.js';
-import { makeNamespace, type Namespace } from '../support/netns.js';
-import { threadTimes } from '../support/threadTimes.js';
+import { threadTimes } from '../support/measures/threadTimes.js';
+import { makeNamespace, type Namespace } from '../support/namespaces/netns.js';
 
 /** The longest time for which JavaScript's thread may sleep in a call, in ms: 50 times the bound of native/binding/quick_call.h. */
 const LONGEST_SLEEP = 10;

@@ -1,7 +1,7 @@
 // What conntrack lists is deleted and added again, with conntrack(8) as witness.
 import { after, describe } from 'node:test';
 import { openConntrack } from '../../src/kernel/conntrack/index.js';
-import { TrackingNamespace } from '../support/flows.js';
+import { TrackingNamespace } from '../support/namespaces/flows.js';
 import { conntrackRoundTrips } from '../support/roundTrips/conntrack.js';
 
 const tracking = new TrackingNamespace(`knp-round-${process.pid}`);

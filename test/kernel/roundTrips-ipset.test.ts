@@ -1,7 +1,7 @@
 // What ipset lists is deleted and written again, with ipset(8) as witness.
 import { after, describe } from 'node:test';
 import { openIpset } from '../../src/kernel/ipset/index.js';
-import { makeNamespace } from '../support/netns.js';
+import { makeNamespace } from '../support/namespaces/netns.js';
 import { ipsetRoundTrips } from '../support/roundTrips/ipset.js';
 
 const namespace = makeNamespace();

@@ -1,5 +1,5 @@
 // What IPVS lists is deleted and written again, with ipvsadm(8) as witness.
-import { ipvsNamespace } from '../support/ipvsNamespace.js';
+import { ipvsNamespace } from '../support/namespaces/ipvsNamespace.js';
 import { ipvsRoundTrips } from '../support/roundTrips/ipvs.js';
 
 const { namespace, ipvs } = await ipvsNamespace();

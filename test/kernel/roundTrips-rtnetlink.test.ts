@@ -4,9 +4,9 @@ import assert from 'node:assert/strict';
 import { after, describe, it } from 'node:test';
 import { openRtnetlink, type Rtnetlink } from '../../src/kernel/rtnetlink/index.js';
 import type { Family } from '../../src/net/address.js';
-import { makeNamespace, type Namespace } from '../support/netns.js';
+import { makeNamespace, type Namespace } from '../support/namespaces/netns.js';
 import { type Kind, rtnetlinkRoundTrips } from '../support/roundTrips/rtnetlink.js';
-import { batch, ipJson } from '../support/rtnetlink/ip.js';
+import { batch, ipJson } from '../support/tables/rtnetlink/ip.js';
 
 const SETUP = [
   // Bridges need IPv6, which may be a module.

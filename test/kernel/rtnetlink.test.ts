@@ -8,7 +8,7 @@ import {
   type Rtnetlink,
   type RtnetlinkOperation,
 } from '../../src/kernel/rtnetlink/index.js';
-import { emptyNamespaces, makeNamespace, type Namespace } from '../support/netns.js';
+import { emptyNamespaces, makeNamespace, type Namespace } from '../support/namespaces/netns.js';
 
 const LINK = 'kube-ipvs0';
 

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { openRtnetlink, type Rtnetlink } from '../../src/kernel/rtnetlink/index.js';
-import { makeNamespace, type Namespace } from '../support/netns.js';
-import { at, batch, ipJson, prepared } from '../support/rtnetlink/ip.js';
+import { makeNamespace, type Namespace } from '../support/namespaces/netns.js';
+import { at, batch, ipJson, prepared } from '../support/tables/rtnetlink/ip.js';
 
 describe('options whose values do not stay', () => {
   let namespace: Namespace;

@@ -4,10 +4,10 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { after, before, describe, it } from 'node:test';
 import type { NewRoute, NewRule, NewVlan, Rtnetlink } from '../../src/kernel/rtnetlink/index.js';
-import { LEFT_OUT, SYNTAX, TESTED, wordsOf } from '../support/rtnetlink/help.js';
-import { at, batch, ipJson, prepared } from '../support/rtnetlink/ip.js';
-import type { OptionRow } from '../support/rtnetlink/options.js';
-import * as options from '../support/rtnetlink/options.js';
+import { LEFT_OUT, SYNTAX, TESTED, wordsOf } from '../support/tables/rtnetlink/help.js';
+import { at, batch, ipJson, prepared } from '../support/tables/rtnetlink/ip.js';
+import type { OptionRow } from '../support/tables/rtnetlink/options.js';
+import * as options from '../support/tables/rtnetlink/options.js';
 
 /** What a group of options is set with, and read with. */
 interface Group {

@@ -2,7 +2,7 @@
 // Prints `watching`, then for each report the kinds of its changes: `links`, `addresses`, or `lost`.
 import { parentPort, workerData } from 'node:worker_threads';
 import { type RtnetlinkWatchOptions, watchRtnetlink } from '../../src/kernel/rtnetlink/index.js';
-import { kindsOf } from '../support/rtnetlinkChanges.js';
+import { kindsOf } from '../support/tables/rtnetlinkChanges.js';
 
 interface Orders extends RtnetlinkWatchOptions {
   /** Throw at the first change. */

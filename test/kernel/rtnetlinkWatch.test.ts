@@ -15,7 +15,7 @@ import {
   type RtnetlinkWatchOptions,
   watchRtnetlink,
 } from '../../src/kernel/rtnetlink/index.js';
-import { kindsOf } from '../support/rtnetlinkChanges.js';
+import { kindsOf } from '../support/tables/rtnetlinkChanges.js';
 
 const NAME = 'knp-watch';
 const netns = `/run/netns/${NAME}`;

@@ -1,4 +1,4 @@
 // The same as soak.test.ts for IPVS, with fewer operations: they take longer in a virtual machine.
-import { soakTests } from '../support/soakTests.js';
+import { soakTests } from '../support/measures/soakTests.js';
 
 soakTests(['ipvs'], 5000, 50);

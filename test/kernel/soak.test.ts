@@ -1,7 +1,7 @@
 // Great numbers of operations, opens and closes, and workers that are terminated: every client and watch but IPVS.
 import { execFileSync } from 'node:child_process';
 import { before } from 'node:test';
-import { soakTests } from '../support/soakTests.js';
+import { soakTests } from '../support/measures/soakTests.js';
 
 // Addresses on lo that is down have no routes.
 before(() => void execFileSync('ip', ['link', 'set', 'lo', 'up']));

@@ -7,8 +7,8 @@ import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import { openIpvs } from '../../src/kernel/ipvs/index.js';
-import { additions } from '../support/ipvs.js';
-import { makeNamespace, type Namespace } from '../support/netns.js';
+import { makeNamespace, type Namespace } from '../support/namespaces/netns.js';
+import { additions } from '../support/tables/ipvs.js';
 
 function start(namespace: Namespace, rounds: number, size: number): Worker {
   const workerData = { netns: namespace.path, rounds, size };
@@ -62,7 +62,7 @@ test('a process that exits in the middle of a call has the exit status that it a
   const namespace = makeNamespace();
   t.after(() => namespace.remove());
   const ipvs = fileURLToPath(new URL('../../src/kernel/ipvs/index.js', import.meta.url));
-  const support = fileURLToPath(new URL('../support/ipvs.js', import.meta.url));
+  const support = fileURLToPath(new URL('../support/tables/ipvs.js', import.meta.url));
   const script = `
     const { openIpvs } = await import(${JSON.stringify(ipvs)});
     const { additions } = await import(${JSON.stringify(support)});

@@ -2,7 +2,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { openIpvs } from '../../src/kernel/ipvs/index.js';
 import { openRtnetlink } from '../../src/kernel/rtnetlink/index.js';
-import { additions } from '../support/ipvs.js';
+import { additions } from '../support/tables/ipvs.js';
 
 const { netns, rounds, size } = workerData as { netns: string; rounds: number; size: number };
 

@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { decodeObject } from '../../src/objects/decode.js';
 import type { KubernetesObject } from '../../src/objects/types.js';
-import { compared, MODES } from '../support/largeObjectCosts.js';
-import { LARGE_OBJECTS } from '../support/largeObjects.js';
+import { compared, MODES } from '../support/largeObjects/largeObjectCosts.js';
+import { LARGE_OBJECTS } from '../support/largeObjects/largeObjects.js';
 
 /** Number of parts in one large object. */
 const PARTS = 10_000;

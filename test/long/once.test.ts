@@ -1,12 +1,12 @@
 // The command with --once and examples/: it programs all objects, and a second run has no operations.
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
-import { type Lab, openLab } from '../../demo/lab.js';
-import { ManifestFolder } from '../../demo/manifestFolder.js';
-import { NODE_A } from '../../demo/places.js';
-import { type Ended, runOnce } from '../../demo/proxyProcess.js';
+import { type Lab, openLab } from '../laboratory/lab.js';
+import { ManifestFolder } from '../laboratory/manifestFolder.js';
+import { NODE_A } from '../laboratory/places.js';
+import { type Ended, runOnce } from '../laboratory/proxyProcess.js';
 import { closeAfter } from '../support/closeAfter.js';
-import { linesOf, type Witnessed, witness } from '../support/witnesses.js';
+import { linesOf, type Witnessed, witness } from '../support/namespaces/witnesses.js';
 
 let lab: Lab;
 let manifests: ManifestFolder;

@@ -2,7 +2,7 @@
 // a busy machine too: turns are CPU time of the thread. The tier `scale` has all lists and closer limits.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { measureTenant, shownFigures } from '../support/tenantRun.js';
+import { measureTenant, shownFigures } from '../support/largeObjects/tenantRun.js';
 
 /** Maximum time of a turn of the event loop, in ms of CPU time, and of an answer of /livez, in ms of any time. */
 const TURN = 50;

@@ -1,4 +1,4 @@
 // The promises of `npm run vm` in QEMU.
-import { testVehicles } from '../support/vehiclePromises.js';
+import { testVehicles } from '../support/processes/vehiclePromises.js';
 
 testVehicles(['qemu']);

@@ -1,5 +1,5 @@
 // Every recording, with an API server.
-import { judgeOnApi } from '../support/judgeOnApi.js';
-import { scenarios } from '../support/oracle.js';
+import { judgeOnApi } from '../support/oracle/judgeOnApi.js';
+import { scenarios } from '../support/oracle/oracle.js';
 
 judgeOnApi(scenarios('ipvs'));

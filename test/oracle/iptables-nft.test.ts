@@ -1,4 +1,4 @@
 // The recordings of iptables mode on a real kernel, with iptables-nft.
-import { judgeIptables } from '../support/judgeIptables.js';
+import { judgeIptables } from '../support/oracle/judgeIptables.js';
 
 judgeIptables('nft');

@@ -1,7 +1,7 @@
 // The recordings with several steps or health checks, with an API server; `npm test -- --only oracle-api` runs all.
-import { judgeOnApi } from '../support/judgeOnApi.js';
-import { scenarios } from '../support/oracle.js';
-import { recordedHealth } from '../support/recordedHealth.js';
+import { judgeOnApi } from '../support/oracle/judgeOnApi.js';
+import { scenarios } from '../support/oracle/oracle.js';
+import { recordedHealth } from '../support/oracle/recordedHealth.js';
 
 judgeOnApi(
   scenarios('ipvs').filter(

@@ -2,8 +2,8 @@
 // test/unit/modes/random.test.ts does this for many more with fakes.
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
-import { runInNamespace } from '../support/runInNamespace.js';
-import { tool } from '../support/tools.js';
+import { runInNamespace } from '../support/namespaces/runInNamespace.js';
+import { tool } from '../support/namespaces/tools.js';
 import type { RandomReport } from './runRandom.js';
 
 const SEEDS = [

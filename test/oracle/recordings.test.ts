@@ -2,9 +2,9 @@
 // empty kernel; a second pass has no operations; a clean-up removes all our state and nothing else.
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
-import { type Scenario, scenarios } from '../support/oracle.js';
-import { runInNamespace } from '../support/runInNamespace.js';
-import { tool } from '../support/tools.js';
+import { runInNamespace } from '../support/namespaces/runInNamespace.js';
+import { tool } from '../support/namespaces/tools.js';
+import { type Scenario, scenarios } from '../support/oracle/oracle.js';
 import type { ScenarioReport } from './runScenario.js';
 
 /** The settings of a scenario's configuration; the test writes other values first. */

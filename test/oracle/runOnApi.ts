@@ -10,11 +10,11 @@ import { createIpvsMode } from '../../src/modes/ipvs/index.js';
 import { type OpenIpvsKernel as Kernel, openIpvsKernel } from '../../src/modes/ipvs/open.js';
 import { openMetrics } from '../../src/servers/metrics.js';
 import { nodeFacts } from '../../src/services/nodeFacts.js';
-import { ApiCluster } from '../support/apiCluster.js';
-import { decodeConfiguration } from '../support/decodeConfiguration.js';
-import { differences, type Scenario, scenarios } from '../support/oracle.js';
-import { healthNow, recordedHealth } from '../support/recordedHealth.js';
-import { layOut, toolOutput } from '../support/tools.js';
+import { ApiCluster } from '../support/apiServer/apiCluster.js';
+import { decodeConfiguration } from '../support/clusters/decodeConfiguration.js';
+import { layOut, toolOutput } from '../support/namespaces/tools.js';
+import { differences, type Scenario, scenarios } from '../support/oracle/oracle.js';
+import { healthNow, recordedHealth } from '../support/oracle/recordedHealth.js';
 
 /** The result of one step. */
 export interface ApiStep {

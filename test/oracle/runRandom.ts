@@ -5,9 +5,9 @@ import { release } from 'node:os';
 import { isDeepStrictEqual } from 'node:util';
 import { type OpenIpvsKernel as Kernel, openIpvsKernel } from '../../src/modes/ipvs/open.js';
 import { cleanUp } from '../../src/reconcile/cleanUp.js';
-import { comparable, RANDOM_HOST, RandomCluster } from '../support/randomCluster.js';
-import { IpvsNode } from '../support/testNode.js';
-import { layOut, toolOutput } from '../support/tools.js';
+import { comparable, RANDOM_HOST, RandomCluster } from '../support/clusters/randomCluster.js';
+import { layOut, toolOutput } from '../support/namespaces/tools.js';
+import { IpvsNode } from '../support/oracle/testNode.js';
 
 /** Number of changes of each cluster, each of up to eight objects. */
 const CHANGES = 6;

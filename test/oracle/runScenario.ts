@@ -4,9 +4,9 @@ import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { KeyedOperation } from '../../src/modes/mode.js';
 import { cleanUp } from '../../src/reconcile/cleanUp.js';
-import { GROUNDS, type Ground } from '../support/grounds.js';
-import { differences, type RecordedMode, type Scenario, scenarios } from '../support/oracle.js';
-import { tool } from '../support/tools.js';
+import { tool } from '../support/namespaces/tools.js';
+import { GROUNDS, type Ground } from '../support/oracle/grounds.js';
+import { differences, type RecordedMode, type Scenario, scenarios } from '../support/oracle/oracle.js';
 
 /** The result of a scenario. */
 export interface ScenarioReport {

@@ -7,7 +7,7 @@ import { after, before, test } from 'node:test';
 import { node, service } from '../support/apiServer/objects.js';
 import { ApiServer } from '../support/apiServer/server.js';
 import { closeAfter } from '../support/closeAfter.js';
-import { emptyProject, install, nodePath, type Project, succeed } from '../support/installedPackage.js';
+import { emptyProject, install, nodePath, type Project, succeed } from './installedPackage.js';
 
 let project: Project;
 before(() => {

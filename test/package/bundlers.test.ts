@@ -4,8 +4,8 @@ import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { emptyProject, install, nodePath, type Project, run, succeed } from '../support/installedPackage.js';
 import { ROOT } from '../support/paths.js';
+import { emptyProject, install, nodePath, type Project, run, succeed } from './installedPackage.js';
 
 const TOOLS = join(ROOT, '.cache/bundlers/node_modules');
 

@@ -4,15 +4,8 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import {
-  emptyProject,
-  install,
-  NODES,
-  nodePath,
-  type Project,
-  succeed,
-} from '../support/installedPackage.js';
 import { ROOT } from '../support/paths.js';
+import { emptyProject, install, NODES, nodePath, type Project, succeed } from './installedPackage.js';
 
 /** Imports every export, and then makes a call that every kernel answers. */
 const DOORS = `

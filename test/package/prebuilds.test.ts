@@ -6,7 +6,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { emptyProject, install, nodePath, type Project, succeed } from '../support/installedPackage.js';
+import { emptyProject, install, nodePath, type Project, succeed } from './installedPackage.js';
 
 const GLIBC = '2.28';
 const PLATFORMS = ['linux-arm64', 'linux-x64'];

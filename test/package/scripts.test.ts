@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { emptyProject, NODES, npmPath, succeed } from '../support/installedPackage.js';
 import { ROOT } from '../support/paths.js';
+import { emptyProject, NODES, npmPath, succeed } from './installedPackage.js';
 
 for (const { node, npm } of NODES) {
   test(`${node}, ${npm}: a build starts no prebuild, and npm run prebuild does`, () => {

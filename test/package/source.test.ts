@@ -4,7 +4,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { emptyProject, install, type Outcome, type Project, succeed } from '../support/installedPackage.js';
+import { emptyProject, install, type Outcome, type Project, succeed } from './installedPackage.js';
 
 const LIST_LINKS = `
   import { openRtnetlink } from 'kube-netlink-proxy/rtnetlink';

@@ -12,16 +12,9 @@ import {
 } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { after, before, test } from 'node:test';
-import { printedOnSIGUSR1 } from '../support/inspector.js';
-import {
-  emptyProject,
-  install,
-  type Outcome,
-  type Project,
-  succeed,
-  tarball,
-} from '../support/installedPackage.js';
 import { ROOT } from '../support/paths.js';
+import { printedOnSIGUSR1 } from '../support/processes/inspector.js';
+import { emptyProject, install, type Outcome, type Project, succeed, tarball } from './installedPackage.js';
 
 let project: Project;
 before(() => {

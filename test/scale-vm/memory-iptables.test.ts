@@ -3,9 +3,9 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
-import { selectBackend } from '../support/iptablesBackend.js';
-import { memoryOf, startInCluster } from '../support/largeCluster.js';
-import { tool } from '../support/tools.js';
+import { selectBackend } from '../support/namespaces/iptablesBackend.js';
+import { tool } from '../support/namespaces/tools.js';
+import { memoryOf, startInCluster } from '../support/processes/largeCluster.js';
 
 const SERVICES = 5000;
 const ENDPOINTS_EACH = 2;

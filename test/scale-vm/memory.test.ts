@@ -1,7 +1,7 @@
 // Memory of the command after the first pass with a large cluster on a real kernel, and the time from the start.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { ENDPOINTS_EACH, memoryOf, programCluster } from '../support/largeCluster.js';
+import { ENDPOINTS_EACH, memoryOf, programCluster } from '../support/processes/largeCluster.js';
 
 /** Number of Services with 10 endpoints each, and maximum resident memory, in MB (10^6 bytes). */
 const SIZES = [

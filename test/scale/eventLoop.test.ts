@@ -11,7 +11,7 @@ import { FakeKernel } from '../../src/kernel/testing/index.js';
 import { createIpvsMode, IPVS_DEFAULTS } from '../../src/modes/ipvs/index.js';
 import { createProxy, type ServiceProxy } from '../../src/proxy.js';
 import type { SyncSummary } from '../../src/reconcile/summary.js';
-import { LoopBlocks } from '../support/loopBlocks.js';
+import { LoopBlocks } from '../support/measures/loopBlocks.js';
 import { BigCluster } from './bigCluster.js';
 
 const SERVICES = 10_000;

@@ -19,7 +19,7 @@ import { MessageWriter } from '../../src/kernel/netlink/messages.js';
 import { NAMING } from '../../src/kernel/netlink/names.js';
 import { PACKING as RTNETLINK } from '../../src/kernel/rtnetlink/packing.js';
 import type { CallOptions, OperationResult } from '../../src/kernel/types.js';
-import { LoopTurns } from '../support/loopTurns.js';
+import { LoopTurns } from '../support/measures/loopTurns.js';
 
 const SIZES = [10_000, 100_000, 1_000_000];
 /** Maximum time for which the event loop may be blocked, in ms of CPU time. */

@@ -1,8 +1,8 @@
 // The largest objects of a tenant, in an agent with an API server: what they cost, and how long they keep others waiting.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { LARGEST_ROWS, TENANT_ROWS } from '../support/tenantRows.js';
-import { measureTenant, shownFigures, type TenantFigures } from '../support/tenantRun.js';
+import { LARGEST_ROWS, TENANT_ROWS } from '../support/largeObjects/tenantRows.js';
+import { measureTenant, shownFigures, type TenantFigures } from '../support/largeObjects/tenantRun.js';
 
 /**
  * Maximum time of a turn of the event loop, in ms of CPU time, and of an answer of /livez, in ms. On a busy machine, turns are longer:

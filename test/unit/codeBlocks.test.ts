@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import ts from 'typescript';
 import { parseAllDocuments } from 'yaml';
-import { type CodeBlock, codeBlocks, codeBlocksOf } from '../support/codeBlocks.js';
-import { callsIn, findRefusal } from '../support/commandLine.js';
+import { type CodeBlock, codeBlocks, codeBlocksOf } from '../support/documents/codeBlocks.js';
+import { callsIn, findRefusal } from '../support/documents/commandLine.js';
 import { ROOT } from '../support/paths.js';
 
 const blocks = codeBlocks();

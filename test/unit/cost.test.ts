@@ -13,9 +13,9 @@ import {
   SPECIAL,
   service,
   slice,
-} from '../support/countedCluster.js';
-import type { Counts } from '../support/counts.js';
-import { VirtualTime, type VirtualTimer } from '../support/virtualTime.js';
+} from '../support/clusters/countedCluster.js';
+import type { Counts } from '../support/clusters/counts.js';
+import { VirtualTime, type VirtualTimer } from '../support/fakes/virtualTime.js';
 
 describe('with 100 Services and with 10 000 the cost is the same', () => {
   it('of one endpoint', async () => {

@@ -25,8 +25,8 @@ import { createProxy } from '../../src/proxy.js';
 import { nodeFacts } from '../../src/services/nodeFacts.js';
 import { LARGEST } from '../../src/source/followedFile.js';
 import { ManifestSource } from '../../src/source/manifests.js';
-import { decodeConfiguration } from '../support/decodeConfiguration.js';
-import { service, slice } from '../support/manifests.js';
+import { decodeConfiguration } from '../support/clusters/decodeConfiguration.js';
+import { service, slice } from '../support/clusters/manifests.js';
 
 const OPTIONS = { ...IPVS_DEFAULTS, kernelRelease: '6.1.0' };
 const HOST = [{ link: 'eth0', address: '192.168.50.10', prefix: 24, scope: 'global', flags: [] }] as const;

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { it } from 'node:test';
-import { document, namesType, representations } from '../support/endpointChange.js';
+import { document, namesType, representations } from '../support/documents/endpointChange.js';
 import { ROOT } from '../support/paths.js';
 
 /** From the bytes of the watch to the bytes for the kernel. */

@@ -9,7 +9,7 @@ import type { KubernetesObject } from '../../src/objects/types.js';
 import { Reconciler } from '../../src/reconcile/reconciler.js';
 import { nodeFacts } from '../../src/services/nodeFacts.js';
 import { ServiceCache } from '../../src/services/serviceCache.js';
-import { heapInUse } from '../support/garbage.js';
+import { heapInUse } from '../support/measures/garbage.js';
 
 function objectOf(raw: object): KubernetesObject {
   // As text first: in the agent, every string of an object is from a JSON text of its own.

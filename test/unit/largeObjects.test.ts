@@ -5,8 +5,8 @@ import { EventRecorder } from '../../src/api/events.js';
 import type { Problem } from '../../src/errors.js';
 import { decodeObject } from '../../src/objects/decode.js';
 import { Interning } from '../../src/objects/interning.js';
-import { compared, MODES } from '../support/largeObjectCosts.js';
-import { LARGE_OBJECTS } from '../support/largeObjects.js';
+import { compared, MODES } from '../support/largeObjects/largeObjectCosts.js';
+import { LARGE_OBJECTS } from '../support/largeObjects/largeObjects.js';
 
 const list = <T>(count: number, make: (i: number) => T): T[] =>
   Array.from({ length: count }, (_, i) => make(i));

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { it } from 'node:test';
-import { documents } from '../support/codeBlocks.js';
+import { documents } from '../support/documents/codeBlocks.js';
 import { ROOT } from '../support/paths.js';
 
 const LINK = /\]\(([^)\s]+)\)/g;

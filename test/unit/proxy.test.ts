@@ -5,7 +5,7 @@ import { failNth } from '../../src/kernel/testing/index.js';
 import { decodeObject } from '../../src/objects/decode.js';
 import type { ObjectChange } from '../../src/objects/types.js';
 import type { HostChange } from '../../src/services/types.js';
-import { service, setUp } from '../support/proxyInMemory.js';
+import { service, setUp } from '../support/fakes/proxyInMemory.js';
 
 /** A slice whose only endpoint has a zone hint. */
 function hintedSlice(name: string): ObjectChange {

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { decodeObject } from '../../src/objects/decode.js';
 import type { ObjectChange } from '../../src/objects/types.js';
-import { service, setUp } from '../support/proxyInMemory.js';
+import { service, setUp } from '../support/fakes/proxyInMemory.js';
 
 describe('a proxy', () => {
   it('reports an address that an older Service has, and assigns it after that Service is deleted', async () => {

@@ -4,7 +4,7 @@ import { it } from 'node:test';
 import { NetlinkError } from '../../src/errors.js';
 import { FakeKernel } from '../../src/kernel/testing/index.js';
 import { sysctls } from '../../src/modes/ipvs/planNode.js';
-import { FakeIptablesNode, FakeNode } from '../support/testNode.js';
+import { FakeIptablesNode, FakeNode } from '../support/oracle/testNode.js';
 
 const SCENARIO = { configuration: {}, interfaces: [] } as const;
 

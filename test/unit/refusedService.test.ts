@@ -7,8 +7,8 @@ import { FakeKernel } from '../../src/kernel/testing/index.js';
 import { createIpvsMode, IPVS_DEFAULTS } from '../../src/modes/ipvs/index.js';
 import { createProxy } from '../../src/proxy.js';
 import { readManifest } from '../../src/source/manifestFile.js';
-import { service } from '../support/manifests.js';
-import { VirtualTime } from '../support/virtualTime.js';
+import { service } from '../support/clusters/manifests.js';
+import { VirtualTime } from '../support/fakes/virtualTime.js';
 
 /** Runs a proxy for some minutes. Returns the time of the first attempt to remove the former mode's state, in ms. */
 async function removedAfter(isRefused: (target: string) => boolean): Promise<number | undefined> {

@@ -10,11 +10,11 @@ import { createProxy, type ServiceProxy } from '../../src/proxy.js';
 import { OVERDUE } from '../../src/reconcile/runner.js';
 import { readManifest } from '../../src/source/manifestFile.js';
 import type { SourceEvents } from '../../src/source/source.js';
-import { DAMAGES } from '../support/damages.js';
-import { service, slice } from '../support/manifests.js';
-import { TEST_MODES } from '../support/testModes.js';
-import { outputOf } from '../support/testNode.js';
-import { VirtualTime } from '../support/virtualTime.js';
+import { service, slice } from '../support/clusters/manifests.js';
+import { DAMAGES } from '../support/fakes/damages.js';
+import { TEST_MODES } from '../support/fakes/testModes.js';
+import { VirtualTime } from '../support/fakes/virtualTime.js';
+import { outputOf } from '../support/oracle/testNode.js';
 
 /** Period of audits, in ms. */
 const AUDIT = 10_000;

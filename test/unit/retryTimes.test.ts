@@ -12,8 +12,8 @@ import { createProxy } from '../../src/proxy.js';
 import { RETRY } from '../../src/reconcile/retries.js';
 import { readManifest } from '../../src/source/manifestFile.js';
 import type { SourceEvents } from '../../src/source/source.js';
-import { service, slice } from '../support/manifests.js';
-import { VirtualTime } from '../support/virtualTime.js';
+import { service, slice } from '../support/clusters/manifests.js';
+import { VirtualTime } from '../support/fakes/virtualTime.js';
 
 /** When the second Service appears, in ms. */
 const APPEARS = 600_000;

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import type { Ipvs, SyncDaemon } from '../../../src/kernel/ipvs/types.js';
-import { server, service } from '../ipvs.js';
+import { server, service } from '../tables/ipvs.js';
 import { refused } from './refusals.js';
 
 const WEB = service();

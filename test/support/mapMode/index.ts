@@ -1,5 +1,5 @@
 // The map mode for the agent's tests.
-import type { TestKernel } from '../testKernel.js';
+import type { TestKernel } from '../fakes/testKernel.js';
 import { MapKernel } from './mapKernel.js';
 import { createMapMode } from './mapMode.js';
 

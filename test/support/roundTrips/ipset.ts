@@ -8,7 +8,7 @@ import {
   type SetState,
   throwOnFailure,
 } from '../../../src/kernel/ipset/index.js';
-import { comparable, NAMED, type NamedRow } from '../ipsetLines.js';
+import { comparable, NAMED, type NamedRow } from '../tables/ipsetLines.js';
 
 /** Registers the tests. `witness` is the state in the words of another program, if there is one. */
 export function ipsetRoundTrips(

@@ -29,8 +29,8 @@ import { node, service, slice } from '../../support/apiServer/objects.js';
 import { SERVICES } from '../../support/apiServer/scene.js';
 import { ApiServer, type ApiServerOptions } from '../../support/apiServer/server.js';
 import { closeAfter } from '../../support/closeAfter.js';
-import type { TestKernel } from '../../support/testKernel.js';
-import { TEST_MODES } from '../../support/testModes.js';
+import type { TestKernel } from '../../support/fakes/testKernel.js';
+import { TEST_MODES } from '../../support/fakes/testModes.js';
 
 /** Agents of other tests may run in the same network namespace. */
 const MEETING_POINT = `\0knp-test-agent-${process.pid}`;

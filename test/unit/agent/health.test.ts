@@ -15,8 +15,8 @@ import { ProxyHealth } from '../../../src/servers/health.js';
 import { healthHandler } from '../../../src/servers/healthServer.js';
 import { openMetrics } from '../../../src/servers/metrics.js';
 import { closeAfter } from '../../support/closeAfter.js';
-import { HOST, service, slice } from '../../support/manifests.js';
-import { FakeIptablesNode, FakeNode } from '../../support/testNode.js';
+import { HOST, service, slice } from '../../support/clusters/manifests.js';
+import { FakeIptablesNode, FakeNode } from '../../support/oracle/testNode.js';
 
 /** Twice the period of audits, in ms. */
 const WAIT = 60_000;

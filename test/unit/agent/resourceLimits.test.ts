@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { it } from 'node:test';
-import { COMMAND } from '../../../demo/proxyProcess.js';
 import { findShortages, NEEDED } from '../../../src/agent/resourceLimits.js';
+import { COMMAND } from '../../laboratory/proxyProcess.js';
 
 /** /proc/self/limits, as the kernel prints it. */
 function limits({ data = 'unlimited', space = 'unlimited', processes = '95000' }): string {

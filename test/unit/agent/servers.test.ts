@@ -6,7 +6,7 @@ import { BindError, openServers, type ServerParts } from '../../../src/agent/ser
 import { ProxyHealth } from '../../../src/servers/health.js';
 import { openMetrics } from '../../../src/servers/metrics.js';
 import { closeAfter } from '../../support/closeAfter.js';
-import { ask, dial } from '../../support/request.js';
+import { ask, dial } from '../../support/http/request.js';
 
 /** A free loopback port in both families. */
 async function freePort(): Promise<number> {

@@ -11,7 +11,7 @@ import { nodeFacts } from '../../../src/services/nodeFacts.js';
 import { ServiceCache } from '../../../src/services/serviceCache.js';
 import type { ServicePlanInput } from '../../../src/services/types.js';
 import { closeAfter } from '../../support/closeAfter.js';
-import { triggeredSlice } from '../../support/triggeredSlice.js';
+import { triggeredSlice } from '../../support/clusters/triggeredSlice.js';
 
 const PASS: SyncSummary = {
   full: false,

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { TriggerTimes } from '../../../src/agent/triggerTimes.js';
-import { triggeredSlice as slice } from '../../support/triggeredSlice.js';
+import { triggeredSlice as slice } from '../../support/clusters/triggeredSlice.js';
 
 const START = Date.parse('2026-01-01T00:00:00Z');
 

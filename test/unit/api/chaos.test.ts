@@ -7,7 +7,7 @@ import { agrees } from '../../support/apiServer/cluster.js';
 import { node, service, slice } from '../../support/apiServer/objects.js';
 import { NODES, SERVICES, SLICES, startBoth } from '../../support/apiServer/scene.js';
 import type { ApiServer } from '../../support/apiServer/server.js';
-import { randomFrom } from '../../support/randomCluster.js';
+import { randomFrom } from '../../support/clusters/randomCluster.js';
 
 /** Steps between two looks at whether both agree, and looks. */
 const STEPS = 25;

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { ApiAccess } from '../../../src/api/access.js';
 import { accessInCluster, accessOfKubeconfig, accessToMaster } from '../../../src/api/kubeconfig.js';
-import { kubeadmKubeconfig } from '../../support/kubeadm.js';
+import { kubeadmKubeconfig } from '../../support/deployment/kubeadm.js';
 
 const PATH = '/var/lib/kube-proxy/kubeconfig.conf';
 

@@ -17,7 +17,7 @@ import {
 } from '../../../src/bench/output/units.js';
 import { element, escapeXml } from '../../../src/bench/output/xml.js';
 import { OPPONENTS } from '../../../src/bench/scenarios.js';
-import { figure, report } from '../../support/benchReport.js';
+import { figure, report } from '../../support/benchmark/benchReport.js';
 
 /** The elements of a document: name, attributes and depth. Fails if it is not well-formed. */
 function elementsOf(xml: string): { name: string; attributes: Record<string, string> }[] {

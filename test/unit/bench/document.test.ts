@@ -14,7 +14,7 @@ import {
 } from '../../../src/bench/output/table.js';
 import { benchFiles } from '../../../src/cli/bench/folder.js';
 import { reportLines, targetLines } from '../../../src/cli/bench/text.js';
-import { figure, report } from '../../support/benchReport.js';
+import { figure, report } from '../../support/benchmark/benchReport.js';
 
 const plain = (text: string) => text.replaceAll('\u00a0', ' ');
 

@@ -5,11 +5,11 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
-import { COMMAND } from '../../../demo/proxyProcess.js';
 import { OPPONENTS, SCENARIOS } from '../../../src/bench/scenarios.js';
 import { benchOptions, progressForm } from '../../../src/cli/bench/options.js';
 import { COMMANDS } from '../../../src/cli/definitions.js';
-import { report } from '../../support/benchReport.js';
+import { COMMAND } from '../../laboratory/proxyProcess.js';
+import { report } from '../../support/benchmark/benchReport.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'knp-bench-'));
 after(() => rmSync(folder, { recursive: true }));

@@ -5,10 +5,10 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
-import { COMMAND } from '../../../demo/proxyProcess.js';
 import { check } from '../../../src/cli/check/check.js';
 import { checkLines, checkStatus } from '../../../src/cli/check/report.js';
 import { readInputFlags } from '../../../src/config/commandLine.js';
+import { COMMAND } from '../../laboratory/proxyProcess.js';
 import { ROOT } from '../../support/paths.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'knp-check-'));

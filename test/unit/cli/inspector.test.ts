@@ -4,8 +4,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
-import { COMMAND } from '../../../demo/proxyProcess.js';
-import { printedOnSIGUSR1 } from '../../support/inspector.js';
+import { COMMAND } from '../../laboratory/proxyProcess.js';
+import { printedOnSIGUSR1 } from '../../support/processes/inspector.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'knp-inspector-'));
 after(() => rmSync(folder, { recursive: true }));

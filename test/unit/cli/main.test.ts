@@ -5,9 +5,9 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
-import { COMMAND } from '../../../demo/proxyProcess.js';
 import { COMMANDS } from '../../../src/cli/definitions.js';
 import { helpText } from '../../../src/config/help.js';
+import { COMMAND } from '../../laboratory/proxyProcess.js';
 import { ROOT } from '../../support/paths.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'knp-main-'));

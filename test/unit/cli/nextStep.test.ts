@@ -6,10 +6,10 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { it } from 'node:test';
-import { COMMAND } from '../../../demo/proxyProcess.js';
 import { nextStepOf } from '../../../src/cli/nextStep.js';
 import { NetlinkError } from '../../../src/errors.js';
 import { selectMode } from '../../../src/modes/select.js';
+import { COMMAND } from '../../laboratory/proxyProcess.js';
 import { ApiServer } from '../../support/apiServer/server.js';
 import { closeAfter } from '../../support/closeAfter.js';
 

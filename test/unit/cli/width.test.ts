@@ -29,8 +29,8 @@ import { explainPacket } from '../../../src/modes/iptables/explain/explainPacket
 import { IPTABLES_DEFAULTS } from '../../../src/modes/iptables/options.js';
 import type { PlannedOperation } from '../../../src/reconcile/plannedOperation.js';
 import { wrapped } from '../../../src/wrap.js';
-import { factsOf, recordedPorts, recordedRules } from '../../support/iptablesNode.js';
-import { scenarios } from '../../support/oracle.js';
+import { factsOf, recordedPorts, recordedRules } from '../../support/oracle/iptablesNode.js';
+import { scenarios } from '../../support/oracle/oracle.js';
 import { ROOT } from '../../support/paths.js';
 
 const WIDTHS = [80, 70, 132];

@@ -6,7 +6,7 @@ import {
   crossCheck,
   type NodeSituation,
 } from '../../../src/config/crossChecks.js';
-import { decodeConfiguration } from '../../support/decodeConfiguration.js';
+import { decodeConfiguration } from '../../support/clusters/decodeConfiguration.js';
 
 const NODE: NodeSituation = {
   families: [4, 6],

@@ -8,8 +8,8 @@ import { defaultConfiguration } from '../../../src/config/configuration.js';
 import { DecodingError, decodeFile } from '../../../src/config/file.js';
 import { ConfigurationError, loadConfiguration } from '../../../src/config/load.js';
 import { formatConfiguration, writeConfiguration } from '../../../src/config/writeConfig.js';
-import { decodeConfiguration } from '../../support/decodeConfiguration.js';
-import { kubeadmConfiguration } from '../../support/kubeadm.js';
+import { decodeConfiguration } from '../../support/clusters/decodeConfiguration.js';
+import { kubeadmConfiguration } from '../../support/deployment/kubeadm.js';
 
 const HEAD = 'apiVersion: kubeproxy.config.k8s.io/v1alpha1\nkind: KubeProxyConfiguration\n';
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type KernelCommand, readFlags } from '../../../src/config/commandLine.js';
 import { flagWarnings, ignoredFields } from '../../../src/config/ignored.js';
-import { decodeConfiguration } from '../../support/decodeConfiguration.js';
+import { decodeConfiguration } from '../../support/clusters/decodeConfiguration.js';
 
 const warnings = (raw: Record<string, unknown>, withManifests = false) =>
   ignoredFields(decodeConfiguration(raw).configuration, withManifests);

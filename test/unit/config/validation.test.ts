@@ -2,7 +2,7 @@
 // marked as ours.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { decodeConfiguration } from '../../support/decodeConfiguration.js';
+import { decodeConfiguration } from '../../support/clusters/decodeConfiguration.js';
 
 const K = 'failed validate: KubeProxyConfiguration';
 const CONNTRACK = `${K}.KubeProxyLinuxConfiguration.KubeProxyConntrackConfiguration`;

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { NetlinkError } from '../../../src/errors.js';
-import { HOST, service, slice } from '../../support/manifests.js';
-import { FakeNode } from '../../support/testNode.js';
+import { HOST, service, slice } from '../../support/clusters/manifests.js';
+import { FakeNode } from '../../support/oracle/testNode.js';
 
 const udp = (text: string) => text.replace(/port: (80|8080)}/, 'port: $1, protocol: UDP}');
 const DNS = udp(service('dns', '10.96.0.10'));

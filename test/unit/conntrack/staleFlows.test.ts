@@ -7,8 +7,8 @@ import { familyOf, joinHostPort } from '../../../src/net/address.js';
 import { AddressPorts } from '../../../src/net/addressPorts.js';
 import type { Endpoint } from '../../../src/services/endpointList.js';
 import type { Frontend, ServicePort } from '../../../src/services/types.js';
-import { endpointList } from '../../support/endpoints.js';
-import { threadTimes } from '../../support/threadTimes.js';
+import { endpointList } from '../../support/clusters/endpoints.js';
+import { threadTimes } from '../../support/measures/threadTimes.js';
 
 /** `10.0.0.1:5353`, `[fd00::1]:5353`. */
 function split(text: string): { address: string; port: number } {

@@ -4,7 +4,7 @@ import { it } from 'node:test';
 import { describeGround } from '../../../demo/ground.js';
 import { Load, type Requests } from '../../../demo/load.js';
 import { Outcomes } from '../../../demo/outcomes.js';
-import type { Outcome } from '../../../demo/station.js';
+import type { Outcome } from '../../laboratory/station.js';
 
 const answer = (by: string): Outcome => ({ by, sees: '', kept: true, milliseconds: 0 });
 const LASTS = { requests: 2, time: 0 };

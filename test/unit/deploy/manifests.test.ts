@@ -9,16 +9,16 @@ import { parse } from 'yaml';
 import { accessOfKubeconfig } from '../../../src/api/kubeconfig.js';
 import { ENDPOINT_SLICES, nodes, SERVICES } from '../../../src/api/resources.js';
 import { readFlags } from '../../../src/config/commandLine.js';
-import { requested } from '../../support/commandLine.js';
+import { decodeConfiguration } from '../../support/clusters/decodeConfiguration.js';
 import {
   type DaemonSet,
   type PodSpec,
   patched,
   readAllDeployed,
   readDeployed,
-} from '../../support/daemonSet.js';
-import { decodeConfiguration } from '../../support/decodeConfiguration.js';
-import { kubeadmDaemonSet } from '../../support/kubeadm.js';
+} from '../../support/deployment/daemonSet.js';
+import { kubeadmDaemonSet } from '../../support/deployment/kubeadm.js';
+import { requested } from '../../support/documents/commandLine.js';
 import { ROOT } from '../../support/paths.js';
 
 const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { version: string };

@@ -9,9 +9,9 @@ import { stringify } from 'yaml';
 import { kubeProxyMetrics } from '../../../src/servers/kubeProxyMetrics.js';
 import { ownMetrics } from '../../../src/servers/ownMetrics.js';
 import { processMetrics } from '../../../src/servers/processMetrics.js';
-import { readDeployed } from '../../support/daemonSet.js';
+import { readDeployed } from '../../support/deployment/daemonSet.js';
 import { ROOT } from '../../support/paths.js';
-import { promtool } from '../../support/promtool.js';
+import { promtool } from '../../support/processes/promtool.js';
 
 interface Rule {
   readonly alert: string;

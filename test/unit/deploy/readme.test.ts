@@ -8,7 +8,7 @@ import { after, test } from 'node:test';
 import { accessOfKubeconfig } from '../../../src/api/kubeconfig.js';
 import { readFlags } from '../../../src/config/commandLine.js';
 import { loadConfiguration } from '../../../src/config/load.js';
-import { kubeadmConfiguration, kubeadmKubeconfig } from '../../support/kubeadm.js';
+import { kubeadmConfiguration, kubeadmKubeconfig } from '../../support/deployment/kubeadm.js';
 import { ROOT } from '../../support/paths.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'knp-readme-'));

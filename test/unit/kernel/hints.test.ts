@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { moduleHint, namespaceHint, permissionHint, recent } from '../../../src/kernel/hints.js';
 import { schedulerHint } from '../../../src/kernel/ipvs/names.js';
-import { machine } from '../../support/machine.js';
+import { machine } from '../../support/fakes/machine.js';
 
 const ALL = '000001ffffffffff';
 const FIRST_NAMESPACE = '         0          0 4294967295\n';

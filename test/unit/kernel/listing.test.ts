@@ -14,7 +14,7 @@ import { messagesOf } from '../../../src/kernel/rtnetlink/message.js';
 import { readAddresses } from '../../../src/kernel/rtnetlink/records.js';
 import { readRoute } from '../../../src/kernel/rtnetlink/routes/read.js';
 import { ByteWriter } from '../../../src/kernel/wire/byteWriter.js';
-import { blocksOf } from '../../support/threadBlocks.js';
+import { blocksOf } from '../../support/measures/threadBlocks.js';
 
 const RECORDS = 100_000;
 /** No callback of the event loop waits longer, in ms. */

@@ -1,7 +1,7 @@
 // The cost of IPv6 beside that of IPv4.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { MEASURED, measure } from '../../support/parsing.js';
+import { MEASURED, measure } from '../../support/measures/parsing.js';
 
 /** IPv6 is within 1.5 times the cost of IPv4. */
 const MOST_RATIO = 1.5;

@@ -8,7 +8,7 @@ import { address, layout, text, u8, u16, u32, unused } from '../../../src/kernel
 import { readAll } from '../../../src/kernel/listing.js';
 import { RecordWriter } from '../../../src/kernel/recordWriter.js';
 import { parseAddressAsIs } from '../../../src/net/address.js';
-import { server, service } from '../../support/ipvs.js';
+import { server, service } from '../../support/tables/ipvs.js';
 
 const NUMBERS = layout({ first: u8, unused: unused(1), second: u16, third: u32 });
 const NAMED = layout({ unused: unused(1), name: text(5) });

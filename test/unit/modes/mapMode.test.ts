@@ -11,7 +11,7 @@ import type { SyncSummary } from '../../../src/reconcile/summary.js';
 import { readManifest } from '../../../src/source/manifestFile.js';
 import type { SourceEvents } from '../../../src/source/source.js';
 import { until } from '../../support/apiServer/cluster.js';
-import { service, slice } from '../../support/manifests.js';
+import { service, slice } from '../../support/clusters/manifests.js';
 import { MapKernel } from '../../support/mapMode/mapKernel.js';
 import { createMapMode } from '../../support/mapMode/mapMode.js';
 

@@ -4,8 +4,8 @@ import { describe, it } from 'node:test';
 import { BLOCK_LOCALNET } from '../../../src/modes/iptables/fixedChains.js';
 import { ROUTE_LOCALNET } from '../../../src/modes/iptables/planNode.js';
 import { cleanUp } from '../../../src/reconcile/cleanUp.js';
-import { differences, type RecordedMode, type Scenario, scenarios } from '../../support/oracle.js';
-import { FakeIptablesNode, FakeNode } from '../../support/testNode.js';
+import { differences, type RecordedMode, type Scenario, scenarios } from '../../support/oracle/oracle.js';
+import { FakeIptablesNode, FakeNode } from '../../support/oracle/testNode.js';
 
 function recordings<Node extends FakeNode | FakeIptablesNode>(
   mode: RecordedMode,

@@ -15,8 +15,8 @@ import { hasTraces } from '../../../src/modes/ipvs/traces.js';
 import type { FormerState } from '../../../src/modes/mode.js';
 import { iptablesWithout, type RulesInUse } from '../../../src/modes/shared/rulesInUse.js';
 import { FormerModes } from '../../../src/reconcile/formerModes.js';
-import { type Scenario, scenarios } from '../../support/oracle.js';
-import { FakeIptablesNode, FakeNode } from '../../support/testNode.js';
+import { type Scenario, scenarios } from '../../support/oracle/oracle.js';
+import { FakeIptablesNode, FakeNode } from '../../support/oracle/testNode.js';
 
 type AnyNode = FakeNode | FakeIptablesNode;
 

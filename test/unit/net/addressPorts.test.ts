@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
 import type { Family } from '../../../src/net/address.js';
 import { AddressPorts, AddressPortsBuilder } from '../../../src/net/addressPorts.js';
-import { heapInUse } from '../../support/garbage.js';
+import { heapInUse } from '../../support/measures/garbage.js';
 
 const TEXTS: Readonly<Record<Family, readonly string[]>> = {
   4: ['0.0.0.0:0', '0.0.0.1:1', '10.0.0.9:80', '10.0.0.10:80', '10.0.0.10:81', '255.255.255.255:65535'],

@@ -6,7 +6,7 @@ import { decodeObject } from '../../../src/objects/decode.js';
 import { frontendCount, MOST_FRONTENDS } from '../../../src/objects/frontendCount.js';
 import type { KubernetesObject, Service } from '../../../src/objects/types.js';
 import { frontendsOf } from '../../../src/services/frontends.js';
-import { threadTimes } from '../../support/threadTimes.js';
+import { threadTimes } from '../../support/measures/threadTimes.js';
 
 const list = <T>(count: number, make: (i: number) => T): T[] =>
   Array.from({ length: count }, (_, i) => make(i));

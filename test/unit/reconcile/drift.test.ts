@@ -3,9 +3,9 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { NetlinkError } from '../../../src/errors.js';
 import { failNth } from '../../../src/kernel/testing/index.js';
-import { HOST, service, slice } from '../../support/manifests.js';
-import { edit } from '../../support/tamperRules.js';
-import { FakeIptablesNode, FakeNode } from '../../support/testNode.js';
+import { HOST, service, slice } from '../../support/clusters/manifests.js';
+import { edit } from '../../support/fakes/tamperRules.js';
+import { FakeIptablesNode, FakeNode } from '../../support/oracle/testNode.js';
 
 const WEB = service('web', '10.96.0.1') + slice('web', '10.0.0.1');
 

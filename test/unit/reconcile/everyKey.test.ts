@@ -4,8 +4,8 @@ import { it } from 'node:test';
 import type { Item } from '../../../src/modes/ipvs/index.js';
 import type { Desired } from '../../../src/modes/mode.js';
 import { PIECE } from '../../../src/reconcile/planner.js';
-import { HOST, service, slice } from '../../support/manifests.js';
-import { FakeNode } from '../../support/testNode.js';
+import { HOST, service, slice } from '../../support/clusters/manifests.js';
+import { FakeNode } from '../../support/oracle/testNode.js';
 
 /** Text of Services with a slice each; neighbours share an external IP. */
 const services = (count: number) =>

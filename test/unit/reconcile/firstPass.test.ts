@@ -6,8 +6,8 @@ import { FakeKernel } from '../../../src/kernel/testing/index.js';
 import { decodeObject } from '../../../src/objects/decode.js';
 import type { KubernetesObject } from '../../../src/objects/types.js';
 import { PIECE } from '../../../src/reconcile/planner.js';
-import { HOST } from '../../support/manifests.js';
-import { FakeNode } from '../../support/testNode.js';
+import { HOST } from '../../support/clusters/manifests.js';
+import { FakeNode } from '../../support/oracle/testNode.js';
 
 const SERVICES = 3 * PIECE + 10;
 /** Services whose planning takes longer than a time slice: the kernel has been read before they are planned. */

@@ -4,7 +4,7 @@
 //   HISTORY=17 node --test dist/test/unit/reconcile/histories.test.js         one of them again
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { type HistoryCounts, runHistory } from '../../support/history.js';
+import { type HistoryCounts, runHistory } from '../../support/clusters/history.js';
 
 const { HISTORY, HISTORIES = '120' } = process.env;
 const SEEDS = HISTORY ? [Number(HISTORY)] : Array.from({ length: Number(HISTORIES) }, (_, i) => i + 1);

@@ -5,8 +5,8 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { NetlinkError } from '../../../src/errors.js';
 import { OVERDUE, Runner, type Timers } from '../../../src/reconcile/runner.js';
 import type { SyncSummary } from '../../../src/reconcile/summary.js';
-import { HOST, service, slice } from '../../support/manifests.js';
-import { FakeNode } from '../../support/testNode.js';
+import { HOST, service, slice } from '../../support/clusters/manifests.js';
+import { FakeNode } from '../../support/oracle/testNode.js';
 
 /** Period of audits, in ms: longer than the longest time between two retries. */
 const AUDIT = 60_000;

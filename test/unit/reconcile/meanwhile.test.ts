@@ -9,9 +9,9 @@ import { Reconciler } from '../../../src/reconcile/reconciler.js';
 import { ServiceCache } from '../../../src/services/serviceCache.js';
 import type { ServicePlanInput } from '../../../src/services/types.js';
 import { readManifest } from '../../../src/source/manifestFile.js';
-import { HOST, service, slice } from '../../support/manifests.js';
-import { comparable } from '../../support/randomCluster.js';
-import { FakeIptablesNode, FakeNode } from '../../support/testNode.js';
+import { HOST, service, slice } from '../../support/clusters/manifests.js';
+import { comparable } from '../../support/clusters/randomCluster.js';
+import { FakeIptablesNode, FakeNode } from '../../support/oracle/testNode.js';
 
 const WEB = service('web', '10.96.0.1') + slice('web', '10.0.0.1');
 const EXTERNAL = service('ext', '10.96.0.3', '  externalIPs: [192.0.2.1]');

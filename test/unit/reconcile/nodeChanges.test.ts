@@ -11,7 +11,7 @@ import { createProxy, type ServiceProxy } from '../../../src/proxy.js';
 import type { SyncSummary } from '../../../src/reconcile/summary.js';
 import type { HostChange } from '../../../src/services/types.js';
 import type { SourceEvents } from '../../../src/source/source.js';
-import { RandomCluster, randomFrom } from '../../support/randomCluster.js';
+import { RandomCluster, randomFrom } from '../../support/clusters/randomCluster.js';
 
 const SEEDS = 60;
 const STEPS = 12;

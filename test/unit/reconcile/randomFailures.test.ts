@@ -4,8 +4,8 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { NetlinkError } from '../../../src/errors.js';
 import type { Fault } from '../../../src/kernel/testing/index.js';
-import { comparable, RANDOM_HOST, RandomCluster, randomFrom } from '../../support/randomCluster.js';
-import { FakeNode } from '../../support/testNode.js';
+import { comparable, RANDOM_HOST, RandomCluster, randomFrom } from '../../support/clusters/randomCluster.js';
+import { FakeNode } from '../../support/oracle/testNode.js';
 
 const SEEDS = 60;
 const STEPS = 25;

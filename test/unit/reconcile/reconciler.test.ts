@@ -4,8 +4,8 @@ import { describe, it } from 'node:test';
 import { NetlinkError } from '../../../src/errors.js';
 import { failNth } from '../../../src/kernel/testing/index.js';
 import { RETRY } from '../../../src/reconcile/retries.js';
-import { HOST, service, slice } from '../../support/manifests.js';
-import { FakeNode } from '../../support/testNode.js';
+import { HOST, service, slice } from '../../support/clusters/manifests.js';
+import { FakeNode } from '../../support/oracle/testNode.js';
 
 describe('a change', () => {
   it('of one real server is one operation', async () => {

@@ -1,9 +1,9 @@
 // Repairs that another program undoes after each audit.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { scenarios } from '../../support/oracle.js';
-import { edit } from '../../support/tamperRules.js';
-import { FakeIptablesNode } from '../../support/testNode.js';
+import { edit } from '../../support/fakes/tamperRules.js';
+import { scenarios } from '../../support/oracle/oracle.js';
+import { FakeIptablesNode } from '../../support/oracle/testNode.js';
 
 it('an audit that repairs what the one before it repaired says so', async () => {
   const [scenario] = scenarios('iptables');

@@ -4,8 +4,8 @@ import { describe, it } from 'node:test';
 import type { FakeKernel } from '../../../src/kernel/testing/index.js';
 import type { Item } from '../../../src/modes/ipvs/index.js';
 import type { Desired } from '../../../src/modes/mode.js';
-import { HOST, service, slice } from '../../support/manifests.js';
-import { FakeNode } from '../../support/testNode.js';
+import { HOST, service, slice } from '../../support/clusters/manifests.js';
+import { FakeNode } from '../../support/oracle/testNode.js';
 
 const WEB = service('web', '10.96.0.1', '  externalIPs: [192.0.2.1]');
 

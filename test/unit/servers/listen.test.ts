@@ -6,8 +6,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { BadRequest, type Handler, plain, routes } from '../../../src/servers/handler.js';
 import { bindHint, listen, openServer } from '../../../src/servers/listen.js';
 import { closeAfter } from '../../support/closeAfter.js';
-import { closing, openListener as open } from '../../support/openListener.js';
-import { ask, dial, parse, readAll } from '../../support/request.js';
+import { closing, openListener as open } from '../../support/http/openListener.js';
+import { ask, dial, parse, readAll } from '../../support/http/request.js';
 
 function unexpected(error: unknown): never {
   throw error;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type Metrics, openMetrics } from '../../../src/servers/metrics.js';
 import { closeAfter } from '../../support/closeAfter.js';
-import { promtool } from '../../support/promtool.js';
+import { promtool } from '../../support/processes/promtool.js';
 
 /** A block of the event loop, in ms. */
 const STALL = 500;

@@ -5,7 +5,7 @@ import { isOnHost, type Request } from '../../../src/servers/handler.js';
 import { listen } from '../../../src/servers/listen.js';
 import { type MetricsServerOptions, metricsHandler } from '../../../src/servers/metricsServer.js';
 import { closeAfter } from '../../support/closeAfter.js';
-import { ask, dial } from '../../support/request.js';
+import { ask, dial } from '../../support/http/request.js';
 
 const STARTED = Date.parse('2024-10-16T21:03:43.700Z');
 

@@ -3,9 +3,9 @@ import { createServer, type Socket } from 'node:net';
 import { describe, it } from 'node:test';
 import { type ServiceHealthCheck, ServiceHealthServers } from '../../../src/servers/serviceHealth.js';
 import { closeAfter } from '../../support/closeAfter.js';
-import { scenarios } from '../../support/oracle.js';
-import { healthNow, recordedHealth } from '../../support/recordedHealth.js';
-import { ask, dial } from '../../support/request.js';
+import { ask, dial } from '../../support/http/request.js';
+import { scenarios } from '../../support/oracle/oracle.js';
+import { healthNow, recordedHealth } from '../../support/oracle/recordedHealth.js';
 
 /** kube-proxy's response on one port. */
 interface Recorded {

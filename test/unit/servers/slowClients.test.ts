@@ -6,8 +6,8 @@ import { describe, it } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { plain } from '../../../src/servers/handler.js';
 import { LIMITS } from '../../../src/servers/serve.js';
-import { closing, openListener as open } from '../../support/openListener.js';
-import { ask, dial, readAll } from '../../support/request.js';
+import { closing, openListener as open } from '../../support/http/openListener.js';
+import { ask, dial, readAll } from '../../support/http/request.js';
 
 describe('a slow client', () => {
   const limits = { headers: 100, request: 300, stalled: 200, idle: 250, check: 50 };

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import type { AddressPorts } from '../../../src/net/addressPorts.js';
 import { categorizeEndpoints } from '../../../src/services/categorizeEndpoints.js';
 import type { Endpoint } from '../../../src/services/endpointList.js';
-import { endpointList } from '../../support/endpoints.js';
+import { endpointList } from '../../support/clusters/endpoints.js';
 
 const NODE = { name: 'node-a', zone: 'zone-a' };
 

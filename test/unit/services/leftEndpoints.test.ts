@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import type { EndpointSlice, KubernetesObject } from '../../../src/objects/types.js';
 import { joinEndpoints, LeftEndpoints } from '../../../src/services/leftEndpoints.js';
 import { readManifest } from '../../../src/source/manifestFile.js';
-import { slice } from '../../support/manifests.js';
+import { slice } from '../../support/clusters/manifests.js';
 
 async function sliceOf(name: string, ...endpoints: string[]): Promise<EndpointSlice> {
   const text = slice(name, ...endpoints).replace(

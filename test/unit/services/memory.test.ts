@@ -4,7 +4,7 @@ import { it } from 'node:test';
 import { decodeObject } from '../../../src/objects/decode.js';
 import { Interning } from '../../../src/objects/interning.js';
 import { ServiceCache } from '../../../src/services/serviceCache.js';
-import { heapInUse } from '../../support/garbage.js';
+import { heapInUse } from '../../support/measures/garbage.js';
 
 const SERVICES = 2000;
 

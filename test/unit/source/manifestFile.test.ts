@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 import { describeProblem } from '../../../src/errors.js';
 import { findDuplicateKey } from '../../../src/source/duplicateKeys.js';
 import { readManifest } from '../../../src/source/manifestFile.js';
-import { threadTimes } from '../../support/threadTimes.js';
+import { threadTimes } from '../../support/measures/threadTimes.js';
 
 const object = (name: string) => ({
   apiVersion: 'v1',

@@ -17,7 +17,7 @@ import { describeProblem } from '../../../src/errors.js';
 import { STILL } from '../../../src/source/followedFile.js';
 import { identityOf } from '../../../src/source/manifestFile.js';
 import { ManifestSource } from '../../../src/source/manifests.js';
-import { service } from '../../support/manifests.js';
+import { service } from '../../support/clusters/manifests.js';
 
 const A = service('a', '10.96.0.1');
 const B = service('b', '10.96.0.2');

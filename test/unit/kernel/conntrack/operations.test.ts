@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { DETAILS, FLOW as FLOW_RECORD, OPERATION } from '../../../../src/kernel/conntrack/layouts.js';
-import { FLOW, four, hex, writtenOperation, zeros } from '../../../support/flowRecords.js';
+import { FLOW, four, hex, writtenOperation, zeros } from '../../../support/tables/flowRecords.js';
 
 describe('an operation', () => {
   const tuple = { source: '10.0.0.9', destination: '10.0.0.1', sourcePort: 4000, destinationPort: 80 };

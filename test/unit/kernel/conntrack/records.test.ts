@@ -5,7 +5,7 @@ import { DETAILS, FLOW_FIELD, FLOW as FLOW_RECORD } from '../../../../src/kernel
 import { readFlows } from '../../../../src/kernel/conntrack/records.js';
 import { FLOW_STATUSES, statusNames } from '../../../../src/kernel/conntrack/states.js';
 import { readAll } from '../../../../src/kernel/listing.js';
-import { FLOW, flowOf, four, hex, writtenFlow, zeros } from '../../../support/flowRecords.js';
+import { FLOW, flowOf, four, hex, writtenFlow, zeros } from '../../../support/tables/flowRecords.js';
 
 describe('a flow', () => {
   it('is named by protocol, original tuple, zone and id', () => {

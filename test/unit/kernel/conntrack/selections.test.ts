@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { FILTER } from '../../../../src/kernel/conntrack/layouts.js';
-import { four, hex, written, zeros } from '../../../support/flowRecords.js';
+import { four, hex, written, zeros } from '../../../support/tables/flowRecords.js';
 
 describe('a filter', () => {
   it('names the fields that it compares', () => {

@@ -6,7 +6,7 @@ import { formatSets } from '../../../../src/kernel/ipset/save.js';
 import type { EntryOf, IpsetOperation, SetDefinition, SetEntry } from '../../../../src/kernel/ipset/types.js';
 import { FakeIpset } from '../../../../src/kernel/testing/ipset.js';
 import { throwOnFailure } from '../../../../src/kernel/throwOnFailure.js';
-import { asked, comparable, expected, NAMED } from '../../../support/ipsetLines.js';
+import { asked, comparable, expected, NAMED } from '../../../support/tables/ipsetLines.js';
 
 const SET: SetDefinition = { name: 'a', type: 'hash:ip,port', family: 4 };
 

@@ -10,8 +10,8 @@ import { openIptables } from '../../../../src/kernel/iptables/index.js';
 import { parseTables, SavedReader, tablesOf } from '../../../../src/kernel/iptables/saved.js';
 import type { SavedChain } from '../../../../src/kernel/iptables/types.js';
 import { observeRules } from '../../../../src/modes/iptables/observeRules.js';
-import { heapInUse } from '../../../support/garbage.js';
-import { blocksOf } from '../../../support/threadBlocks.js';
+import { heapInUse } from '../../../support/measures/garbage.js';
+import { blocksOf } from '../../../support/measures/threadBlocks.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'knp-saved-'));
 const PATH = process.env['PATH'];

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { formatRules } from '../../../../src/kernel/ipvs/formatRules.js';
 import { parseRules, RulesError } from '../../../../src/kernel/ipvs/rules.js';
-import { server, service } from '../../../support/ipvs.js';
+import { server, service } from '../../../support/tables/ipvs.js';
 
 const WEB = { address: '10.96.0.1', port: 80, protocol: 'tcp' } as const;
 

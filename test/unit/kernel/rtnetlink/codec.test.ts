@@ -14,7 +14,7 @@ import { encodeRule, readRule } from '../../../../src/kernel/rtnetlink/rules/cod
 import type { NewNeighbour, NewRoute, NewRule } from '../../../../src/kernel/rtnetlink/types.js';
 import { HOST_IS_LITTLE } from '../../../../src/kernel/wire/messages.js';
 import { ROOT } from '../../../support/paths.js';
-import { HEADER, listed, NAMES, only, withHeader } from '../../../support/rtnetlink/messages.js';
+import { HEADER, listed, NAMES, only, withHeader } from '../../../support/tables/rtnetlink/messages.js';
 
 const LINKS = new Uint8Array(readFileSync(join(ROOT, 'test/native/captures/route-links.reply')));
 const ROUTE: NewRoute = {

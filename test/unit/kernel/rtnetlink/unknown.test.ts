@@ -15,7 +15,7 @@ import { passes, readRoute } from '../../../../src/kernel/rtnetlink/routes/read.
 import { encodeRoute } from '../../../../src/kernel/rtnetlink/routes/write.js';
 import { encodeRule, readRule } from '../../../../src/kernel/rtnetlink/rules/codec.js';
 import type { LinkAddress, Neighbour, Route, Rule } from '../../../../src/kernel/rtnetlink/types.js';
-import { HEADER, listed, NAMES, only } from '../../../support/rtnetlink/messages.js';
+import { HEADER, listed, NAMES, only } from '../../../support/tables/rtnetlink/messages.js';
 
 const TYPE = 200; // no attribute of any kernel has this number
 const VALUE = Uint8Array.of(1, 2, 3, 4, 5);

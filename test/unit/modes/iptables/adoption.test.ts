@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { it } from 'node:test';
 import { FakeKernel } from '../../../../src/kernel/testing/index.js';
-import { scenarios } from '../../../support/oracle.js';
-import { FakeIptablesNode } from '../../../support/testNode.js';
+import { scenarios } from '../../../support/oracle/oracle.js';
+import { FakeIptablesNode } from '../../../support/oracle/testNode.js';
 
 for (const scenario of scenarios('iptables')) {
   it(scenario.name, async () => {

@@ -8,8 +8,8 @@ import { after, it } from 'node:test';
 import { openIptables } from '../../../../src/kernel/iptables/index.js';
 import { FakeKernel } from '../../../../src/kernel/testing/index.js';
 import type { KubernetesObject } from '../../../../src/objects/types.js';
-import { collectGarbage } from '../../../support/garbage.js';
-import { FakeIptablesNode } from '../../../support/testNode.js';
+import { collectGarbage } from '../../../support/measures/garbage.js';
+import { FakeIptablesNode } from '../../../support/oracle/testNode.js';
 
 const SERVICES = 3000;
 const AUDITS = 4;

@@ -1,7 +1,14 @@
 // The cost of a change does not grow with the cluster, and neither does the text that iptables-restore reads.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { atEachSize, cluster, hostChange, node, service, slice } from '../../../support/countedCluster.js';
+import {
+  atEachSize,
+  cluster,
+  hostChange,
+  node,
+  service,
+  slice,
+} from '../../../support/clusters/countedCluster.js';
 
 describe('with 600 Services and with 10 000 the cost is the same', () => {
   const inIptables = { mode: 'iptables' } as const;

@@ -1,7 +1,7 @@
 // Equal rules of one Service: kube-proxy adds one for each time that the Service lists an address.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { FakeIptablesNode } from '../../../support/testNode.js';
+import { FakeIptablesNode } from '../../../support/oracle/testNode.js';
 
 const HOST = {
   configuration: { clusterCIDR: '10.244.0.0/16' },

@@ -3,10 +3,15 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { NetlinkError } from '../../../../src/errors.js';
 import type { Fault } from '../../../../src/kernel/testing/index.js';
-import { differences, scenarios } from '../../../support/oracle.js';
-import { comparable, RANDOM_HOST, RandomCluster, randomFrom } from '../../../support/randomCluster.js';
-import { tamperWithRules } from '../../../support/tamperRules.js';
-import { FakeIptablesNode } from '../../../support/testNode.js';
+import {
+  comparable,
+  RANDOM_HOST,
+  RandomCluster,
+  randomFrom,
+} from '../../../support/clusters/randomCluster.js';
+import { tamperWithRules } from '../../../support/fakes/tamperRules.js';
+import { differences, scenarios } from '../../../support/oracle/oracle.js';
+import { FakeIptablesNode } from '../../../support/oracle/testNode.js';
 
 const refused = (operation: string, target: string) =>
   new NetlinkError({ code: 'ERR_PROCESS', operation, target, kernelMessage: 'refused' });

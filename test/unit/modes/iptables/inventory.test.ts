@@ -6,8 +6,8 @@ import type { ProgrammedFrontend } from '../../../../src/modes/inventory.js';
 import { frontendsIn } from '../../../../src/modes/iptables/inventory.js';
 import { joinHostPort } from '../../../../src/net/address.js';
 import type { Frontend, ServicePort } from '../../../../src/services/types.js';
-import { recordedPorts, recordedRules } from '../../../support/iptablesNode.js';
-import { scenarios } from '../../../support/oracle.js';
+import { recordedPorts, recordedRules } from '../../../support/oracle/iptablesNode.js';
+import { scenarios } from '../../../support/oracle/oracle.js';
 
 /** The rules as iptables-save -c prints them, with these counters. */
 async function counted(text: string, packets = 0, bytes = 0) {

@@ -4,7 +4,7 @@ import { it } from 'node:test';
 import { decodeObject } from '../../../../src/objects/decode.js';
 import type { KubernetesObject } from '../../../../src/objects/types.js';
 import { identityOf } from '../../../../src/source/manifestFile.js';
-import { FakeIptablesNode } from '../../../support/testNode.js';
+import { FakeIptablesNode } from '../../../support/oracle/testNode.js';
 
 const HOST = {
   configuration: { clusterCIDR: '10.244.0.0/16' },

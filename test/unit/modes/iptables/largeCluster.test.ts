@@ -2,7 +2,7 @@
 // of kube-proxy.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { FakeIptablesNode } from '../../../support/testNode.js';
+import { FakeIptablesNode } from '../../../support/oracle/testNode.js';
 
 const HOST = {
   configuration: { clusterCIDR: '10.244.0.0/16' },

@@ -4,9 +4,9 @@ import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { it } from 'node:test';
 import { KERNEL_MODULES } from '../../../../src/modes/iptables/modules.js';
-import { recordedRules } from '../../../support/iptablesNode.js';
-import { scenarios } from '../../../support/oracle.js';
-import { modulesOf } from '../../../support/ruleModules.js';
+import { recordedRules } from '../../../support/oracle/iptablesNode.js';
+import { scenarios } from '../../../support/oracle/oracle.js';
+import { modulesOf } from '../../../support/tables/ruleModules.js';
 
 /** Modules that are loaded on demand, because few rules need them. */
 const ON_DEMAND = ['xt_recent', 'xt_sctp'];

@@ -6,9 +6,9 @@ import { NetlinkError } from '../../../../src/errors.js';
 import { FakeIptables, FakeKernel } from '../../../../src/kernel/testing/index.js';
 import { FEATURES, isProgrammed } from '../../../../src/modes/iptables/features.js';
 import { checkFeatures, PROBE_CHAIN, probeFeatures } from '../../../../src/modes/iptables/prepare.js';
-import { machine, machineWith } from '../../../support/machine.js';
-import { scenarios } from '../../../support/oracle.js';
-import { FakeIptablesNode } from '../../../support/testNode.js';
+import { machine, machineWith } from '../../../support/fakes/machine.js';
+import { scenarios } from '../../../support/oracle/oracle.js';
+import { FakeIptablesNode } from '../../../support/oracle/testNode.js';
 
 const MODULES = FEATURES.map(({ module }) => module);
 const BOTH = [4, 6] as const;

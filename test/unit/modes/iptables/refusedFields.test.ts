@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { NetlinkError } from '../../../../src/errors.js';
 import type { Failure } from '../../../../src/reconcile/summary.js';
-import { HOST, service, slice } from '../../../support/manifests.js';
-import { FakeIptablesNode } from '../../../support/testNode.js';
+import { HOST, service, slice } from '../../../support/clusters/manifests.js';
+import { FakeIptablesNode } from '../../../support/oracle/testNode.js';
 
 const SPEC = `
   type: LoadBalancer

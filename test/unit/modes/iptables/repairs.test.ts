@@ -6,9 +6,9 @@ import type { IptablesOperation } from '../../../../src/kernel/iptables/types.js
 import { BLOCK_LOCALNET } from '../../../../src/modes/iptables/fixedChains.js';
 import { cleanUp } from '../../../../src/reconcile/cleanUp.js';
 import { Runner } from '../../../../src/reconcile/runner.js';
-import { scenarios } from '../../../support/oracle.js';
-import { edit } from '../../../support/tamperRules.js';
-import { FakeIptablesNode } from '../../../support/testNode.js';
+import { edit } from '../../../support/fakes/tamperRules.js';
+import { scenarios } from '../../../support/oracle/oracle.js';
+import { FakeIptablesNode } from '../../../support/oracle/testNode.js';
 
 const scenario = scenarios('iptables').find(({ name }) => name === 'node-port');
 assert.ok(scenario);

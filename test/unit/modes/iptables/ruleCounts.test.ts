@@ -5,9 +5,9 @@ import { NetlinkError } from '../../../../src/errors.js';
 import { FakeKernel } from '../../../../src/kernel/testing/index.js';
 import { iptablesOptions } from '../../../../src/modes/iptables/fromConfiguration.js';
 import { type CountedMode, createCountedMode } from '../../../../src/modes/iptables/ruleCounts.js';
-import { scenarios } from '../../../support/oracle.js';
-import { edit } from '../../../support/tamperRules.js';
-import { TestNode } from '../../../support/testNode.js';
+import { edit } from '../../../support/fakes/tamperRules.js';
+import { scenarios } from '../../../support/oracle/oracle.js';
+import { TestNode } from '../../../support/oracle/testNode.js';
 
 const FAMILIES = [4, 6] as const;
 

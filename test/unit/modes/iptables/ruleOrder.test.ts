@@ -1,8 +1,8 @@
 // Rules of a Service in KUBE-SERVICES that match the same packets: their order is that of kube-proxy, whatever changed before.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { edit } from '../../../support/tamperRules.js';
-import { FakeIptablesNode } from '../../../support/testNode.js';
+import { edit } from '../../../support/fakes/tamperRules.js';
+import { FakeIptablesNode } from '../../../support/oracle/testNode.js';
 
 const HOST = {
   configuration: { clusterCIDR: '10.244.0.0/16' },

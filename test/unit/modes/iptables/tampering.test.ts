@@ -8,9 +8,9 @@ import { type Item, itemMap } from '../../../../src/modes/iptables/items.js';
 import { observeRules } from '../../../../src/modes/iptables/observeRules.js';
 import { watchTables } from '../../../../src/modes/iptables/tampering.js';
 import type { DisturbedCheck } from '../../../../src/modes/mode.js';
-import { scenarios } from '../../../support/oracle.js';
-import { edit } from '../../../support/tamperRules.js';
-import { FakeIptablesNode } from '../../../support/testNode.js';
+import { edit } from '../../../support/fakes/tamperRules.js';
+import { scenarios } from '../../../support/oracle/oracle.js';
+import { FakeIptablesNode } from '../../../support/oracle/testNode.js';
 
 const PERIOD = 30_000;
 

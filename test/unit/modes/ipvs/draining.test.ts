@@ -4,8 +4,8 @@ import { describe, it } from 'node:test';
 import { failNth } from '../../../../src/kernel/testing/index.js';
 import { DRAINING_CHECK } from '../../../../src/modes/ipvs/draining.js';
 import { IPVS_DEFAULTS } from '../../../../src/modes/ipvs/index.js';
-import { HOST, service, slice } from '../../../support/manifests.js';
-import { FakeNode } from '../../../support/testNode.js';
+import { HOST, service, slice } from '../../../support/clusters/manifests.js';
+import { FakeNode } from '../../../support/oracle/testNode.js';
 
 const WEB = service('web', '10.96.0.1');
 

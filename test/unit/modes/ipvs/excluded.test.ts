@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { FakeKernel } from '../../../../src/kernel/testing/index.js';
 import { cleanUp } from '../../../../src/reconcile/cleanUp.js';
-import { HOST, service, slice } from '../../../support/manifests.js';
-import { FakeNode } from '../../../support/testNode.js';
+import { HOST, service, slice } from '../../../support/clusters/manifests.js';
+import { FakeNode } from '../../../support/oracle/testNode.js';
 
 const EXCLUDED = { ...HOST, configuration: { ipvs: { excludeCIDRs: ['10.96.0.0/24'] } } };
 const WEB = service('web', '10.96.0.1');

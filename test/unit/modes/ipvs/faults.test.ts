@@ -1,7 +1,7 @@
 // Every operation of every recorded cluster fails once. The random clusters, which have most operations, and smaller groups of
 // operations are in test/long.
-import { failEveryOperation } from '../../../support/everyFault.js';
-import { isRandom, scenarios } from '../../../support/oracle.js';
+import { failEveryOperation } from '../../../support/clusters/everyFault.js';
+import { isRandom, scenarios } from '../../../support/oracle/oracle.js';
 
 failEveryOperation(
   scenarios('ipvs').filter((recording) => !isRandom(recording)),

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { curesOf, ipvsOptions } from '../../../../src/modes/ipvs/fromConfiguration.js';
-import { decodeConfiguration } from '../../../support/decodeConfiguration.js';
+import { decodeConfiguration } from '../../../support/clusters/decodeConfiguration.js';
 
 function options(raw: Record<string, unknown>) {
   const { configuration, problems } = decodeConfiguration(raw);

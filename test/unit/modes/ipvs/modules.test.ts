@@ -4,7 +4,7 @@ import { it } from 'node:test';
 import { IPVS_DEFAULTS } from '../../../../src/modes/ipvs/index.js';
 import { kernelModules } from '../../../../src/modes/ipvs/modules.js';
 import { chains, jumps } from '../../../../src/modes/ipvs/rules.js';
-import { modulesOf } from '../../../support/ruleModules.js';
+import { modulesOf } from '../../../support/tables/ruleModules.js';
 
 /** Modules that are loaded on demand, because few rules need them. */
 const ON_DEMAND = ['xt_physdev', 'xt_ipvs'];

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { NetlinkError } from '../../../../src/errors.js';
-import { HOST, service, slice } from '../../../support/manifests.js';
-import { FakeNode } from '../../../support/testNode.js';
+import { HOST, service, slice } from '../../../support/clusters/manifests.js';
+import { FakeNode } from '../../../support/oracle/testNode.js';
 
 const WEB = service('web', '10.96.0.1');
 const KEY = 'virtual service 10.96.0.1:80/tcp';

@@ -5,7 +5,7 @@ import { NetlinkError, ROLLED_BACK } from '../../../../src/errors.js';
 import type { IptablesOperation, SavedRules } from '../../../../src/kernel/iptables/types.js';
 import { findFamilies, usableFamilies } from '../../../../src/modes/shared/families.js';
 import type { Family } from '../../../../src/net/address.js';
-import { machine, machineWith } from '../../../support/machine.js';
+import { machine, machineWith } from '../../../support/fakes/machine.js';
 
 const ALL_TABLES: SavedRules = new Map([
   ['filter/INPUT', []],

@@ -5,8 +5,8 @@ import type { Explanation, PacketQuestion } from '../../../../../src/modes/expla
 import { explainPacket } from '../../../../../src/modes/iptables/explain/explainPacket.js';
 import { IPTABLES_DEFAULTS } from '../../../../../src/modes/iptables/options.js';
 import type { PathFacts } from '../../../../../src/modes/shared/explain/facts.js';
-import { factsOf, recordedRules } from '../../../../support/iptablesNode.js';
-import { type Scenario, scenarios } from '../../../../support/oracle.js';
+import { factsOf, recordedRules } from '../../../../support/oracle/iptablesNode.js';
+import { type Scenario, scenarios } from '../../../../support/oracle/oracle.js';
 
 const named = (name: string) => scenarios('iptables').find((each) => each.name === name) as Scenario;
 const NODE_PORT = named('node-port-local');

@@ -10,8 +10,8 @@ import type { PathFacts } from '../../../../../src/modes/shared/explain/facts.js
 import { isLoopback } from '../../../../../src/net/address.js';
 import { networkContains, parseNetwork } from '../../../../../src/net/network.js';
 import type { Frontend, ServicePort } from '../../../../../src/services/types.js';
-import { factsOf, recordedPorts, recordedRules } from '../../../../support/iptablesNode.js';
-import { type Scenario, scenarios } from '../../../../support/oracle.js';
+import { factsOf, recordedPorts, recordedRules } from '../../../../support/oracle/iptablesNode.js';
+import { type Scenario, scenarios } from '../../../../support/oracle/oracle.js';
 
 const CLIENTS = ['pod', 'node', 'outside'] as const;
 type Client = (typeof CLIENTS)[number];

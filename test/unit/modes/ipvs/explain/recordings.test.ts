@@ -7,8 +7,8 @@ import type { AddressId, VirtualService } from '../../../../../src/kernel/ipvs/t
 import type { Explanation } from '../../../../../src/modes/explanation.js';
 import { formatNetwork, parseNetwork } from '../../../../../src/net/network.js';
 import type { Protocol } from '../../../../../src/net/protocol.js';
-import { type Scenario, scenarios } from '../../../../support/oracle.js';
-import { FakeNode } from '../../../../support/testNode.js';
+import { type Scenario, scenarios } from '../../../../support/oracle/oracle.js';
+import { FakeNode } from '../../../../support/oracle/testNode.js';
 
 /** A scenario's node with kube-proxy's recorded rules, an uplink, and a network of pods. */
 async function nodeOf(scenario: Scenario): Promise<FakeNode> {

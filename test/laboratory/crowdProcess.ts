@@ -1,0 +1,95 @@
+// The process of a Crowd.
+import { once } from 'node:events';
+import { Agent, get, type IncomingMessage } from 'node:http';
+import { performance } from 'node:perf_hooks';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { CrowdAsk, CrowdOrders, CrowdReport } from './crowd.js';
+import { serveParent } from './namespaceProcess.js';
+
+/** Pause of a client after a request, as a multiple of the request's duration, to not overload a slow machine. */
+const REST = 2.5;
+/** Timeout of a request, in ms. */
+const PATIENCE = 30_000;
+
+class Clients {
+  readonly #orders: CrowdOrders;
+  readonly #began = performance.now();
+  readonly #answers: Record<string, number> = {};
+  readonly #failures: string[] = [];
+  #requests = 0;
+  #stopping = false;
+  #all: Promise<unknown> = Promise.resolve();
+
+  constructor(orders: CrowdOrders) {
+    this.#orders = orders;
+  }
+
+  /** Resolves when each client has its first response. */
+  async start(): Promise<void> {
+    const { keepAlive, short } = this.#orders;
+    const firsts: Promise<void>[] = [];
+    const all = Array.from({ length: keepAlive + short }, (_, i) => {
+      return new Promise<void>((ended) => {
+        firsts.push(new Promise((first) => this.#run(i < keepAlive, first).then(ended)));
+      });
+    });
+    this.#all = Promise.all(all);
+    await Promise.all(firsts);
+  }
+
+  async stop(): Promise<CrowdReport> {
+    this.#stopping = true;
+    await this.#all;
+    return this.report;
+  }
+
+  get report(): CrowdReport {
+    return { requests: this.#requests, failures: this.#failures, answers: this.#answers };
+  }
+
+  async #run(keeps: boolean, first: () => void): Promise<void> {
+    const agent = keeps ? new Agent({ keepAlive: true, maxSockets: 1 }) : false;
+    while (!this.#stopping) {
+      const began = performance.now();
+      await this.#request(agent);
+      first();
+      await delay(REST * (performance.now() - began));
+    }
+    if (agent) agent.destroy();
+  }
+
+  async #request(agent: Agent | false): Promise<void> {
+    const began = performance.now();
+    this.#requests += 1;
+    try {
+      const by = await ask(this.#orders, agent);
+      this.#answers[by] = (this.#answers[by] ?? 0) + 1;
+    } catch (error) {
+      const { code, message } = error as Error & { code?: unknown };
+      const at = (began - this.#began).toFixed(0);
+      const took = (performance.now() - began).toFixed(0);
+      const kind = agent ? 'a kept connection' : 'a connection of its own';
+      this.#failures.push(`at ${at} ms, over ${kind}, after ${took} ms: ${code ?? message}`);
+    }
+  }
+}
+
+/** The server that responded. A response is the server's address twice; half a response is an error. */
+async function ask({ address, port }: CrowdOrders, agent: Agent | false): Promise<string> {
+  const request = get({ host: address, port, agent, signal: AbortSignal.timeout(PATIENCE) });
+  const [response] = (await once(request, 'response')) as [IncomingMessage];
+  const text = (await response.setEncoding('utf8').toArray()).join('');
+  const [by, again] = text.split(' ');
+  if (!by || by !== again) throw new Error(`invalid response ${JSON.stringify(text)}`);
+  return by;
+}
+
+let clients: Clients | undefined;
+
+serveParent(async (asked: CrowdAsk): Promise<CrowdReport | undefined> => {
+  if (asked === 'stop') return clients?.stop();
+  if (asked === 'report') return clients?.report;
+  clients = new Clients(asked);
+  await clients.start();
+  return undefined;
+});

@@ -1,0 +1,78 @@
+// The modes of the agent's tests, each on a fake kernel.
+
+import { parseSaved, type SavedRules } from '../../../src/kernel/iptables/index.js';
+import { FakeKernel } from '../../../src/kernel/testing/index.js';
+import { IPTABLES_DEFAULTS } from '../../../src/modes/iptables/index.js';
+import { createCountedMode } from '../../../src/modes/iptables/ruleCounts.js';
+import { createIpvsMode, IPVS_DEFAULTS } from '../../../src/modes/ipvs/index.js';
+import { mapKernel } from '../mapMode/index.js';
+import type { TestKernel } from './testKernel.js';
+
+/** Mode → creates an empty kernel. */
+export const TEST_MODES: Readonly<Record<string, () => TestKernel>> = {
+  ipvs: ipvsKernel,
+  iptables: iptablesKernel,
+  map: mapKernel,
+};
+
+function hostKernel() {
+  return Object.assign(new FakeKernel(), { watchHost: async () => ({ close() {} }), close() {} });
+}
+
+function iptablesKernel(): TestKernel {
+  const kernel = hostKernel();
+  return {
+    open(auditPeriod, families = [4]) {
+      const options = { ...IPTABLES_DEFAULTS, families, auditPeriod };
+      const { mode, take } = createCountedMode(kernel, options);
+      return {
+        mode,
+        families: options.families,
+        minSyncPeriod: 0,
+        kernel,
+        parts: {},
+        ruleCounts: take,
+        packetCounters: async () => new Map([['localhost_nps_accepted_pkts', 3]]),
+      };
+    },
+    state: () => kernel.iptables.dump(4),
+    serves: (dialled) => captures(parseSaved(kernel.iptables.dump(4)), dialled).length > 0,
+    leadsTo: (dialled, endpoint) => leadsTo(parseSaved(kernel.iptables.dump(4)), dialled, endpoint),
+  };
+}
+
+/** Whether the rules for this `address:port` lead to the endpoint. */
+function leadsTo(rules: SavedRules, dialled: string, endpoint: string): boolean {
+  const reaches = (rule: string): boolean => {
+    if (rule.endsWith(`--to-destination ${endpoint}`)) return true;
+    return (rules.get(`nat/${/-j (\S+)/.exec(rule)?.[1]}`) ?? []).some(reaches);
+  };
+  return captures(rules, dialled).some(reaches);
+}
+
+/** The rules that match packets to this `address:port`: they accept or reject them. */
+function captures(rules: SavedRules, dialled: string): string[] {
+  const [address, port] = dialled.split(':');
+  const shared = ['nat/KUBE-SERVICES', 'filter/KUBE-SERVICES'].flatMap((chain) => rules.get(chain) ?? []);
+  return shared.filter((rule) => rule.startsWith(`-d ${address}/32 `) && rule.includes(`--dport ${port} `));
+}
+
+function ipvsKernel(): TestKernel {
+  const kernel = hostKernel();
+  const { ipvs, ipset, rtnetlink } = kernel;
+  return {
+    open(auditPeriod, families = [4]) {
+      const options = { ...IPVS_DEFAULTS, families, auditPeriod, kernelRelease: '6.1.0' };
+      return {
+        mode: createIpvsMode(kernel, options),
+        families: options.families,
+        minSyncPeriod: 0,
+        kernel,
+        parts: kernel,
+      };
+    },
+    state: () => [ipvs.dump(), ipset.dump(), rtnetlink.dump('kube-ipvs0')].join('\n'),
+    serves: (dialled) => ipvs.dump().includes(`-A -t ${dialled} `),
+    leadsTo: (dialled, endpoint) => ipvs.dump().includes(`-a -t ${dialled} -r ${endpoint}`),
+  };
+}

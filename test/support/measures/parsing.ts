@@ -1,0 +1,144 @@
+// The time of JavaScript's thread for 10000 operations and 10000 listed values, of each family, over IPv4 and IPv6.
+//
+//   node dist/test/support/measures/parsing.js
+//
+// Prints a table, in ms. The addon is not called: records are written, and read from records that are made up.
+import { fileURLToPath } from 'node:url';
+import type { Packing } from '../../../src/kernel/batch.js';
+import { FLOW, TUPLE } from '../../../src/kernel/conntrack/layouts.js';
+import { readFlows } from '../../../src/kernel/conntrack/records.js';
+import { PACKING as IPSET } from '../../../src/kernel/ipset/packing.js';
+import { PACKING as IPVS } from '../../../src/kernel/ipvs/packing.js';
+import { RecordWriter } from '../../../src/kernel/recordWriter.js';
+import { ADDRESS } from '../../../src/kernel/rtnetlink/layouts.js';
+import { PACKING as RTNETLINK } from '../../../src/kernel/rtnetlink/packing.js';
+import { readAddresses } from '../../../src/kernel/rtnetlink/records.js';
+import { threadTimes } from './threadTimes.js';
+
+/** Operations of a round. */
+const COUNT = 10_000;
+const ROUNDS = 30;
+
+/** Something whose time is measured for both families. */
+export interface Measured {
+  readonly name: string;
+  /** A round, over IPv4 or IPv6. */
+  round(family: 4 | 6): () => void;
+}
+
+const address = (family: 4 | 6, i: number) =>
+  family === 4
+    ? `10.${i >> 16}.${(i >> 8) & 255}.${i & 255}`
+    : `fd00:10:96::${(i >> 8).toString(16)}:${(i & 255).toString(16)}`;
+
+const list = <T>(make: (i: number) => T): T[] => Array.from({ length: COUNT }, (_, i) => make(i));
+
+function packing<Operation>(packing_: Packing<Operation>, operations: readonly Operation[]) {
+  return () => {
+    const writer = new RecordWriter(packing_.recordSize, operations.length);
+    for (const operation of operations) {
+      packing_.write(operation, writer);
+      const fault = writer.finish();
+      if (fault) throw new Error(`${fault.field} ${fault.rule}`);
+    }
+    writer.records();
+  };
+}
+
+function parsing(
+  name: string,
+  size: number,
+  read: (records: Uint8Array) => Iterable<unknown>,
+  write: (writer: RecordWriter, family: 4 | 6, i: number) => void,
+): Measured {
+  return {
+    name,
+    round(family) {
+      const writer = new RecordWriter(size, COUNT);
+      for (let i = 0; i < COUNT; i++) {
+        write(writer, family, i);
+        writer.finish();
+      }
+      const records = writer.records();
+      return () => {
+        let count = 0;
+        for (const value of read(records)) count += value === undefined ? 0 : 1;
+        if (count !== COUNT) throw new Error(`${name}: ${count} values`);
+      };
+    },
+  };
+}
+
+/** What is measured. */
+export const MEASURED: readonly Measured[] = [
+  {
+    name: 'ipvs: pack addRealServer',
+    round: (family) =>
+      packing(
+        IPVS,
+        list((i) => ({
+          do: 'addRealServer' as const,
+          service: { protocol: 'tcp' as const, address: address(family, 1), port: 80 },
+          realServer: { address: address(family, i), port: 8080, weight: 1 },
+        })),
+      ),
+  },
+  {
+    name: 'ipset: pack add',
+    round: (family) => {
+      const set = { name: 'knp', type: 'hash:ip,port' as const, family };
+      const entry = (i: number) => ({ address: address(family, i), protocol: 'tcp' as const, port: 80 });
+      return packing(
+        IPSET,
+        list((i) => ({ do: 'add' as const, set, entry: entry(i) })),
+      );
+    },
+  },
+  {
+    name: 'rtnetlink: pack addAddress',
+    round: (family) =>
+      packing(
+        RTNETLINK,
+        list((i) => ({
+          do: 'addAddress' as const,
+          address: { link: 'kube-ipvs0', address: address(family, i), prefix: family === 4 ? 32 : 128 },
+        })),
+      ),
+  },
+  parsing('rtnetlink: parse addresses', ADDRESS.SIZE, readAddresses, (writer, family, i) => {
+    writer.u8(ADDRESS.family, family);
+    writer.text('link', 'kube-ipvs0', ADDRESS.link);
+    writer.address('address', address(family, i), ADDRESS.address);
+  }),
+  parsing('conntrack: parse flows', FLOW.SIZE, readFlows, (writer, family, i) => {
+    writer.u8(FLOW.family, family);
+    for (const tuple of [FLOW.original, FLOW.reply]) {
+      writer.address('source', address(family, i), TUPLE.source, tuple);
+      writer.address('destination', address(family, 1), TUPLE.destination, tuple);
+    }
+  }),
+];
+
+/** The fastest round of each family, in ms: that which other processes disturbed least. The rounds alternate. */
+export function measure(measured: Measured): { readonly ipv4: number; readonly ipv6: number } {
+  const rounds = { ipv4: measured.round(4), ipv6: measured.round(6) };
+  const times: { ipv4: number[]; ipv6: number[] } = { ipv4: [], ipv6: [] };
+  for (let i = 0; i < ROUNDS; i++) {
+    for (const family of ['ipv4', 'ipv6'] as const) {
+      const started = threadTimes().ran;
+      rounds[family]();
+      times[family].push(threadTimes().ran - started);
+    }
+  }
+  return { ipv4: Math.min(...times.ipv4), ipv6: Math.min(...times.ipv6) };
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  console.log(`ms for ${COUNT}:`);
+  for (const measured of MEASURED) {
+    const { ipv4, ipv6 } = measure(measured);
+    console.log(
+      `${measured.name}: IPv4 ${ipv4.toFixed(1)}, IPv6 ${ipv6.toFixed(1)}, ratio ${(ipv6 / ipv4).toFixed(2)}`,
+    );
+  }
+}

@@ -1,0 +1,201 @@
+// A node with manifests: the complete path from text to kernel state, on a fake or a real kernel.
+import { readFileSync } from 'node:fs';
+import { isDeepStrictEqual } from 'node:util';
+import type { Configuration } from '../../../src/config/configuration.js';
+import { StaleFlowCleaner } from '../../../src/conntrack/staleFlowCleaner.js';
+import type { Problem } from '../../../src/errors.js';
+import type { Conntrack } from '../../../src/kernel/conntrack/types.js';
+import { FakeKernel } from '../../../src/kernel/testing/index.js';
+import { iptablesOptions } from '../../../src/modes/iptables/fromConfiguration.js';
+import {
+  createIptablesMode,
+  type Item as IptablesItem,
+  type IptablesKernel,
+  type Operation as IptablesModeOperation,
+} from '../../../src/modes/iptables/index.js';
+import { ipvsOptions } from '../../../src/modes/ipvs/fromConfiguration.js';
+import {
+  createIpvsMode,
+  type Item as IpvsItem,
+  type IpvsKernel,
+  type Operation as IpvsOperation,
+} from '../../../src/modes/ipvs/index.js';
+import type { KeyedOperation, Mode } from '../../../src/modes/mode.js';
+import type { KubernetesObject } from '../../../src/objects/types.js';
+import { NodeState } from '../../../src/reconcile/nodeState.js';
+import { Reconciler } from '../../../src/reconcile/reconciler.js';
+import { RETRY } from '../../../src/reconcile/retries.js';
+import type { SyncSummary } from '../../../src/reconcile/summary.js';
+import { ServiceCache } from '../../../src/services/serviceCache.js';
+import type { AssignedAddress, ServicePlanInput } from '../../../src/services/types.js';
+import { readManifest } from '../../../src/source/manifestFile.js';
+import { oneStep } from '../../../src/steps.js';
+import { decodeConfiguration } from '../clusters/decodeConfiguration.js';
+import type { Scenario, ToolOutput } from './oracle.js';
+
+/** The flows that a node deletes. */
+type NodeConntrack = Pick<Conntrack, 'list' | 'deleteFlows'>;
+
+/** The parts of a recording that a node needs. */
+type NodeScenario = Pick<Scenario, 'configuration' | 'interfaces'>;
+
+/** A node with its objects, and the reconciler that programs its kernel in one mode. */
+export class TestNode<Item, Operation extends KeyedOperation> {
+  readonly mode: Mode<Item, Operation>;
+  readonly reconciler: Reconciler<Item, Operation>;
+  readonly problems: Problem[] = [];
+  /** Time of the clock, in ms. */
+  now = 0;
+  readonly #cache = new ServiceCache();
+  readonly #addresses: readonly AssignedAddress[];
+  readonly #state: NodeState;
+  #objects = new Map<string, KubernetesObject>();
+
+  constructor(
+    scenario: NodeScenario,
+    conntrack: NodeConntrack,
+    openMode: (configuration: Configuration) => Mode<Item, Operation>,
+  ) {
+    const { mode: _, ...fields } = scenario.configuration; // The class selects the mode.
+    const { configuration, problems } = decodeConfiguration(fields);
+    if (problems.length > 0) throw new Error(JSON.stringify(problems));
+    this.mode = openMode(configuration);
+    this.#addresses = [{ link: 'lo', address: '127.0.0.1', prefix: 8 }, ...scenario.interfaces];
+    this.#state = new NodeState(this.mode.host, 'node-a');
+    this.#state.hostListed(this.#addresses);
+    const inputs = {
+      serviceNames: () => this.#cache.serviceNames(),
+      order: (services: Iterable<string>) => this.#cache.order(services),
+      totalEndpoints: () => this.#cache.totalEndpoints,
+      planInput: (service: string) => this.#cache.planInputInSteps(service, this.#state.facts),
+      planned: (service: string, input: ServicePlanInput | undefined) =>
+        oneStep(() => this.#cache.planned(service, input)),
+      node: () => this.#state.facts,
+      refresh: async () => {},
+      taken: () => {},
+      followUp: new StaleFlowCleaner(conntrack, (address, port) => this.#cache.isUdpFrontend(address, port)),
+    };
+    this.reconciler = new Reconciler(this.mode, inputs, () => this.now);
+  }
+
+  /** Replaces the objects of the cluster. Reports the differences, as a source does. */
+  load(file: string): Promise<void> {
+    return this.loadText(readFileSync(file, 'utf8'));
+  }
+
+  async loadText(text: string): Promise<void> {
+    const { objects, problems } = await readManifest('objects.yaml', text);
+    this.problems.push(...problems);
+    this.set(objects);
+  }
+
+  set(objects: ReadonlyMap<string, KubernetesObject>): void {
+    for (const [identity, object] of this.#objects) {
+      if (!objects.has(identity)) this.#apply('delete', object);
+    }
+    for (const [identity, object] of objects) {
+      if (!isDeepStrictEqual(this.#objects.get(identity), object)) this.#apply('set', object);
+    }
+    this.#objects = new Map(objects);
+  }
+
+  sync(): Promise<SyncSummary> {
+    return this.reconciler.sync();
+  }
+
+  /** Starts an audit, and runs its slices. Resolves to its summary. */
+  async audit(): Promise<SyncSummary> {
+    this.reconciler.startAudit();
+    for (let slices = 0; slices < 1000; slices++) {
+      const summary = await this.reconciler.auditSlice();
+      if (summary) return summary;
+    }
+    throw new Error('the audit does not end');
+  }
+
+  /** Time passes until every failed item is due; the next pass retries them. */
+  retryFailed(): void {
+    this.now += RETRY.most;
+    this.reconciler.retryFailed();
+  }
+
+  #apply(type: 'set' | 'delete', object: KubernetesObject): void {
+    for (const touched of this.#cache.apply({ type, object })) {
+      if ('service' in touched) this.reconciler.touch(touched.service);
+      else {
+        this.#state.nodeChanged(this.#cache.node('node-a'), new Set());
+        this.#state.hostListed(this.#addresses);
+        this.reconciler.touchAll();
+      }
+    }
+  }
+}
+
+/** A node in ipvs mode. */
+export class IpvsNode<Kernel extends IpvsKernel & { readonly conntrack: NodeConntrack }> extends TestNode<
+  IpvsItem,
+  IpvsOperation
+> {
+  readonly kernel: Kernel;
+
+  constructor(scenario: NodeScenario, kernel: Kernel, kernelRelease: string) {
+    super(scenario, kernel.conntrack, (configuration) =>
+      createIpvsMode(kernel, ipvsOptions(configuration, { families: [4, 6], kernelRelease })),
+    );
+    this.kernel = kernel;
+  }
+}
+
+/** A node in iptables mode. */
+export class IptablesNode<
+  Kernel extends IptablesKernel & { readonly conntrack: NodeConntrack },
+> extends TestNode<IptablesItem, IptablesModeOperation> {
+  readonly kernel: Kernel;
+
+  /** @param nfacct the kernel counts packets with nfacct, as that of the recordings */
+  constructor(scenario: NodeScenario, kernel: Kernel, nfacct = true) {
+    const own = { families: [4, 6], nfacct, conntrackLiberal: false } as const;
+    super(scenario, kernel.conntrack, (configuration) =>
+      createIptablesMode(kernel, iptablesOptions(configuration, own)),
+    );
+    this.kernel = kernel;
+  }
+}
+
+/** A node in ipvs mode with a fake kernel. */
+export class FakeNode extends IpvsNode<FakeKernel> {
+  /** @param kernel a kernel that has state, to test a restart */
+  constructor(scenario: NodeScenario, kernel = new FakeKernel()) {
+    super(scenario, kernel, '6.1.0');
+  }
+
+  /** The state of the fake kernel in the format of the tools. */
+  output(): ToolOutput {
+    return outputOf(this.kernel);
+  }
+}
+
+/** A node in iptables mode with a fake kernel. */
+export class FakeIptablesNode extends IptablesNode<FakeKernel> {
+  /** @param kernel a kernel that has state, to test a restart */
+  constructor(scenario: NodeScenario, kernel = new FakeKernel()) {
+    super(scenario, kernel);
+  }
+
+  /** The state of the fake kernel in the format of the tools. */
+  output(): ToolOutput {
+    return outputOf(this.kernel);
+  }
+}
+
+/** The state of a fake kernel in the format of the tools. */
+export function outputOf({ ipvs, ipset, iptables, rtnetlink, sysctl }: FakeKernel): ToolOutput {
+  return {
+    ipvsadm: ipvs.dump(),
+    ipset: ipset.dump(),
+    iptables: iptables.dump(4),
+    ip6tables: iptables.dump(6),
+    address: rtnetlink.dump('kube-ipvs0'),
+    sysctl: [...sysctl.values].map(([name, value]) => `${name.replaceAll('/', '.')} = ${value}\n`).join(''),
+  };
+}

@@ -1,0 +1,65 @@
+// The real command as a node agent, in the network namespace of the test, with its log.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { setTimeout as wait } from 'node:timers/promises';
+import { COMMAND } from '../../laboratory/proxyProcess.js';
+import { ROOT } from '../paths.js';
+
+/** The command of the package, which `npm run bundle` writes. */
+export const BUNDLED_COMMAND = join(ROOT, 'dist/command/main.js');
+
+/** A running agent. */
+export class AgentProcess {
+  readonly log: string[] = [];
+  readonly #child: ChildProcess;
+  readonly #ended: Promise<unknown>;
+
+  /** @param command path of the command; by default the one in dist/src */
+  constructor(flags: readonly string[], command = COMMAND) {
+    this.#child = spawn(process.execPath, [command, '--logging-format=json', ...flags], {
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
+    this.#ended = once(this.#child, 'exit');
+    createInterface({ input: this.#child.stderr as NodeJS.ReadableStream }).on('line', (line) => {
+      this.log.push(line);
+    });
+  }
+
+  get pid(): number {
+    return this.#child.pid as number;
+  }
+
+  /** Waits for a matching line of the log, and returns the first one. */
+  async logged(pattern: RegExp, milliseconds = 60_000): Promise<string> {
+    const deadline = Date.now() + milliseconds;
+    for (;;) {
+      const line = this.log.find((text) => pattern.test(text));
+      if (line !== undefined) return line;
+      if (this.status !== undefined || Date.now() > deadline) {
+        throw new Error(`the agent did not log ${pattern}; its log:\n${this.log.slice(-20).join('\n')}`);
+      }
+      await wait(10);
+    }
+  }
+
+  /** Its exit status, or the signal that killed it; undefined while it runs. */
+  get status(): number | NodeJS.Signals | undefined {
+    return this.#child.signalCode ?? this.#child.exitCode ?? undefined;
+  }
+
+  /** Sends the signal, if any, and waits for the end; resolves to the status and the duration, in ms. */
+  async end(signal?: NodeJS.Signals): Promise<{ status: number | NodeJS.Signals | undefined; took: number }> {
+    const started = performance.now();
+    if (signal && this.status === undefined) this.#child.kill(signal);
+    const timer = setTimeout(() => this.#child.kill('SIGKILL'), 60_000);
+    if (this.status === undefined) await this.#ended;
+    clearTimeout(timer);
+    return { status: this.status, took: performance.now() - started };
+  }
+
+  async close(): Promise<void> {
+    await this.end('SIGKILL');
+  }
+}

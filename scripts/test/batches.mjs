@@ -2,33 +2,32 @@
 
 import { join } from 'node:path';
 import { placeOf, titleOf } from './places.mjs';
-import { filesOf } from './tiers.mjs';
 
 /**
  * @typedef {object} Batch
  * @property {import('./tiers.mjs').Tier} tier
  * @property {import('./places.mjs').Place} place
- * @property {string[]} files
+ * @property {string[]} files relative to the checkout
  * @property {string} result the file for its counts
  * @property {string} log the file for its output
  * @property {number} [seconds] how long it took, when it has ended
  */
 
 /**
- * @param {readonly import('./tiers.mjs').Tier[]} tiers
- * @param {import('./options.mjs').TestOptions} options
+ * @param {ReadonlyMap<import('./tiers.mjs').Tier, readonly import('./tiers.mjs').TestFile[]>} tiers
+ * @param {import('../vm/vehicles.mjs').VehicleName | undefined} vehicle for all kernel tests
  * @param {string} results the folder for the results
  * @returns {Promise<Batch[]>} in the order of the tiers; a batch without files for a tier that has none
  */
-export async function planBatches(tiers, { filters, vehicle }, results) {
+export async function planBatches(tiers, vehicle, results) {
   /** @type {Batch[]} */
   const batches = [];
-  for (const tier of tiers) {
+  for (const [tier, all] of tiers) {
     /** @type {Map<import('./places.mjs').Place, string[]>} */
     const places = new Map();
-    for (const file of filesOf(tier, filters)) {
-      const place = await placeOf(tier, file, vehicle);
-      places.set(place, [...(places.get(place) ?? []), file]);
+    for (const file of all) {
+      const place = await placeOf(file, vehicle);
+      places.set(place, [...(places.get(place) ?? []), file.path]);
     }
     if (places.size === 0) places.set('machine', []);
     for (const [place, files] of places) {

@@ -31,17 +31,18 @@ export function main(args) {
  * @returns {Promise<number>} the exit status
  */
 async function test(options) {
-  const { tiers: wanted, filters } = options;
-  prepare(wanted);
+  const { filters, vehicle } = options;
+  const all = options.tiers.map((tier) => /** @type {const} */ ([tier, filesOf(tier, filters)]));
   // Without a filter, every tier must have tests; with a filter, tiers without a matching file are omitted.
-  const tiers = wanted.filter((tier) => filters.length === 0 || filesOf(tier, filters).length > 0);
-  if (tiers.length === 0) throw new Failure(`no test file has ${filters.join(' or ')} in its path`);
+  const tiers = new Map(all.filter(([, files]) => filters.length === 0 || files.length > 0));
+  if (tiers.size === 0) throw new Failure(`no test file has ${filters.join(' or ')} in its path`);
+  prepare(tiers);
   const results = mkdtempSync(join(tmpdir(), 'kube-netlink-proxy-tests-'));
   try {
-    const batches = await planBatches(tiers, options, results);
+    const batches = await planBatches(tiers, vehicle, results);
     // Before the first test: those of test machines that only the trials of features have found.
     for (const { place } of batches) if (place !== 'machine') ensurePackages(VEHICLES[place].packages);
-    const alone = tiers.some((tier) => tier.idle);
+    const alone = [...tiers.values()].flat().some(({ prepared }) => prepared.includes('idle'));
     const interrupted = await runLanes(batches, alone);
     const status = summarize(batches);
     return interrupted ?? status;

@@ -3,6 +3,7 @@
 import { parseArgs } from 'node:util';
 import { Failure } from '../lib/failure.mjs';
 import { vehicleNamed } from '../vm/vehicles.mjs';
+import { FEATURES, PREPARED } from './needs.mjs';
 import { TIERS } from './tiers.mjs';
 
 /** @param {(tier: import('./tiers.mjs').Tier) => boolean} meant */
@@ -25,6 +26,15 @@ The last line is "N passed, N failed, N skipped"; the lines before it count the 
   --vehicle NAME  run all kernel tests in namespace, uml or qemu; fails if a test needs a feature that it lacks
   FILTER          run only test files with this text in their path
   --help          print this text
+
+A test file says what it needs in its first comment, for example: // Needs: ipvs, dummy device, command
+A file runs on this machine unless it names a feature of a kernel, which all do in the tiers
+${namesOf((tier) => tier.kernel === true)}:
+  ${Object.keys(FEATURES).join(', ')}
+It may name what is prepared:
+${Object.entries(PREPARED)
+  .map(([name, what]) => `  ${name.padEnd(10)} ${what}`)
+  .join('\n')}
 `;
 
 /**

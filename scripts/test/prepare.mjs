@@ -16,39 +16,41 @@ import { LOADER_PACKAGES, preparePackage } from './package.mjs';
 import { ensurePromtool } from './promtool.mjs';
 
 /**
- * @param {readonly import('./tiers.mjs').Tier[]} tiers the tiers to run
+ * @param {ReadonlyMap<import('./tiers.mjs').Tier, readonly import('./tiers.mjs').TestFile[]>} tiers the tiers to run
  */
 export function prepare(tiers) {
-  const native = tiers.some((tier) => tier.native);
+  const native = [...tiers.keys()].some((tier) => tier.native);
+  const files = [...tiers.values()].flat();
+  const needed = new Set(files.flatMap(({ prepared }) => prepared));
+  const kernel = files.some(({ features }) => features.length > 0);
   heading('Debian packages');
-  ensurePackages(packagesOf(tiers));
-  if (tiers.some((tier) => tier.promtool)) ensurePromtool();
+  ensurePackages(packagesOf(native, kernel, needed));
+  if (needed.has('promtool')) ensurePromtool();
   ensureNodeModules();
   if (native) buildNative();
   buildTypeScript();
-  if (tiers.some((tier) => tier.bundled)) buildCommand();
-  if (tiers.some((tier) => tier.packed)) preparePackage();
-  if (tiers.some((tier) => tier.image)) buildImage();
+  if (needed.has('command')) buildCommand();
+  if (needed.has('package')) preparePackage();
+  if (needed.has('image')) buildImage();
 }
 
 /**
- * All packages that the tiers need: one call of apt before anything else.
+ * All packages that the tests need: one call of apt before anything else.
  *
- * @param {readonly import('./tiers.mjs').Tier[]} tiers
+ * @param {boolean} native whether the addon is built
+ * @param {boolean} kernel whether a test runs in a vehicle
+ * @param {ReadonlySet<import('./needs.mjs').Preparation>} needed
  * @returns {import('../lib/packages.mjs').Requirements}
  */
-function packagesOf(tiers) {
-  const native = tiers.some((tier) => tier.native);
-  const kernel = tiers.some((tier) => tier.needs ?? tier.others);
-  const vehicles = tiers.some((tier) => tier.vehicles);
-  const image = tiers.some((tier) => tier.image);
+function packagesOf(native, kernel, needed) {
+  const vehicles = needed.has('vehicles');
   return {
     ...(native ? BUILD_PACKAGES : {}),
     ...(native || kernel ? WITNESS_PACKAGES : {}),
     ...(kernel || vehicles ? vehiclePackages(vehicles) : {}),
-    ...(tiers.some((tier) => tier.shells) ? SHELL_PACKAGES : {}),
-    ...(tiers.some((tier) => tier.packed) ? LOADER_PACKAGES : {}),
-    ...(image ? { ...NODE_GYP_PACKAGES, ...IMAGE_PACKAGES } : {}),
+    ...(needed.has('shells') ? SHELL_PACKAGES : {}),
+    ...(needed.has('package') ? LOADER_PACKAGES : {}),
+    ...(needed.has('image') ? { ...NODE_GYP_PACKAGES, ...IMAGE_PACKAGES } : {}),
   };
 }
 

@@ -57,7 +57,7 @@ function commandOf({ tier, place, files, result }) {
     ...['--test-concurrency', place === 'machine' ? String(availableParallelism()) : '1'],
     ...['--test-reporter=spec', '--test-reporter-destination=stdout'],
     ...[`--test-reporter=${COUNTS_REPORTER}`, `--test-reporter-destination=${result}`],
-    ...files,
+    ...files.map((file) => join('dist', file.replace(/\.ts$/, '.js'))),
   ];
   if (place === 'machine') return tests;
   const options = ['--vehicle', place, '--timeout', String(GUEST_LIMIT), '--writable', dirname(result)];

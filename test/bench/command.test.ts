@@ -1,4 +1,5 @@
 // The command bench at its smallest size: its figures and targets, and another proxy.
+// Needs: ipvs, dummy device
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';

@@ -1,4 +1,5 @@
 // The benchmark at its smallest sizes. Every run is in a network namespace of its own.
+// Needs: ipvs, dummy device
 import assert from 'node:assert/strict';
 import { readlinkSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,5 +1,6 @@
 // The agent with kubeadm's configuration and command line, an API server with TLS, and a token file: its servers, settings,
 // events, and its end.
+// Needs: ipvs, dummy device, command
 import assert from 'node:assert/strict';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

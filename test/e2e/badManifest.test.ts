@@ -1,4 +1,5 @@
 // Invalid manifests: each error is reported with file, object, field and rule, and affects only its own field or object.
+// Needs: ipvs, dummy device
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import { type Lab, openLab } from '../laboratory/lab.js';

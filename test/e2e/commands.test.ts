@@ -1,4 +1,5 @@
 // The commands for people beside a running agent: every example of docs/commands.md prints its documented output.
+// Needs: ipvs, dummy device
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';

@@ -1,5 +1,6 @@
 // The commands for people in iptables mode, on a kernel that need not have IPVS: before the first pass, beside an agent,
 // after another program changed rules, and with the state that ipvs mode left.
+// Needs: conntrack, ipset, command
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';

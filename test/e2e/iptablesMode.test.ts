@@ -1,5 +1,6 @@
 // The agent in iptables mode, on a kernel that need not have IPVS: its servers, its metrics, node ports on loopback
 // addresses, health check node ports, the flows of UDP clients, and the clean-up.
+// Needs: conntrack, command
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { createSocket } from 'node:dgram';

@@ -1,5 +1,6 @@
 // Memory of the command as an agent, above that of Node itself: a library more at the start, or a heap that grows without
 // need, is larger than the margin.
+// Needs: ipvs, dummy device, command
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

@@ -1,4 +1,5 @@
 // Real packets in iptables mode with iptables-legacy, compared with test/support/packets/packetTable.ts.
+// Needs: iptables-legacy, bridge filter
 import { testIptablesPackets } from '../support/packets/iptablesPackets.js';
 
 testIptablesPackets('legacy');

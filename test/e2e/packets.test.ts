@@ -1,4 +1,5 @@
 // Real packets in ipvs mode, compared with test/support/packets/packetTable.ts.
+// Needs: ipvs, dummy device
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { CLIENT, NODE_A, SHELL } from '../laboratory/places.js';

@@ -1,5 +1,6 @@
 // The processes that a running proxy starts: none for a change of endpoints, Services or rules. The iptables-restore of each
 // family was started by the first pass.
+// Needs: ipvs, dummy device
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import { type AddressId, type Ipvs, openIpvs } from '../../src/kernel/ipvs/index.js';

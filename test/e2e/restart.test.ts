@@ -1,4 +1,5 @@
 // The end of the proxy, by SIGTERM or SIGKILL, and its next start: the kernel keeps its state, and no operation is repeated.
+// Needs: ipvs, dummy device
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import { WEB_MANIFEST } from '../../demo/web.js';

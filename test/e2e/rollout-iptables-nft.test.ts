@@ -1,4 +1,5 @@
 // A rolling replacement of backends in iptables mode with iptables-nft.
+// Needs: conntrack, nftables, bridge filter
 
 import { IPTABLES_ROLLOUT } from '../support/disruptions/rolloutModes.js';
 import { testRollout } from '../support/disruptions/rolloutTests.js';

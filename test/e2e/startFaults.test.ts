@@ -1,5 +1,6 @@
 // A node on which the agent cannot start: its pod is never ready, so that a rollout with maxUnavailable: 1 stops at this node.
 // The commands for people end with an error and the next step.
+// Needs: conntrack, command
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';

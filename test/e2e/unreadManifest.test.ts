@@ -1,4 +1,5 @@
 // An unreadable manifest whose Service is in the kernel: clients still reach the Service at every virtual IP.
+// Needs: ipvs, dummy device
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';

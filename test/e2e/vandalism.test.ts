@@ -1,5 +1,6 @@
 // Other tools damage each kind of item in the kernel. One audit repairs it; kube-ipvs0 and its addresses are repaired
 // within a second. Foreign items survive.
+// Needs: ipvs, dummy device
 import assert from 'node:assert/strict';
 import { before, describe, type TestContext, test } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';

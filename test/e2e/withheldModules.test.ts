@@ -1,4 +1,5 @@
 // iptables mode on a kernel that lacks a module: one error that names it, or a family that is left out.
+// Needs: iptables-legacy, modules
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';

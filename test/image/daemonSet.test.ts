@@ -1,5 +1,6 @@
 // The DaemonSet of deploy/base and its privileged variant: each programs an empty kernel and serves, with a read-only
 // root filesystem.
+// Needs: ipvs, dummy device, nftables, image
 import assert from 'node:assert/strict';
 import { afterEach, before, test } from 'node:test';
 import { closeAfter } from '../support/closeAfter.js';

@@ -1,4 +1,5 @@
 // The iptables backend of the image on a real kernel: the one with kubelet's chain, until the process ends.
+// Needs: ipvs, dummy device, nftables, image
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import { closeAfter } from '../support/closeAfter.js';

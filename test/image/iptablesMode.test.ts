@@ -1,5 +1,6 @@
 // A node on which kube-proxy ran in iptables mode, and the proxy runs in ipvs mode: its connections survive, and its chains
 // are removed.
+// Needs: ipvs, dummy device, nftables, image
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { before, test } from 'node:test';

@@ -1,4 +1,5 @@
 // kubeadm's DaemonSet, ConfigMap and command line with our image instead of kube-proxy's.
+// Needs: ipvs, dummy device, nftables, image
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import { parse } from 'yaml';

@@ -1,4 +1,5 @@
 // kubeadm's DaemonSet and ConfigMap, letter for letter, with our image: the mode is blank, which is iptables mode.
+// Needs: ipvs, dummy device, nftables, image
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import { parse } from 'yaml';

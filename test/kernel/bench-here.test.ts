@@ -1,4 +1,5 @@
 // The command bench on this machine's kernel: it leaves nothing, also after Ctrl-C, and refuses to measure in the node's namespace.
+// Needs: ipset
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs';

@@ -1,4 +1,5 @@
 // The programs in the documents whose code block has the word `run`: each runs, and does not fail.
+// Needs: ipvs, dummy device
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';

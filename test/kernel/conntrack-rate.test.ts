@@ -1,4 +1,5 @@
 // Watches that count: 20 000 flows a second and their end at once, with and without the room for them.
+// Needs: conntrack
 import assert from 'node:assert/strict';
 import { afterEach, describe, it, type TestContext } from 'node:test';
 import { type Conntrack, type FlowWatchOptions, openConntrack } from '../../src/kernel/conntrack/index.js';

@@ -1,4 +1,5 @@
 // The requirements of conntrack: privileges, the module nf_conntrack_netlink, and an addon that refuses wrong arguments.
+// Needs: conntrack, modules
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';

@@ -1,4 +1,5 @@
 // Every verb on a real kernel: flows of real sockets in a namespace, conntrack(8) as witness.
+// Needs: conntrack, zones
 import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, it } from 'node:test';
 import { loadAddon } from '../../src/kernel/addon.js';

@@ -1,4 +1,5 @@
 // The kernel keeps the contracts that test/unit/kernel/testing/contract.test.ts holds the fakes to: IPVS and dummy links.
+// Needs: ipvs, dummy device
 import { afterEach, describe } from 'node:test';
 import { openIpvs } from '../../src/kernel/ipvs/index.js';
 import { openRtnetlink } from '../../src/kernel/rtnetlink/index.js';

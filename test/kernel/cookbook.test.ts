@@ -1,4 +1,5 @@
 // The programs of the cookbook on a real kernel, as a user runs them: each is a process that SIGTERM ends.
+// Needs: ipvs, dummy device
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';

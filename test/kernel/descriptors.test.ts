@@ -1,5 +1,6 @@
 // Descriptors are closed when an open fails and when a watch ends, not when JavaScript's objects are collected; and files
 // that are given as a network namespace and are something else.
+// Needs: conntrack, ipset
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs';

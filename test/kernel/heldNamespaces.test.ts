@@ -1,5 +1,6 @@
 // A client and its watches stay in the network namespace in which they were opened, whatever has its name later; and a
 // namespace that the process is in already needs no privilege.
+// Needs: conntrack, ipset
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { afterEach, describe, it } from 'node:test';

@@ -1,4 +1,5 @@
 // Batches: thousands of operations in one call, exact results for each, order, listings in several messages.
+// Needs: ipset
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import {

@@ -1,4 +1,5 @@
 // Every option of every type on this kernel, and the table itself against `ipset help`.
+// Needs: ipset
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { openIpset } from '../../src/kernel/ipset/index.js';

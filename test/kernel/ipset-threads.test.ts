@@ -1,5 +1,6 @@
 // libipset is not thread-safe, not even with a session for each thread: its lock must work across worker threads,
 // and outlive their sudden end.
+// Needs: ipset
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { test } from 'node:test';

@@ -1,4 +1,5 @@
 // Every option of every type on a kernel that has all types.
+// Needs: ipset, ipset types
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { openIpset } from '../../src/kernel/ipset/index.js';

@@ -1,4 +1,5 @@
 // Every verb and every type on a real kernel, with ipset(8) as witness.
+// Needs: ipset
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import {

@@ -4,6 +4,7 @@
 //   HISTORIES=1000 npm test -- --only kernel iptables-histories    more of them
 //   HISTORY=17 npm test -- --only kernel iptables-histories        one of them with the same random numbers: the moments at which
 //                                                                  the calls of the kernel end differ
+// Needs: nftables, iptables-legacy
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

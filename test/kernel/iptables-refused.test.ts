@@ -1,5 +1,6 @@
 // Rules that the kernel refuses, several at once: only their Services are left out, and each failure names them. On this machine's
 // kernel, with both backends.
+// Needs: nftables, iptables-legacy
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

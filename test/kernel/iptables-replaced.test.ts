@@ -1,5 +1,6 @@
 // The backend of iptables is changed while the proxy runs: one audit moves the whole state to the new backend. On this machine's
 // kernel, with the programs of both backends.
+// Needs: nftables, iptables-legacy
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';

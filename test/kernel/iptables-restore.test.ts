@@ -1,4 +1,5 @@
 // iptables on this machine's kernel, with both backends: changes without a process each, errors, and the ends of the programs.
+// Needs: nftables
 import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';

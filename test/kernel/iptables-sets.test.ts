@@ -1,4 +1,5 @@
 // Sets that rules of iptables-nft match: nf_tables frees deleted rules some ms after the program has deleted them.
+// Needs: nftables, ipset
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { openIpset } from '../../src/kernel/ipset/index.js';

@@ -1,4 +1,5 @@
 // Batches of IPVS operations: one result for each, in order, whatever happens to the others. Large listings.
+// Needs: ipvs, dummy device
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type IpvsOperation, type OperationResult, openIpvs } from '../../src/kernel/ipvs/index.js';

@@ -1,4 +1,5 @@
 // The connection table of this process's own namespace: more than one piece, ends of iterations, and descriptors.
+// Needs: ipvs, dummy device
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { createSocket } from 'node:dgram';

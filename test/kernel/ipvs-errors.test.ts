@@ -1,4 +1,5 @@
 // The errors of a real kernel's IPVS: their targets, and hints that are true in the client's own namespace.
+// Needs: ipvs, dummy device
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { openIpvs } from '../../src/kernel/ipvs/index.js';

@@ -1,5 +1,6 @@
 // The connection entries that IPVS keeps for two minutes after a connection has ended, once rules of iptables translate new connections:
 // what a client meets that uses the port of such a connection again, and when the entries go. docs/migrate.md states it.
+// Needs: ipvs, dummy device, conntrack, iptables-legacy
 import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';

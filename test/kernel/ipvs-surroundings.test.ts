@@ -1,4 +1,5 @@
 // The requirements of IPVS: a namespace, privileges, the module ip_vs, and an addon that refuses wrong arguments.
+// Needs: ipvs, dummy device, modules
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';

@@ -1,4 +1,5 @@
 // Every verb of IPVS on a real kernel, with ipvsadm(8) as witness.
+// Needs: ipvs, dummy device
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {

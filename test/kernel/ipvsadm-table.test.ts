@@ -1,5 +1,6 @@
 // Every option of ipvsadm 1.31, in both directions: the library sets it and ipvsadm shows it, ipvsadm sets it and the library
 // lists it.
+// Needs: ipvs, dummy device
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';

@@ -1,5 +1,6 @@
 // A link whose description is longer than the buffers of the sockets: every call that reads it works, and so do those about
 // other links.
+// Needs: namespace
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { after, before, describe, it } from 'node:test';

@@ -1,4 +1,5 @@
 // The system calls for messages, of each family that this machine's kernel has: one change, a batch, a list.
+// Needs: conntrack, ipset
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { type Conntrack, openConntrack } from '../../src/kernel/conntrack/index.js';

@@ -1,4 +1,5 @@
 // Kernel modules looked for in a folder like those of a host.
+// Needs: namespace
 import assert from 'node:assert/strict';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { release, tmpdir } from 'node:os';

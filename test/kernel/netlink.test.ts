@@ -1,4 +1,5 @@
 // Netlink itself, on the kernel: its contract, and the messages of families that have no client.
+// Needs: namespace
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { afterEach, describe, it } from 'node:test';

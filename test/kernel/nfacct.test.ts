@@ -1,4 +1,5 @@
 // Counters of nfacct in the kernel: they are created once, and rules of iptables increase them.
+// Needs: ipvs, dummy device
 import assert from 'node:assert/strict';
 import { createSocket } from 'node:dgram';
 import { test } from 'node:test';

@@ -1,4 +1,5 @@
 // Programs that the addon starts: input, output, limits and errors; and what they leave behind, which is nothing.
+// Needs: namespace
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';

@@ -1,5 +1,6 @@
 // Quick calls, for which JavaScript's thread waits: they leave the event loop its turns, keep their order, and are no longer waited for
 // when the kernel makes them wait.
+// Needs: namespace
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

@@ -1,4 +1,5 @@
 // What ipset lists is deleted and written again, with ipset(8) as witness.
+// Needs: ipset
 import { after, describe } from 'node:test';
 import { openIpset } from '../../src/kernel/ipset/index.js';
 import { makeNamespace } from '../support/namespaces/netns.js';

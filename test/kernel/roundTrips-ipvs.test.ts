@@ -1,4 +1,5 @@
 // What IPVS lists is deleted and written again, with ipvsadm(8) as witness.
+// Needs: ipvs, dummy device
 import { ipvsNamespace } from '../support/namespaces/ipvsNamespace.js';
 import { ipvsRoundTrips } from '../support/roundTrips/ipvs.js';
 

@@ -1,5 +1,6 @@
 // Objects of rtnetlink on a real kernel: deleted and written back as they are listed, with ip(8) as witness; nexthop objects, alternative
 // names, and attributes that the library does not know.
+// Needs: ipvs, dummy device
 import assert from 'node:assert/strict';
 import { after, describe, it } from 'node:test';
 import { openRtnetlink, type Rtnetlink } from '../../src/kernel/rtnetlink/index.js';

@@ -1,4 +1,5 @@
 // Every verb of rtnetlink on a real kernel, with ip(8) as witness.
+// Needs: ipvs, dummy device
 import assert from 'node:assert/strict';
 import { after, afterEach, before, test } from 'node:test';
 import {

@@ -1,4 +1,5 @@
 // Options of ip(8) whose values do not stay, or that need more than one object: set by the library, and read by ip.
+// Needs: ipvs, dummy device
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { openRtnetlink, type Rtnetlink } from '../../src/kernel/rtnetlink/index.js';

@@ -1,5 +1,6 @@
 // Each option of ip(8) that the library has: set by the library and read by ip, and the other way round. The words of ip's help that
 // no table has fail a test.
+// Needs: ipvs, dummy device
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { after, before, describe, it } from 'node:test';

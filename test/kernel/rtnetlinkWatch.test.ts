@@ -1,4 +1,5 @@
 // The reports of a watch about changes that ip(8) makes, and the end of a watch.
+// Needs: namespace
 import assert from 'node:assert/strict';
 import { type ChildProcessByStdio, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';

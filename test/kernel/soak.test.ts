@@ -1,4 +1,5 @@
 // Great numbers of operations, opens and closes, and workers that are terminated: every client and watch but IPVS.
+// Needs: conntrack, ipset
 import { execFileSync } from 'node:child_process';
 import { before } from 'node:test';
 import { soakTests } from '../support/measures/soakTests.js';

@@ -1,4 +1,5 @@
 // The addon in worker threads: several at once, and some that end in the middle of a call.
+// Needs: ipvs, dummy device, two processors
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';

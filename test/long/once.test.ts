@@ -1,4 +1,5 @@
 // The command with --once and examples/: it programs all objects, and a second run has no operations.
+// Needs: ipvs, dummy device, nftables
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import { type Lab, openLab } from '../laboratory/lab.js';

@@ -1,4 +1,5 @@
 // The promises of `npm run vm` in QEMU.
+// Needs: vehicles
 import { testVehicles } from '../support/processes/vehiclePromises.js';
 
 testVehicles(['qemu']);

@@ -1,5 +1,6 @@
 // Every recorded cluster on a real kernel, in a network namespace: the state equals kube-proxy's, step by step and from an
 // empty kernel; a second pass has no operations; a clean-up removes all our state and nothing else.
+// Needs: ipvs, dummy device
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import { runInNamespace } from '../support/namespaces/runInNamespace.js';

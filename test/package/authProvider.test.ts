@@ -1,4 +1,5 @@
 // A kubeconfig with an auth-provider: the command has the part of the Kubernetes client library that it needs for one.
+// Needs: package
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { existsSync, writeFileSync } from 'node:fs';

@@ -1,4 +1,5 @@
 // The package in bundles, in test runners and in threads: the binary is found, or the line of docs/library.md is enough.
+// Needs: package
 import assert from 'node:assert/strict';
 import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

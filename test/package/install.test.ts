@@ -1,4 +1,5 @@
 // The published package on every Node, installed without install scripts and without a compiler.
+// Needs: package
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';

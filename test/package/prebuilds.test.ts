@@ -1,4 +1,5 @@
 // The prebuilt binaries: what they need of a system, and that each is loaded where it is meant to be.
+// Needs: package
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';

@@ -1,4 +1,5 @@
 // `npm run prebuild` and `npm run build`. npm starts a script named prebuild before each build.
+// Needs: package
 import assert from 'node:assert/strict';
 import { readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

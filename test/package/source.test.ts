@@ -1,4 +1,5 @@
 // The build from source, on request, of an installed package.
+// Needs: package
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { existsSync, rmSync } from 'node:fs';

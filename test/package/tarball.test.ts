@@ -1,4 +1,5 @@
 // The tarball: its files, and the types and modules that its description promises.
+// Needs: package
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import {

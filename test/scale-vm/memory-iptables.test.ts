@@ -1,5 +1,6 @@
 // Memory of the command in iptables mode with a large cluster on a real kernel: after the first pass, and after three audits, each of which
 // reads all rules.
+// Needs: conntrack, nftables, command, idle
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';

@@ -1,4 +1,5 @@
 // Memory of the command after the first pass with a large cluster on a real kernel, and the time from the start.
+// Needs: ipvs, dummy device, two processors, command, idle
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { ENDPOINTS_EACH, memoryOf, programCluster } from '../support/processes/largeCluster.js';

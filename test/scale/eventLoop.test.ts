@@ -1,4 +1,5 @@
 // A large cluster from an API server, programmed in the fake kernel: no step blocks the event loop for long.
+// Needs: idle
 import assert from 'node:assert/strict';
 import { EventEmitter, once } from 'node:events';
 import { performance } from 'node:perf_hooks';

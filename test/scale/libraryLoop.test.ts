@@ -1,5 +1,6 @@
 // Batches and texts of the library, up to a million operations: none blocks the event loop for long, and an abort is seen at once.
 // The addon is replaced by one that has nothing to do, so that only JavaScript's part is measured.
+// Needs: idle
 import assert from 'node:assert/strict';
 import { performance } from 'node:perf_hooks';
 import { after, describe, it } from 'node:test';

@@ -1,4 +1,5 @@
 // The largest objects of a tenant, in an agent with an API server: what they cost, and how long they keep others waiting.
+// Needs: idle
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { LARGEST_ROWS, TENANT_ROWS } from '../support/largeObjects/tenantRows.js';

@@ -47,6 +47,9 @@ const STARTED: Readonly<Record<string, Started>> = {
   'npm run vm -- true': { script: 'vm.mjs', args: ['true'], status: 125, packages: ['strace'] },
 };
 
+/** What the commands read of a checkout before they install something. `npm test` reads what the tests need. */
+const CHECKOUT = ['package-lock.json', 'package.json', 'scripts', 'test'];
+
 let folder: string;
 let checkout: string;
 let programs: string;
@@ -56,8 +59,7 @@ before(() => {
   checkout = join(folder, 'checkout');
   programs = join(folder, 'bin');
   mkdirSync(checkout);
-  for (const name of ['scripts', 'package.json', 'package-lock.json'])
-    cpSync(join(ROOT, name), join(checkout, name), { recursive: true });
+  for (const name of CHECKOUT) cpSync(join(ROOT, name), join(checkout, name), { recursive: true });
   chmodSync(folder, 0o755);
 });
 
@@ -98,7 +100,7 @@ function assertRefused(found: ReturnType<typeof start>, { status, packages }: St
   assert.ok(lines.length < SCREEN, found.stderr);
   assert.match(lines.at(-1) ?? '', reason);
   for (const name of packages) assert.ok(found.stderr.includes(name), `${name}: ${found.stderr}`);
-  assert.deepEqual(readdirSync(checkout).sort(), ['package-lock.json', 'package.json', 'scripts']);
+  assert.deepEqual(readdirSync(checkout).sort(), CHECKOUT);
 }
 
 for (const [name, started] of Object.entries(STARTED)) {

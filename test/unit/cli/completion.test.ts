@@ -1,4 +1,5 @@
 // Completion in the shells themselves, and the man page in man(1).
+// Needs: shells
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';

@@ -1,4 +1,5 @@
 // deploy/monitoring: rules that promtool accepts and that fire, and only metrics that the program has.
+// Needs: promtool
 import assert from 'node:assert/strict';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,3 +1,5 @@
+// The metrics of the proxy: names, types and values, as documented and as promtool accepts them.
+// Needs: promtool
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type Metrics, openMetrics } from '../../../src/servers/metrics.js';

@@ -1,0 +1,69 @@
+// What a test file needs, as its line `// Needs: …` says, which is in the comment at its top.
+
+import { readFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
+import { CHECKOUT } from '../lib/checkout.mjs';
+import { Failure } from '../lib/failure.mjs';
+
+/** Features of a kernel. Their values are commands that succeed if this machine's kernel has them. */
+export const FEATURES = {
+  namespace: 'true',
+  ipvs: 'ipvsadm -Ln',
+  'dummy device': 'ip link add knp-trial type dummy',
+  ipset: 'ipset create knp-trial hash:ip',
+  'ipset types': 'ipset create knp-trial hash:mac && ipset create knp-second hash:net,port,net',
+  conntrack: 'conntrack -L',
+  zones: 'conntrack -I -s 10.0.0.9 -d 10.0.0.1 -p udp --sport 4000 --dport 80 -t 100 -w 1',
+  nftables: 'iptables-nft -t nat -N KNP-TRIAL && iptables-nft -t nat -A KNP-TRIAL -j MASQUERADE',
+  'iptables-legacy':
+    'iptables-legacy -t nat -N KNP-TRIAL && iptables-legacy -t nat -A KNP-TRIAL -j MASQUERADE',
+  'bridge filter':
+    'ip link add knp-trial type bridge && test -e /proc/sys/net/bridge/bridge-nf-call-iptables',
+  'two processors': `[ ${availableParallelism()} -ge 2 ]`,
+  // Modules belong to the whole machine: no test may unload one here, or prevent their loading.
+  modules: 'false',
+};
+
+/** What `npm test` prepares on this machine. */
+export const PREPARED = {
+  command: 'the command of the package (npm run bundle)',
+  image: 'the container image, and crun',
+  package: 'the package as npm publishes it, and every Node that it supports',
+  promtool: 'promtool, of Prometheus',
+  shells: 'zsh, fish and groff',
+  vehicles: 'all vehicles of this machine',
+  idle: 'that no other test runs at the same time',
+};
+
+/**
+ * @typedef {keyof typeof FEATURES} Feature
+ * @typedef {keyof typeof PREPARED} Preparation
+ *
+ * @typedef {object} Needs
+ * @property {readonly Feature[]} features it runs in a vehicle that has them; without one, it runs on this machine
+ * @property {readonly Preparation[]} prepared
+ */
+
+/** @type {(word: string) => word is Feature} */
+const isFeature = (word) => Object.hasOwn(FEATURES, word);
+/** @type {(word: string) => word is Preparation} */
+const isPrepared = (word) => Object.hasOwn(PREPARED, word);
+
+const LINE = /^\/\/ Needs: (.*)$/;
+
+/**
+ * @param {string} file a test file, relative to the checkout
+ * @returns {Needs}
+ */
+export function needsOf(file) {
+  const lines = readFileSync(join(CHECKOUT, file), 'utf8').split('\n');
+  const line = lines.slice(
+    0,
+    lines.findIndex((text) => !text.startsWith('//')),
+  );
+  const words = line.flatMap((text) => LINE.exec(text)?.[1]?.split(', ') ?? []);
+  const unknown = words.find((word) => !isFeature(word) && !isPrepared(word));
+  if (unknown !== undefined) throw new Failure(`${file} needs ${unknown}, which is unknown (see --help)`);
+  return { features: words.filter(isFeature), prepared: words.filter(isPrepared) };
+}

@@ -1,6 +1,6 @@
 # The image of the node agent: the proxy, Node, libipset, both iptables backends, and tools for operators.
 #
-#   docker build -t kube-netlink-proxy .          or   npm run image      (buildah; see --help)
+#   docker build -t kube-netlink-proxy .          or   buildah build -t kube-netlink-proxy .
 #
 # The base images are named by version: this repository knows no digest of them. For a build that others can repeat, name them by
 # digest. Look the digests up in your registry, and renew them when their images are corrected:
@@ -8,7 +8,7 @@
 #   docker buildx imagetools inspect --format '{{.Manifest.Digest}}' docker.io/library/debian:13.7-slim
 #   docker build --build-arg NODE_IMAGE=docker.io/library/node@sha256:…  --build-arg DEBIAN_IMAGE=docker.io/library/debian@sha256:… .
 #
-# For arm64: docker build --platform linux/arm64 .   or   npm run image -- --arch arm64
+# For arm64: docker build --platform linux/arm64 .
 ARG NODE_IMAGE=docker.io/library/node:24.21.0-trixie-slim
 ARG DEBIAN_IMAGE=docker.io/library/debian:13.7-slim
 # The machine that builds; NODE_IMAGE and DEBIAN_IMAGE are of the image's platform.

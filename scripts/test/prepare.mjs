@@ -31,7 +31,7 @@ export function prepare(tiers) {
   buildTypeScript();
   if (needed.has('command')) buildCommand();
   if (needed.has('package')) preparePackage();
-  if (needed.has('image')) buildImage();
+  if (needed.has('image')) step('container image', nodeScript('scripts/image.mjs'));
 }
 
 /**
@@ -52,10 +52,4 @@ function packagesOf(native, kernel, needed) {
     ...(needed.has('package') ? LOADER_PACKAGES : {}),
     ...(needed.has('image') ? { ...NODE_GYP_PACKAGES, ...IMAGE_PACKAGES } : {}),
   };
-}
-
-/** Builds the image from replaced base images, without a registry, unless its inputs are unchanged. */
-function buildImage() {
-  const folders = ['--storage', '.cache/image/storage', '--export', '.cache/image/unpacked'];
-  step('container image', nodeScript('scripts/image.mjs', '--stand-in-bases', ...folders));
 }

@@ -12,7 +12,7 @@ import { FakeKernel } from '../../src/kernel/testing/index.js';
 import { createIpvsMode, IPVS_DEFAULTS } from '../../src/modes/ipvs/index.js';
 import { createProxy, type ServiceProxy } from '../../src/proxy.js';
 import type { SyncSummary } from '../../src/reconcile/summary.js';
-import { LoopBlocks } from '../support/measures/loopBlocks.js';
+import { loopBlocks } from '../support/measures/loopTimes.js';
 import { BigCluster } from './bigCluster.js';
 
 const SERVICES = 10_000;
@@ -55,7 +55,7 @@ it(`${SERVICES} Services, ${ENDPOINTS} endpoints, ${CHANGES} changes: never bloc
       retrying() {},
     },
   });
-  const blocks = new LoopBlocks();
+  const blocks = loopBlocks();
   t.after(() => blocks.close());
   const began = performance.now();
   const first = once(passes, 'synced');

@@ -20,7 +20,7 @@ import { MessageWriter } from '../../src/kernel/netlink/messages.js';
 import { NAMING } from '../../src/kernel/netlink/names.js';
 import { PACKING as RTNETLINK } from '../../src/kernel/rtnetlink/packing.js';
 import type { CallOptions, OperationResult } from '../../src/kernel/types.js';
-import { LoopTurns } from '../support/measures/loopTurns.js';
+import { loopTurns } from '../support/measures/loopTimes.js';
 
 const SIZES = [10_000, 100_000, 1_000_000];
 /** Maximum time for which the event loop may be blocked, in ms of CPU time. */
@@ -114,7 +114,7 @@ async function longestBlock(act: () => Promise<unknown>): Promise<number> {
   const tries: number[] = [];
   while (tries.length < 3 && (tries.at(-1) ?? MOST + 1) > MOST) {
     collectGarbage();
-    const blocks = new LoopTurns();
+    const blocks = loopTurns();
     await turn();
     blocks.take();
     await act();

@@ -16,7 +16,7 @@ import { keepYoungGenerationSmall } from '../../../src/cli/heap.js';
 import { completed, defaultConfiguration } from '../../../src/config/configuration.js';
 import { openMetrics } from '../../../src/servers/metrics.js';
 import { nodeFacts } from '../../../src/services/nodeFacts.js';
-import { LoopTurns } from '../measures/loopTurns.js';
+import { loopTurns } from '../measures/loopTimes.js';
 import { openAccepting } from './acceptingKernel.js';
 
 /** What the agent has used until the end of a pass. */
@@ -48,7 +48,7 @@ const healthzBindAddress = `127.0.0.1:${(reserved.address() as AddressInfo).port
 reserved.close();
 await once(reserved, 'close');
 
-const turns = new LoopTurns();
+const turns = loopTurns();
 let received = 0;
 let pending = 0;
 const count = (changes: number) => {

@@ -16,7 +16,7 @@ const check = process.argv.includes('--check');
 
 process.exitCode = await reportFailures('layouts', async () => {
   if (!check) buildTypeScript();
-  const { FIELDS } = await load('layout.js');
+  const { FIELDS } = await load('shared/records/layout.js');
   const families = readdirSync(join(CHECKOUT, 'src/kernel')).filter((family) =>
     existsSync(join(CHECKOUT, 'src/kernel', family, 'layouts.ts')),
   );

@@ -9,29 +9,18 @@ export {
   type ProblemReason,
   ROLLED_BACK,
 } from './errors.js';
-export type {
-  Cause,
-  CauseCode,
-  ClientPlace,
-  EndpointPath,
-  ExplainedService,
-  Explanation,
-  PacketQuestion,
-  Step,
-  Verdict,
-} from './modes/explanation.js';
 export {
   createIptablesMode,
   IPTABLES_DEFAULTS,
   type IptablesKernel,
   type IptablesOptions,
 } from './modes/iptables/index.js';
-export type { Item as IptablesItem } from './modes/iptables/items.js';
-export type { Operation as IptablesModeOperation } from './modes/iptables/operations.js';
+export type { Item as IptablesItem } from './modes/iptables/plan/items.js';
+export type { Operation as IptablesModeOperation } from './modes/iptables/plan/operations.js';
 export { createIpvsMode, IPVS_DEFAULTS, type IpvsKernel, type IpvsOptions } from './modes/ipvs/index.js';
-export type { Item as IpvsItem } from './modes/ipvs/items.js';
-export type { Operation as IpvsModeOperation } from './modes/ipvs/operations.js';
-export { CURES, type Cure } from './modes/ipvs/options.js';
+export type { Item as IpvsItem } from './modes/ipvs/plan/items.js';
+export type { Operation as IpvsModeOperation } from './modes/ipvs/plan/operations.js';
+export { CURES, type Cure } from './modes/ipvs/plan/options.js';
 export type {
   Comparison,
   Desired,
@@ -51,7 +40,7 @@ export type {
   Plan,
   RefusedPart,
 } from './modes/mode.js';
-export type { LocalDetector } from './modes/shared/localDetector.js';
+export type { LocalDetector } from './modes/shared/plan/localDetector.js';
 export type { AddressPorts } from './net/addressPorts.js';
 export { CONDITIONS, type SliceEndpoint, SliceEndpoints } from './objects/sliceEndpoints.js';
 export type {

@@ -24,7 +24,7 @@ Napi::Value ToValue(Napi::Env env, const Deletion& deletion) {
   return object;
 }
 
-// The class ConntrackClient of the addon; src/kernel/addon.ts declares its methods.
+// The class ConntrackClient of the addon; src/kernel/shared/addon.ts declares its methods.
 class ConntrackClient : public ClientBinding<ConntrackClient, conntrack::Client> {
  public:
   using ClientBinding::ClientBinding;

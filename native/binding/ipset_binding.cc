@@ -23,7 +23,7 @@ Status Load(const Records& records, std::vector<Operation>* out) {
   return Status::Errno(EINVAL, "a record that is cut short");
 }
 
-// The class IpsetClient of the addon; src/kernel/addon.ts declares its methods.
+// The class IpsetClient of the addon; src/kernel/shared/addon.ts declares its methods.
 class IpsetClient : public ClientBinding<IpsetClient, ipset::Client> {
  public:
   using ClientBinding::ClientBinding;

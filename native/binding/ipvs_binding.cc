@@ -10,7 +10,7 @@ using ipvs::ServiceState;
 using netlink::Status;
 using Services = std::vector<ServiceState>;
 
-// The class IpvsClient of the addon; src/kernel/addon.ts declares its methods.
+// The class IpvsClient of the addon; src/kernel/shared/addon.ts declares its methods.
 class IpvsClient : public ClientBinding<IpvsClient, ipvs::Client> {
  public:
   using ClientBinding::ClientBinding;

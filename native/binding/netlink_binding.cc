@@ -33,7 +33,7 @@ bool ReadGroups(const Napi::CallbackInfo& info, std::vector<uint32_t>* out) {
   return true;
 }
 
-// The class NetlinkClient of the addon; src/kernel/addon.ts declares its methods.
+// The class NetlinkClient of the addon; src/kernel/shared/addon.ts declares its methods.
 class NetlinkClient : public ClientBinding<NetlinkClient, netlink::Client> {
  public:
   // new NetlinkClient(protocol, whether the kernel checks requests strictly)

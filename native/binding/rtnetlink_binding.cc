@@ -11,7 +11,7 @@ namespace {
 using rtnetlink::Encoded;
 using rtnetlink::NamedAddress;
 
-// The class RtnetlinkClient of the addon; src/kernel/addon.ts declares its methods.
+// The class RtnetlinkClient of the addon; src/kernel/shared/addon.ts declares its methods.
 class RtnetlinkClient : public ClientBinding<RtnetlinkClient, rtnetlink::Client> {
  public:
   using ClientBinding::ClientBinding;

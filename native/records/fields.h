@@ -1,5 +1,6 @@
-// The fields of the records that cross between JavaScript and C++. src/kernel/layout.ts explains the kinds of
-// fields; layouts.h of each family has their places. Numbers are little-endian whatever the machine.
+// The fields of the records that cross between JavaScript and C++. src/kernel/shared/records/layout.ts
+// explains the kinds of fields; layouts.h of each family has their places. Numbers are little-endian whatever
+// the machine.
 #pragma once
 
 #include <sys/socket.h>

@@ -1,7 +1,7 @@
 // Kubernetes events of this proxy, with kube-proxy's reasons: about the Node, Services, and objects that are left out.
 
-import type { ClusterEvent, EventRecorder } from '../api/events.js';
 import { describeProblem, type Problem } from '../errors.js';
+import type { ClusterEvent, EventRecorder } from './events.js';
 import type { ServerName } from './servers.js';
 
 /** Sends Kubernetes events in the background. */

@@ -3,13 +3,13 @@ import type { Logger } from 'pino';
 import { ApiSource, type ApiTrouble } from '../api/apiSource.js';
 import { ApiClient } from '../api/client.js';
 import { connectToApi } from '../api/connection.js';
-import { EventRecorder } from '../api/events.js';
-import { waitForNodeAddresses, waitForPodCIDRs } from '../api/waitForNode.js';
 import type { Configuration } from '../config/configuration.js';
 import type { Node } from '../objects/types.js';
 import type { Metrics } from '../servers/metrics.js';
 import type { Source } from '../source/source.js';
 import { type Announcer, announcer } from './announce.js';
+import { EventRecorder } from './events.js';
+import { waitForNodeAddresses, waitForPodCIDRs } from './waitForNode.js';
 
 /** The parts that a connection to the API server needs. */
 export interface ApiParts {

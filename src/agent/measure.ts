@@ -3,7 +3,7 @@ import { performance } from 'node:perf_hooks';
 import type { NetlinkError } from '../errors.js';
 import type { Conntrack, FlowChange } from '../kernel/conntrack/types.js';
 import type { IptablesRestore } from '../kernel/iptables/types.js';
-import type { Batch, BatchSource } from '../kernel/types.js';
+import type { Batch, BatchSource } from '../kernel/shared/types.js';
 import { type Family, familyOf } from '../net/address.js';
 import type { KernelFamily, Metrics } from '../servers/metrics.js';
 

@@ -3,7 +3,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { cpus } from 'node:os';
 import type { Logger } from 'pino';
-import { loadModule } from '../kernel/modules.js';
+import { loadModule } from '../kernel/shared/modules.js';
 import type { Sysctl } from '../kernel/sysctl/index.js';
 import type { Announcer } from './announce.js';
 

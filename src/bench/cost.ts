@@ -1,7 +1,7 @@
 // The cost of a run: time, CPU time and memory of this process, and CPU time of its children.
 import { writeFileSync } from 'node:fs';
 import { performance } from 'node:perf_hooks';
-import { loadAddon, type NativeCost } from '../kernel/addon.js';
+import { loadAddon, type NativeCost } from '../kernel/shared/addon.js';
 import { childrenTimeOf } from './against/procfs.js';
 
 /** The cost of one run. Times are in ms. */

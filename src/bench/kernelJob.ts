@@ -1,6 +1,7 @@
 // Jobs in which the raw limit programs one kernel for several steps: what the methods do in the life of a proxy.
-import { loadAddon } from '../kernel/addon.js';
+
 import type { RealServer, VirtualService } from '../kernel/ipvs/types.js';
+import { loadAddon } from '../kernel/shared/addon.js';
 import { addressAt } from './cluster.js';
 import {
   type Context,

@@ -1,7 +1,7 @@
 // Watches the operations of a proxy on its kernel: their number, the restores, and the vital Services.
 import { performance } from 'node:perf_hooks';
 import type { Iptables, IptablesOperation } from '../kernel/iptables/types.js';
-import type { Batch, BatchSource } from '../kernel/types.js';
+import type { Batch, BatchSource } from '../kernel/shared/types.js';
 import { VITAL_ADDRESSES } from './cluster.js';
 import type { ProxyKernel } from './modes.js';
 import type { Restore } from './phases.js';

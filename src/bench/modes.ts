@@ -12,8 +12,7 @@ import {
   type IpvsKernel,
 } from '../index.js';
 import { restoreInput } from '../kernel/iptables/index.js';
-import { RecordListing } from '../kernel/listing.js';
-import type { OpenedMode } from '../modes/definition.js';
+import type { OpenedMode } from '../modes/select/definition.js';
 import type { Family } from '../net/address.js';
 import { NO_IPVS } from './phases.js';
 
@@ -66,7 +65,6 @@ export function emptyKernel(): IpvsKernel {
       getLink: async () => undefined,
       listLinks: async () => [],
       listAddresses: async () => [],
-      listNeighbours: () => new RecordListing(async () => []),
       apply: accept,
     },
     iptables: {
@@ -80,6 +78,5 @@ export function emptyKernel(): IpvsKernel {
       },
     },
     sysctl: { read: async () => undefined, write: async () => {} },
-    procNet: { routes: async () => [], listeningSockets: async () => [] },
   };
 }

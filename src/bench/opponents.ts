@@ -1,6 +1,6 @@
 // The methods of additions. Each prepares a phase, which takes no measured time, and then adds it.
 import { execFile } from 'node:child_process';
-import { loadAddon } from '../kernel/addon.js';
+import { loadAddon } from '../kernel/shared/addon.js';
 import { packedEntries } from './bytes.js';
 import { type Cost, costOf, Meter, scaled, sumOf } from './cost.js';
 import {

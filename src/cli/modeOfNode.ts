@@ -2,7 +2,7 @@
 import type { KernelCommand } from '../config/commandLine.js';
 import type { Configuration } from '../config/configuration.js';
 import { loadConfiguration } from '../config/load.js';
-import { isMode } from '../modes/select.js';
+import { isMode } from '../modes/select/select.js';
 import { askAgent, NoAnswer } from './agentClient.js';
 
 /** Time limit of the agent's answer, in ms. */

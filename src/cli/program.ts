@@ -4,7 +4,7 @@ import { AGENT_FLAGS, didYouMean, UsageError } from '../config/commandLine.js';
 import { FLAGS, type Flag } from '../config/flags.js';
 import { FLAG_TYPES } from '../config/flagTypes.js';
 import { closestTo } from '../config/suggestion.js';
-import { beside, wrapped } from '../wrap.js';
+import { beside, wrapped } from '../config/wrap.js';
 import type { CommandDefinition, OptionDefinition } from './command.js';
 import { COMMANDS, outputOption } from './definitions.js';
 

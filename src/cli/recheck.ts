@@ -5,7 +5,7 @@ import type { KernelCommand } from '../config/commandLine.js';
 import { crossCheck, type NodeSituation } from '../config/crossChecks.js';
 import { ConfigurationError, loadConfiguration } from '../config/load.js';
 import type { ConfigurationFile } from '../config/reload.js';
-import type { OpenedMode } from '../modes/definition.js';
+import type { OpenedMode } from '../modes/select/definition.js';
 
 /** The parts for the validation of the file. */
 export interface RecheckParts {

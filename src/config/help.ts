@@ -1,6 +1,5 @@
 // Text about the flags: the usage, the output of --help, and the value of every flag for the log.
 
-import { beside, USUAL_COLUMNS, wrapped } from '../wrap.js';
 import { defaultConfiguration } from './configuration.js';
 import { formatDuration } from './duration.js';
 import {
@@ -13,6 +12,7 @@ import {
 } from './flags.js';
 import { FLAG_TYPES } from './flagTypes.js';
 import { quote } from './goSyntax.js';
+import { beside, USUAL_COLUMNS, wrapped } from './wrap.js';
 
 /** A command with its own options: its name, and its purpose in one line. */
 export interface CommandSummary {

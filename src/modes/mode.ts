@@ -4,7 +4,6 @@ import type { NetlinkError } from '../errors.js';
 import type { Family } from '../net/address.js';
 import type { HostAddress, HostFacts, NodeFacts, ServicePlanInput } from '../services/types.js';
 import type { Steps } from '../steps.js';
-import type { Explanation, PacketQuestion } from './explanation.js';
 
 /** The items that one owner, a Service or the node, needs in the kernel, by key. Immutable. */
 export type Plan<Item> = ReadonlyMap<string, Item>;
@@ -263,10 +262,4 @@ export interface Mode<Item, Operation extends KeyedOperation> {
 
   /** Detects immediately that another program changed our items. Optional: without it, only audits detect this. */
   watch?(listener: DisturbedListener<Item>): Promise<{ close(): void }>;
-
-  /**
-   * Explains the path of a packet through this node, as the kernel is programmed now. Changes nothing. Rejects with the
-   * NetlinkError of a part that cannot be read, or with an Error if `from` has no address here. Optional.
-   */
-  explain?(question: PacketQuestion): Promise<Explanation>;
 }

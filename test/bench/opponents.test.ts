@@ -24,7 +24,7 @@ import type {
   ScenarioName,
   Step,
 } from '../../src/bench/types.js';
-import { loadAddon } from '../../src/kernel/addon.js';
+import { loadAddon } from '../../src/kernel/shared/addon.js';
 import { ROOT } from '../support/paths.js';
 
 const SIZE = { services: 3, endpoints: 2 };

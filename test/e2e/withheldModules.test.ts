@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { before, beforeEach, describe, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import { KERNEL_MODULES } from '../../src/modes/iptables/modules.js';
+import { KERNEL_MODULES } from '../../src/modes/iptables/open/modules.js';
 import { COMMAND } from '../laboratory/proxyProcess.js';
 import { closeAfter } from '../support/closeAfter.js';
 import { service, slice } from '../support/clusters/manifests.js';

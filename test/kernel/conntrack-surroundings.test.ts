@@ -5,9 +5,9 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { loadAddon } from '../../src/kernel/addon.js';
 import { openConntrack } from '../../src/kernel/conntrack/index.js';
 import { FILTER, LISTING, OPERATION } from '../../src/kernel/conntrack/layouts.js';
+import { loadAddon } from '../../src/kernel/shared/addon.js';
 
 const LOADER = '/proc/sys/kernel/modprobe';
 

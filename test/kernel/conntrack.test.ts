@@ -2,7 +2,6 @@
 // Needs: conntrack, zones
 import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, it } from 'node:test';
-import { loadAddon } from '../../src/kernel/addon.js';
 import {
   type Conntrack,
   type Flow,
@@ -12,6 +11,7 @@ import {
   openConntrack,
 } from '../../src/kernel/conntrack/index.js';
 import { CONDITION, FILTER, OPERATION, TUPLE_FIELD } from '../../src/kernel/conntrack/layouts.js';
+import { loadAddon } from '../../src/kernel/shared/addon.js';
 import { type Datagram, ends, lineOf, TrackingNamespace } from '../support/namespaces/flows.js';
 
 /** For both families alike: two clients' worth of flows to two services, and one past them. */

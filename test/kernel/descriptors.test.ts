@@ -11,7 +11,7 @@ import { openConntrack } from '../../src/kernel/conntrack/index.js';
 import { openIpset } from '../../src/kernel/ipset/index.js';
 import { openIpvs } from '../../src/kernel/ipvs/index.js';
 import { openRtnetlink, watchRtnetlink } from '../../src/kernel/rtnetlink/index.js';
-import { throwOnFailure } from '../../src/kernel/throwOnFailure.js';
+import { throwOnFailure } from '../../src/kernel/shared/throwOnFailure.js';
 import { settled } from '../support/measures/settled.js';
 import { makeNamespace } from '../support/namespaces/netns.js';
 import { runWithout } from '../support/namespaces/runWithout.js';

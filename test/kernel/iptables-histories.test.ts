@@ -10,7 +10,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, it } from 'node:test';
-import { loadAddon } from '../../src/kernel/addon.js';
+import { loadAddon } from '../../src/kernel/shared/addon.js';
 import { type HistoryCounts, runHistory } from '../support/clusters/history.js';
 import { selectBackend } from '../support/namespaces/iptablesBackend.js';
 

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { openIpset } from '../../src/kernel/ipset/index.js';
 import { openIptables } from '../../src/kernel/iptables/index.js';
-import { applyToSets } from '../../src/modes/ipvs/applyToSets.js';
+import { applyToSets } from '../../src/modes/ipvs/program/applyToSets.js';
 
 const iptables = openIptables();
 const ipset = await openIpset();

@@ -3,7 +3,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type IpvsOperation, type OperationResult, openIpvs } from '../../src/kernel/ipvs/index.js';
-import { listsOf, noChange, realServersOf, type ServiceChange } from '../../src/kernel/ipvs/serverLists.js';
+import {
+  listsOf,
+  noChange,
+  realServersOf,
+  type ServiceChange,
+} from '../../src/kernel/ipvs/values/serverLists.js';
 import { familyOf } from '../../src/net/address.js';
 import { AddressPorts } from '../../src/net/addressPorts.js';
 import { ipvsNamespace } from '../support/namespaces/ipvsNamespace.js';

@@ -6,9 +6,9 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { after, test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { loadAddon } from '../../src/kernel/addon.js';
 import { openIpvs } from '../../src/kernel/ipvs/index.js';
 import { OPERATION, SERVICE } from '../../src/kernel/ipvs/layouts.js';
+import { loadAddon } from '../../src/kernel/shared/addon.js';
 import { makeNamespace } from '../support/namespaces/netns.js';
 import { service } from '../support/tables/ipvs.js';
 

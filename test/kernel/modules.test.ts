@@ -5,7 +5,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { release, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, it } from 'node:test';
-import { findModule } from '../../src/kernel/modules.js';
+import { findModule } from '../../src/kernel/shared/modules.js';
 import { tool } from '../support/namespaces/tools.js';
 
 const root = mkdtempSync(join(tmpdir(), 'knp-modules-'));

@@ -3,7 +3,6 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { afterEach, describe, it } from 'node:test';
-import { loadAddon } from '../../src/kernel/addon.js';
 import {
   AttributeReader,
   AttributeWriter,
@@ -16,6 +15,7 @@ import {
 } from '../../src/kernel/netlink/index.js';
 import { NLM_F_DUMP, readMessages } from '../../src/kernel/netlink/messages.js';
 import { bytesOf } from '../../src/kernel/netlink/rules.js';
+import { loadAddon } from '../../src/kernel/shared/addon.js';
 import { netlinkContract } from '../support/contract/netlink.js';
 import { emptyNamespaces } from '../support/namespaces/netns.js';
 

@@ -3,9 +3,9 @@
 import { existsSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { isMainThread, parentPort, Worker } from 'node:worker_threads';
-import { runProgram } from '../../src/kernel/program.js';
-import { readProgram } from '../../src/kernel/programReading.js';
-import { ProgramSession } from '../../src/kernel/programSession.js';
+import { runProgram } from '../../src/kernel/shared/programs/program.js';
+import { readProgram } from '../../src/kernel/shared/programs/programReading.js';
+import { ProgramSession } from '../../src/kernel/shared/programs/programSession.js';
 
 const [folder = '', how = ''] = process.argv.slice(2);
 

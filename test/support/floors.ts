@@ -9,6 +9,8 @@ interface Floor {
   readonly files: RegExp;
   /** Other floors that it may import from. */
   readonly imports: readonly string[];
+  /** Floors of which it may import types. */
+  readonly interfaces?: readonly string[];
   /** Packages and Node modules that it may import; none if it is pure. */
   readonly outside?: RegExp;
   /** Packages of which it may import types. */
@@ -17,16 +19,18 @@ interface Floor {
 
 const EVERYTHING = /.*/;
 
-/** The agent's programs are started by the addon (src/kernel/program.ts), because child_process copies the page tables of the agent. */
+/** The agent's programs are started by the addon (src/kernel/shared/programs/program.ts), because child_process copies the page tables of the agent. */
 const ALL_BUT_CHILD_PROCESS = /^(?!(node:)?child_process$)/;
 
 /** Large optional packages, which must be loaded with import(). */
 const ON_DEMAND = /^@kubernetes\/client-node$/;
 
+/** The floors of the kernel. */
+const KERNEL = ['kernel values', 'kernel shared', 'kernel parts'];
+
 /** From bottom to top. Only the wiring may import everything. */
 const FLOORS: readonly Floor[] = [
   { name: 'errors', files: /^errors\.ts$/, imports: [] },
-  { name: 'wrap', files: /^wrap\.ts$/, imports: [] },
   { name: 'steps', files: /^steps\.ts$/, imports: [] },
   // Time slices for loops over a whole cluster.
   {
@@ -45,77 +49,74 @@ const FLOORS: readonly Floor[] = [
   { name: 'input', files: /^input\//, imports: ['errors', 'net'] },
   { name: 'objects', files: /^objects\//, imports: ['errors', 'net', 'input'], types: ON_DEMAND },
   { name: 'services', files: /^services\//, imports: ['net', 'objects', 'steps'] },
+  // What the values of a part of the kernel mean: set types, the notation of entries, real servers of a virtual service.
+  {
+    name: 'kernel values',
+    files: /^kernel\/[^/]+\/values\//,
+    imports: ['errors', 'net'],
+    interfaces: KERNEL,
+  },
+  {
+    name: 'kernel shared',
+    files: /^kernel\/shared\//,
+    imports: ['errors', 'net', 'steps', 'timeSlice', 'packageRoot'],
+    outside: ALL_BUT_CHILD_PROCESS,
+  },
   {
     name: 'testing',
     files: /^kernel\/testing\//,
-    imports: ['errors', 'net', 'steps', 'timeSlice', 'kernel types', 'kernel'],
+    imports: ['errors', 'net', 'steps', 'timeSlice', ...KERNEL],
     outside: /^node:os$/,
   },
-  // The interfaces of the kernel's parts without implementation: types, the notation of set entries, and names of states.
   {
-    name: 'kernel types',
-    files: /^kernel\/(.*\/)?(types|setTypes|entry|states|reports|serverLists)\.ts$/,
-    imports: ['errors', 'net'],
-  },
-  {
-    name: 'kernel',
-    files: /^kernel\//,
-    imports: ['errors', 'net', 'steps', 'timeSlice', 'kernel types', 'packageRoot'],
+    name: 'kernel parts',
+    files: /^kernel\/[^/]+\//,
+    imports: ['errors', 'net', 'steps', 'timeSlice', 'kernel values', 'kernel shared'],
     outside: ALL_BUT_CHILD_PROCESS,
   },
   // The clean-up of UDP flows, common to all modes.
   {
     name: 'conntrack',
     files: /^conntrack\//,
-    imports: ['errors', 'net', 'services', 'kernel types'],
+    imports: ['errors', 'net', 'services'],
+    interfaces: KERNEL,
     outside: /^node:util$/,
   },
+  { name: 'mode contract', files: /^modes\/mode\.ts$/, imports: ['errors', 'net', 'services', 'steps'] },
+  // Pure: what the kernel should hold, and the difference. Names of chains of iptables are hashes.
   {
-    name: 'mode contract',
-    files: /^modes\/(mode|explanation|inventory)\.ts$/,
-    imports: ['errors', 'net', 'services', 'steps'],
+    name: 'mode plan',
+    files: /^modes\/[^/]+\/plan\//,
+    imports: ['net', 'services', 'steps', 'mode contract', 'kernel values'],
+    interfaces: KERNEL,
+    outside: /^node:crypto$/,
   },
-  // The list of modes and their opening: the only files that connect a mode with the configuration.
+  // Effects: reads and changes the kernel. The index of a mode joins its plan and its program.
   {
-    name: 'mode selection',
-    files:
-      /^modes\/((definition|select)\.ts$|[^/]+\/(definition|loaded|open|readInventory|openParts|hostKernel|families|loadAhead|fromConfiguration)\.ts$)/,
-    imports: [
-      'errors',
-      'net',
-      'services',
-      'config',
-      'kernel types',
-      'kernel',
-      'mode contract',
-      'mode',
-      'mode effects',
-    ],
+    name: 'mode program',
+    files: /^modes\/[^/]+\/(program\/|index\.ts$)/,
+    imports: ['errors', 'net', 'services', 'steps', 'timeSlice', 'mode contract', 'mode plan', ...KERNEL],
+    outside: /^node:timers\/promises$/,
+  },
+  // The agent's: opens a mode from the configuration, and its former state. The library does not contain it.
+  {
+    name: 'mode open',
+    files: /^modes\/(select|[^/]+\/open)\//,
+    imports: ['errors', 'net', 'services', 'config', 'mode contract', 'mode plan', 'mode program', ...KERNEL],
+    outside: ALL_BUT_CHILD_PROCESS,
+  },
+  // The commands': the path of a packet, from what the kernel holds.
+  {
+    name: 'explain read',
+    files: /^explain\/read\//,
+    imports: ['net', 'explain', 'mode plan', 'mode program', 'mode open', ...KERNEL],
     outside: ALL_BUT_CHILD_PROCESS,
   },
   {
-    name: 'mode effects',
-    files:
-      /^modes\/[^/]+\/(absent|apply|applyToSets|leaveOut|batchSender|result|observe|observeAlone|draining|prepare|tampering|traces|kernel|index|former|counters|refused|ruleCounts|explain\/readFacts)\.ts$/,
-    imports: [
-      'errors',
-      'net',
-      'timeSlice',
-      'kernel types',
-      'kernel',
-      'mode contract',
-      'services',
-      'mode',
-      'steps',
-    ],
-    outside: /^node:timers\/promises$/,
-  },
-  // Names of chains of iptables are hashes.
-  {
-    name: 'mode',
-    files: /^modes\/[^/]+\//,
-    imports: ['net', 'services', 'kernel types', 'mode contract', 'steps'],
-    outside: /^node:crypto$/,
+    name: 'explain',
+    files: /^explain\//,
+    imports: ['errors', 'net', 'services', 'mode plan', 'kernel values'],
+    interfaces: KERNEL,
   },
   {
     name: 'reconcile',
@@ -147,7 +148,7 @@ const FLOORS: readonly Floor[] = [
   {
     name: 'config',
     files: /^config\//,
-    imports: ['errors', 'wrap', 'net', 'input', 'yaml'],
+    imports: ['errors', 'net', 'input', 'yaml'],
     outside: EVERYTHING,
   },
   {
@@ -183,13 +184,18 @@ function judge(path: string, floor: Floor, { specifier, load }: Import): string 
   const below = floorOf(target);
   if (!below) return `${path}: imports ${target}, which is on no floor`;
   const [from, to] = [modeOf(path), modeOf(target)];
-  if (from !== undefined && to !== undefined && from !== to && to !== SHARED) {
+  const isMode = (folder: string | undefined) => folder !== undefined && !SHARED.includes(folder);
+  if (from !== undefined && isMode(to) && from !== to) {
     return `${path}: a mode may not import from another, but imports ${target}`;
   }
-  if (from === undefined && to !== undefined && to !== SHARED && !NAMES_MODES.test(path)) {
-    return `${path}: only modes/select.ts knows which modes there are, but it imports ${target}`;
+  if (from === 'shared' && to === 'iptablesRules') {
+    return `${path}: modes/shared is for every mode, but imports ${target}`;
+  }
+  if (from === undefined && isMode(to) && !NAMES_MODES.test(path)) {
+    return `${path}: only modes/select/select.ts knows which modes there are, but it imports ${target}`;
   }
   if (below === floor || floor.imports.includes('*') || floor.imports.includes(below.name)) return undefined;
+  if (load === 'never' && floor.interfaces?.includes(below.name)) return undefined;
   return `${path}: ${floor.name} may not import from ${below.name}, but imports ${target}`;
 }
 
@@ -229,14 +235,15 @@ function targetOf(path: string, specifier: string): string {
   return posix.join(posix.dirname(path), specifier).replace(/\.js$/, '.ts');
 }
 
-/** Files outside a mode's folder that may import from it: the selection, and the library's export. */
-const NAMES_MODES = /^(modes\/select|index)\.ts$/;
+/** Files outside of the folder of a mode that may import from it: the selection, the export of the library, and explanations. */
+const NAMES_MODES = /^(index\.ts$|modes\/select\/select\.ts$|explain\/)/;
 
-/** The folder of the pieces that several modes use. */
-const SHARED = 'shared';
+/** The folders of what all modes share, and of what those with iptables rules share. */
+const SHARED: readonly string[] = ['shared', 'iptablesRules'];
 
 function modeOf(path: string): string | undefined {
-  return /^modes\/([^/]+)\//.exec(path)?.[1];
+  const folder = /^modes\/([^/]+)\//.exec(path)?.[1];
+  return folder === 'select' ? undefined : folder;
 }
 
 interface Import {

@@ -26,14 +26,19 @@ describe('floors', () => {
 
   it('the agent loads the code of a mode, and of explanations, only when it needs them', () => {
     const files = sources();
-    const ofMode = (path: string) => /^modes\/[^/]+\/(open|index)\.ts$/.test(path);
-    const ofExplanation = (path: string) => path.includes('/explain/');
+    const ofMode = (path: string) => /^modes\/[^/]+\/(open\/open|index)\.ts$/.test(path);
+    const ofExplanation = (path: string) => path.startsWith('explain/');
     const atStart = loadedWith('cli/run.ts', files);
-    assert.ok(atStart.has('modes/ipvs/definition.ts') && atStart.has('modes/iptables/definition.ts'));
-    assert.deepEqual([...atStart].filter(ofMode), []);
+    assert.ok(
+      atStart.has('modes/ipvs/open/definition.ts') && atStart.has('modes/iptables/open/definition.ts'),
+    );
+    assert.deepEqual(
+      [...atStart].filter((path) => ofMode(path) || ofExplanation(path)),
+      [],
+    );
     for (const mode of ['ipvs', 'iptables']) {
-      const opened = loadedWith(`modes/${mode}/open.ts`, files);
-      assert.ok(opened.has(`modes/${mode}/planService.ts`));
+      const opened = loadedWith(`modes/${mode}/open/open.ts`, files);
+      assert.ok(opened.has(`modes/${mode}/plan/planService.ts`));
       assert.deepEqual([...opened].filter(ofExplanation), [], mode);
     }
   });
@@ -63,7 +68,12 @@ describe('floors', () => {
       "let x: import('../errors.js').Problem;",
       /net may not import from errors/,
     ],
-    ['an import()', 'kernel/a.ts', "await import('../cli/run.js');", /kernel may not import from cli/],
+    [
+      'an import()',
+      'kernel/ipvs/a.ts',
+      "await import('../../cli/run.js');",
+      /kernel parts may not import from cli/,
+    ],
     [
       'a pure file that imports a module of Node',
       'services/a.ts',
@@ -72,27 +82,51 @@ describe('floors', () => {
     ],
     [
       'the kernel from a pure file of a mode',
-      'modes/ipvs/plan.ts',
-      "import '../../kernel/ipvs/index.js';",
-      /mode may not import from kernel,/,
+      'modes/ipvs/plan/a.ts',
+      "import '../../../kernel/ipvs/index.js';",
+      /mode plan may not import from kernel parts,/,
     ],
     [
       'one mode from another',
-      'modes/ipvs/apply.ts',
-      "import '../iptables/apply.js';",
+      'modes/ipvs/program/a.ts',
+      "import '../../iptables/plan/a.js';",
       /may not import from another/,
     ],
     [
-      'the name of a mode outside modes/select.ts',
+      'a plan from what programs the kernel, even if only types are used',
+      'modes/ipvs/plan/a.ts',
+      "import type { A } from '../program/a.js';",
+      /mode plan may not import from mode program/,
+    ],
+    [
+      'what the agent opens, in what the library has',
+      'modes/ipvs/program/a.ts',
+      "import '../open/a.js';",
+      /mode program may not import from mode open/,
+    ],
+    [
+      'the configuration in a program of a mode',
+      'modes/iptables/program/a.ts',
+      "import type { Configuration } from '../../../config/configuration.js';",
+      /mode program may not import from config/,
+    ],
+    [
+      'explanations in a mode',
+      'modes/ipvs/open/a.ts',
+      "import '../../../explain/read/ipvs.js';",
+      /mode open may not import from explain read/,
+    ],
+    [
+      'the name of a mode outside modes/select',
       'agent/a.ts',
       "import '../modes/ipvs/index.js';",
-      /only modes\/select\.ts knows which modes there are/,
+      /only modes\/select\/select\.ts knows which modes there are/,
     ],
     [
       'a program that Node starts, on the path of the agent',
-      'modes/ipvs/open.ts',
+      'modes/ipvs/open/a.ts',
       "import { execFile } from 'node:child_process';",
-      /mode selection may not reach outside, but imports node:child_process/,
+      /mode open may not reach outside, but imports node:child_process/,
     ],
     ['a folder without a floor', 'helpers/a.ts', '', /is on no floor/],
     [

@@ -11,6 +11,7 @@ import { decodeFrontends } from '../../src/cli/agentFrontends.js';
 import { check } from '../../src/cli/check/check.js';
 import { checkLines } from '../../src/cli/check/report.js';
 import { diffLines, diffReport } from '../../src/cli/diff.js';
+import { frontendAt, reasonWithoutEndpoints } from '../../src/cli/explain/frontendAt.js';
 import { explanationLines } from '../../src/cli/explain/text.js';
 import { COLOURS, styleFor } from '../../src/cli/output/colours.js';
 import { type Format, type Layout, type Output, writeReport } from '../../src/cli/output/output.js';
@@ -24,18 +25,16 @@ import { showTop } from '../../src/cli/services/top.js';
 import { decodeAgentReport, decodeHealth, statusLines, statusReport } from '../../src/cli/status/report.js';
 import { readInputFlags } from '../../src/config/commandLine.js';
 import { describeProblem, escapedControls } from '../../src/errors.js';
+import { frontendsIn } from '../../src/explain/iptables/inventory.js';
 import type { FakeKernel } from '../../src/kernel/testing/index.js';
-import type { Explanation } from '../../src/modes/explanation.js';
-import { frontendsIn } from '../../src/modes/iptables/inventory.js';
 import type { Family } from '../../src/net/address.js';
-import { frontendAt, reasonWithoutEndpoints } from '../../src/services/frontendAt.js';
 import { namedFrontends } from '../../src/services/namedFrontends.js';
 import { nodeFacts } from '../../src/services/nodeFacts.js';
 import { ServiceCache } from '../../src/services/serviceCache.js';
 import { assertCleanLines } from '../support/hostile/clean.js';
 import { withForeignRules } from '../support/hostile/foreignRules.js';
 import { HOSTILE, type Hostile, MARK, OTHER, type Part } from '../support/hostile/objects.js';
-import { MODES, type ModeName, proxyOf, recordingKernel } from '../support/hostile/proxies.js';
+import { EXPLAIN, type ModeName, proxyOf, recordingKernel } from '../support/hostile/proxies.js';
 import { listOf, type Read, SOURCES } from '../support/hostile/sources.js';
 
 const SOURCE_COUNT = Object.keys(SOURCES).length;
@@ -121,7 +120,7 @@ async function showServices(kernel: FakeKernel, mode: ModeName, { objects }: Rea
   for (const { family, address, port, protocol } of frontends.filter((_, i) => i % 20 === 0)) {
     const dialled = { address: address || NODE_ADDRESS[family], port, protocol };
     const from = CLIENT[family];
-    const explanation = (await MODES[mode](kernel).explain?.({ ...dialled, from })) as Explanation;
+    const explanation = await EXPLAIN[mode](kernel, { ...dialled, from });
     const owner = frontendAt(cache, node, dialled);
     assert.ok(owner);
     const { service } = owner;
@@ -233,7 +232,7 @@ it('plan, diff and explain show no escape of a rule that another program made', 
     const shown = await showPreview(kernel, mode, { objects }, mode);
     assert.ok(shown.includes(MARK), `${mode}: the rule is shown`);
     const question = { address: OTHER.address, port: 80, protocol: 'tcp', from: CLIENT[4] } as const;
-    const explanation = (await MODES[mode](kernel).explain?.(question)) as Explanation;
+    const explanation = await EXPLAIN[mode](kernel, question);
     const text = await reported(`${mode}: explain`, explanation, () =>
       explanationLines(explanation, undefined, 80),
     );

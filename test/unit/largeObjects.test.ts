@@ -1,7 +1,7 @@
 // Large objects cost as much as the same parts in ordinary objects. The tier `long` has all lists, and the largest objects.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { EventRecorder } from '../../src/api/events.js';
+import { EventRecorder } from '../../src/agent/events.js';
 import type { Problem } from '../../src/errors.js';
 import { decodeObject } from '../../src/objects/decode.js';
 import { Interning } from '../../src/objects/interning.js';

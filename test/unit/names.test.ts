@@ -1,12 +1,12 @@
 // Names of operations, in errors and in reports of batches: every family has one for every value, also of another type.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { attemptAt, type Naming } from '../../src/kernel/batch.js';
 import { PACKING as CONNTRACK } from '../../src/kernel/conntrack/packing.js';
 import { PACKING as IPSET } from '../../src/kernel/ipset/packing.js';
 import { PACKING as IPVS } from '../../src/kernel/ipvs/packing.js';
 import { NAMING as NETLINK } from '../../src/kernel/netlink/names.js';
 import { PACKING as RTNETLINK } from '../../src/kernel/rtnetlink/packing.js';
+import { attemptAt, type Naming } from '../../src/kernel/shared/batch.js';
 
 const VALUES = [undefined, null, NaN, -1, 1n, '', Symbol('a'), () => 1, [], new Map(), Object.create(null)];
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { NetlinkError } from '../../src/errors.js';
 import { FakeKernel } from '../../src/kernel/testing/index.js';
-import { sysctls } from '../../src/modes/ipvs/planNode.js';
+import { sysctls } from '../../src/modes/ipvs/plan/planNode.js';
 import { FakeIptablesNode, FakeNode } from '../support/oracle/testNode.js';
 
 const SCENARIO = { configuration: {}, interfaces: [] } as const;

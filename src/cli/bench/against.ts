@@ -5,7 +5,7 @@ import { machineLine } from '../../bench/output/machine.js';
 import { sizeText } from '../../bench/output/table.js';
 import type { BenchOptions, Size } from '../../bench/types.js';
 import { UsageError } from '../../config/commandLine.js';
-import { wrapped } from '../../wrap.js';
+import { wrapped } from '../../config/wrap.js';
 import type { Invocation } from '../command.js';
 import type { Style } from '../output/colours.js';
 import { type Output, writeReport } from '../output/output.js';

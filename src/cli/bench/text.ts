@@ -11,7 +11,7 @@ import {
 } from '../../bench/output/table.js';
 import { runsText, spanText } from '../../bench/output/units.js';
 import type { BenchReport, TargetResult } from '../../bench/types.js';
-import { wrapped } from '../../wrap.js';
+import { wrapped } from '../../config/wrap.js';
 import type { Style } from '../output/colours.js';
 import { type Fit, fittedTable } from '../output/fittedTable.js';
 

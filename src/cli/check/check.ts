@@ -8,7 +8,7 @@ import { FLAGS } from '../../config/flags.js';
 import { fileError } from '../../config/goSyntax.js';
 import { flagWarnings } from '../../config/ignored.js';
 import { ConfigurationError, loadConfiguration } from '../../config/load.js';
-import { checkModeFlags } from '../../modes/select.js';
+import { checkModeFlags } from '../../modes/select/select.js';
 import type { CommandRunner } from '../command.js';
 import { writeReport } from '../output/output.js';
 import {

@@ -2,8 +2,9 @@
 import { openLog } from '../../agent/log.js';
 import type { KernelCommand } from '../../config/commandLine.js';
 import { loadConfiguration } from '../../config/load.js';
-import type { Explanation, PacketQuestion, Verdict } from '../../modes/explanation.js';
-import { checkModeFlags, selectMode } from '../../modes/select.js';
+import type { Explanation, PacketQuestion, Verdict } from '../../explain/explanation.js';
+import { readerOf } from '../../explain/read/select.js';
+import { checkModeFlags } from '../../modes/select/select.js';
 import { AnswerLimit } from '../answerLimit.js';
 import type { CommandRunner } from '../command.js';
 import { modeOfNode } from '../modeOfNode.js';
@@ -50,15 +51,13 @@ async function explain(
   const found = await findFrontend(flags, loaded, question, limit);
   const log = openLog(configuration.logging);
   const mode = await modeOfNode(flags, configuration);
-  const definition = selectMode(mode);
-  const opened = await definition.open({ configuration, command: flags, loadModules: false, log });
+  const explainer = await readerOf(mode).open({ configuration, command: flags, loadModules: false, log });
   try {
-    if (!opened.mode.explain) throw new Error(`mode ${mode} cannot explain packets`);
-    const explanation = await opened.mode.explain(
+    const explanation = await explainer.explain(
       found ? { ...question, clusterIP: found.isClusterIP } : question,
     );
     return found === undefined ? explanation : { ...explanation, service: found.service };
   } finally {
-    opened.kernel.close();
+    explainer.close();
   }
 }

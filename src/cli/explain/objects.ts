@@ -2,13 +2,13 @@
 import type { KernelCommand } from '../../config/commandLine.js';
 import type { Loaded } from '../../config/load.js';
 import { familyOf } from '../../net/address.js';
-import { type Dialled, frontendAt, reasonWithoutEndpoints } from '../../services/frontendAt.js';
 import type { NamedFrontend } from '../../services/namedFrontends.js';
 import { nodeFacts } from '../../services/nodeFacts.js';
 import { NoAnswer } from '../agentClient.js';
 import { agentFrontends } from '../agentFrontends.js';
 import type { AnswerLimit } from '../answerLimit.js';
 import { readObjects } from '../readObjects.js';
+import { type Dialled, frontendAt, reasonWithoutEndpoints } from './frontendAt.js';
 import type { ServiceOfFrontend } from './text.js';
 
 /** A frontend with its Service. */

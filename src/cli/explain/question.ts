@@ -1,7 +1,7 @@
 // The arguments of explain: the frontend, and the client.
 import { UsageError } from '../../config/commandLine.js';
 import { quote, splitHostPort } from '../../config/goSyntax.js';
-import type { PacketQuestion } from '../../modes/explanation.js';
+import type { PacketQuestion } from '../../explain/explanation.js';
 import { canonicalAddress, familyOf } from '../../net/address.js';
 import { PROTOCOL_NUMBERS, type Protocol } from '../../net/protocol.js';
 

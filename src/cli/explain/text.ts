@@ -1,8 +1,9 @@
 // An explanation as text for people.
-import type { EndpointPath, Explanation, Step, Verdict } from '../../modes/explanation.js';
-import { percent } from '../../modes/shared/packet/conditions.js';
+
+import { beside, wrapped } from '../../config/wrap.js';
+import type { EndpointPath, Explanation, Step, Verdict } from '../../explain/explanation.js';
+import { percent } from '../../explain/packet/conditions.js';
 import { joinHostPort } from '../../net/address.js';
-import { beside, wrapped } from '../../wrap.js';
 
 /** The Service of the destination, from the objects. */
 export interface ServiceOfFrontend {

@@ -1,6 +1,6 @@
 // Tables that fit a number of columns: cells of text are broken at spaces, and what still does not fit is shown in a
 // second table below the first.
-import { wrapped } from '../../wrap.js';
+import { wrapped } from '../../config/wrap.js';
 import { type Column, tableLines, totalWidth, widest } from './table.js';
 
 /** How a table fits. */

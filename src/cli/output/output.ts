@@ -1,6 +1,7 @@
 // The output of the commands: results on standard output, notes and errors on standard error.
+
+import { USUAL_COLUMNS, wrapped } from '../../config/wrap.js';
 import { escapedControls, escapedLines } from '../../errors.js';
-import { USUAL_COLUMNS, wrapped } from '../../wrap.js';
 import { yaml } from '../../yaml.js';
 import { COLOURS, hasColours, type Style, styleFor } from './colours.js';
 

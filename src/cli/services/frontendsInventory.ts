@@ -1,5 +1,5 @@
 // The frontends in the rules of a mode as an inventory.
-import type { ProgrammedFrontend } from '../../modes/inventory.js';
+import type { ProgrammedFrontend } from '../../explain/inventory.js';
 import { frontendsReport } from './frontendsReport.js';
 import { frontendLines, matchingFrontends, sortedFrontends, titleOfFrontends } from './frontendsTable.js';
 import type { Inventory } from './inventory.js';

@@ -1,5 +1,5 @@
 // The frontends in rules under the names of their Services: the result of `services -o json` in iptables mode. Pure.
-import type { ProgrammedEndpoint, ProgrammedFrontend, RuleTraffic } from '../../modes/inventory.js';
+import type { ProgrammedEndpoint, ProgrammedFrontend, RuleTraffic } from '../../explain/inventory.js';
 import { joinHostPort } from '../../net/address.js';
 import type { NamesOrigin, ServiceNames } from './names.js';
 import { compareText, serviceName } from './report.js';

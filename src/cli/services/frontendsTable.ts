@@ -1,5 +1,5 @@
 // The table of the frontends in rules: a line for each one and, below it, a line for each endpoint. Pure.
-import type { RuleTraffic } from '../../modes/inventory.js';
+import type { RuleTraffic } from '../../explain/inventory.js';
 import { joinHostPort } from '../../net/address.js';
 import { namedTable } from '../output/namedTable.js';
 import type { Column } from '../output/table.js';

@@ -1,8 +1,8 @@
 // Opens what services and top list: it depends on the mode of the node.
 import type { KernelCommand } from '../../config/commandLine.js';
 import { loadConfiguration } from '../../config/load.js';
+import { readerOf } from '../../explain/read/select.js';
 import { openIpvs } from '../../kernel/ipvs/index.js';
-import { selectMode } from '../../modes/select.js';
 import type { AnswerLimit } from '../answerLimit.js';
 import { modeOfNode } from '../modeOfNode.js';
 import type { Output } from '../output/output.js';
@@ -30,7 +30,7 @@ export async function withInventory<Result>(
   use: <Listing>(inventory: Inventory<Listing>) => Promise<Result>,
 ): Promise<Result> {
   const mode = await modeOfNode(flags, loadConfiguration(flags).configuration);
-  const { listFrontends } = selectMode(mode);
+  const { listFrontends } = readerOf(mode);
   const read = await readNames(flags, limit);
   if (listFrontends) {
     // The comments of rules have names too: an agent that does not answer is not a loss.

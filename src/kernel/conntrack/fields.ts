@@ -1,7 +1,7 @@
 // Fields that selections and operations have in common: status, marks and labels.
-import type { Place } from '../layout.js';
-import type { RecordReader } from '../recordReader.js';
-import type { RecordWriter } from '../recordWriter.js';
+import type { Place } from '../shared/records/layout.js';
+import type { RecordReader } from '../shared/records/recordReader.js';
+import type { RecordWriter } from '../shared/records/recordWriter.js';
 import { STATUS_BITS } from './states.js';
 import { checkObject, LARGEST_U32 } from './tuples.js';
 import type { MaskedMark } from './types.js';

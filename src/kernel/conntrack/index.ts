@@ -1,16 +1,16 @@
 // Connection tracking over ctnetlink: the flows of one network namespace.
 import type { NetlinkError } from '../../errors.js';
-import { loadAddon, type NativeConntrackClient } from '../addon.js';
-import { checkArray, checkOptions } from '../arguments.js';
-import { applyAll, applyOne } from '../batch.js';
-import { openCalls, unless } from '../calls.js';
-import { Client } from '../client.js';
-import { checkConfirmation } from '../confirmation.js';
-import { toNetlinkError } from '../failures.js';
-import { readAll } from '../listing.js';
-import { changed, reported } from '../reported.js';
-import type { CallOptions, EventStream, Listing, OpenOptions, OperationResult } from '../types.js';
-import { watchEvents } from '../watch.js';
+import { loadAddon, type NativeConntrackClient } from '../shared/addon.js';
+import { checkArray, checkOptions } from '../shared/arguments.js';
+import { applyAll, applyOne } from '../shared/batch.js';
+import { openCalls, unless } from '../shared/calls.js';
+import { Client } from '../shared/client.js';
+import { checkConfirmation } from '../shared/confirmation.js';
+import { toNetlinkError } from '../shared/failures.js';
+import { readAll } from '../shared/listing.js';
+import { changed, reported } from '../shared/reported.js';
+import type { CallOptions, EventStream, Listing, OpenOptions, OperationResult } from '../shared/types.js';
+import { watchEvents } from '../shared/watch.js';
 import { attemptOn, hintFor, nameFlow, nameSelections } from './names.js';
 import { packName } from './operations.js';
 import { DELETION_PACKING, deletionOf, PACKING } from './packing.js';
@@ -40,8 +40,8 @@ import {
 
 export type { Family } from '../../net/address.js';
 export type { IpProtocol, Protocol } from '../../net/protocol.js';
-export * from '../everyClient.js';
-export type { EventStream, Resync, WatchOptions } from '../types.js';
+export * from '../shared/everyClient.js';
+export type { EventStream, Resync, WatchOptions } from '../shared/types.js';
 export { type Endpoint, type FlowNat, natOf } from './nat.js';
 export { newFlowOf } from './newFlow.js';
 export {

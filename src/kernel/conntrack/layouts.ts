@@ -1,5 +1,5 @@
 // The records of conntrack. `npm run layouts` writes them to native/conntrack/layouts.h.
-import { address, bits, codes, layout, part, text, u8, u16, u32, u64 } from '../layout.js';
+import { address, bits, codes, layout, part, text, u8, u16, u32, u64 } from '../shared/records/layout.js';
 
 /** Addresses and ports of the packets of one direction. Of ICMP: the identifier, and type × 256 + code. */
 export const TUPLE = layout({ source: address, destination: address, sourcePort: u16, destinationPort: u16 });

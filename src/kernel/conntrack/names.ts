@@ -1,9 +1,9 @@
 // Names of operations and their targets in errors, in the notation of conntrack(8), and hints.
 import { joinHostPort } from '../../net/address.js';
-import { hasFields, shown } from '../arguments.js';
-import type { Attempt } from '../failures.js';
-import { moduleHint, recent } from '../hints.js';
-import { verbOf } from '../reported.js';
+import { hasFields, shown } from '../shared/arguments.js';
+import type { Attempt } from '../shared/failures.js';
+import { moduleHint, recent } from '../shared/hints.js';
+import { verbOf } from '../shared/reported.js';
 import type { FlowId, FlowOperation, FlowSelection, NewFlow, TupleFilter } from './types.js';
 
 /** Names an operation in errors: `udp 10.0.0.1:4000 -> 10.96.0.10:53`. Accepts operations that break every rule. */

@@ -1,6 +1,6 @@
 // The translation of a flow's addresses, which the kernel lists only indirectly.
 import { canonicalAddress } from '../../net/address.js';
-import { argumentError, checkArray, checkObject, type Fault, integerFault } from '../arguments.js';
+import { argumentError, checkArray, checkObject, type Fault, integerFault } from '../shared/arguments.js';
 import type { Flow, FlowTuple } from './types.js';
 
 /** An address and port. */

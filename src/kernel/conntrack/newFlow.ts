@@ -1,6 +1,6 @@
 // A flow that was listed → the addition that makes it again.
-import { argumentError } from '../arguments.js';
-import { RecordWriter } from '../recordWriter.js';
+import { argumentError } from '../shared/arguments.js';
+import { RecordWriter } from '../shared/records/recordWriter.js';
 import { OPERATION } from './layouts.js';
 import { natOf } from './nat.js';
 import { packName, writeOperation } from './operations.js';

@@ -1,6 +1,6 @@
 // Operations → the records that cross to the addon.
-import { hasFields, objectRule } from '../arguments.js';
-import { onlyRecord, RecordWriter } from '../recordWriter.js';
+import { hasFields, objectRule } from '../shared/arguments.js';
+import { onlyRecord, RecordWriter } from '../shared/records/recordWriter.js';
 import { maskedMark, statusBits, writeEveryLabel, writeLabels } from './fields.js';
 import { DETAILS, FLOW, FLOW_FIELD, GIVEN, OPERATION, TRANSLATION, VERB } from './layouts.js';
 import { SCTP_STATES, TCP_STATES } from './states.js';

@@ -1,10 +1,10 @@
 // Selections of flows → the records that cross to the addon.
 import { type Family, formatAddress } from '../../net/address.js';
 import { parseNetworkAsIs } from '../../net/network.js';
-import { argumentError, checkOptions, hasFields, objectRule } from '../arguments.js';
-import type { Place } from '../layout.js';
-import { onlyRecord, RecordWriter } from '../recordWriter.js';
-import type { CallOptions } from '../types.js';
+import { argumentError, checkOptions, hasFields, objectRule } from '../shared/arguments.js';
+import type { Place } from '../shared/records/layout.js';
+import { onlyRecord, RecordWriter } from '../shared/records/recordWriter.js';
+import type { CallOptions } from '../shared/types.js';
 import { maskedMark, statusBits, writeLabels } from './fields.js';
 import { CONDITION, EVENT_KIND, FILTER, LISTING, TABLE, TUPLE, TUPLE_FIELD } from './layouts.js';
 import { checkIcmp, checkTuple, isIcmp, LARGEST_U8, LARGEST_U16 } from './tuples.js';

@@ -1,8 +1,8 @@
 // Tuples ↔ their part of a record.
 import type { Family } from '../../net/address.js';
-import { hasFields, objectRule } from '../arguments.js';
-import type { RecordReader } from '../recordReader.js';
-import type { RecordWriter } from '../recordWriter.js';
+import { hasFields, objectRule } from '../shared/arguments.js';
+import type { RecordReader } from '../shared/records/recordReader.js';
+import type { RecordWriter } from '../shared/records/recordWriter.js';
 import { TUPLE } from './layouts.js';
 import type { FlowTuple, IcmpKind } from './types.js';
 

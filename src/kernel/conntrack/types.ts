@@ -11,7 +11,7 @@ import type {
   Listing,
   OperationResult,
   WatchOptions,
-} from '../types.js';
+} from '../shared/types.js';
 import type { ConntrackCapabilities, ConntrackStatistics } from './reports.js';
 import type { FlowStatus, SctpState, TcpState } from './states.js';
 

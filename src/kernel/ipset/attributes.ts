@@ -1,6 +1,6 @@
 // The attributes and flags of ipset's netlink interface (include/uapi/linux/netfilter/ipset/ip_set.h): in listings, and behind
 // the records of operations.
-import { address, layout, u8, u16, u32, u64 } from '../layout.js';
+import { address, layout, u8, u16, u32, u64 } from '../shared/records/layout.js';
 
 /** `IPSET_ATTR_…` of entries, and of the parameters of a set: numbers from 17 on have a meaning for each. */
 export const ATTR = {

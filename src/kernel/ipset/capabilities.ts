@@ -1,9 +1,9 @@
 // What of ipset a machine has: the kernel's types, and libipset.
 import { basename } from 'node:path';
-import type { NativeIpsetClient } from '../addon.js';
-import { type Calls, unless } from '../calls.js';
-import { RecordReader } from '../recordReader.js';
-import type { CallOptions } from '../types.js';
+import type { NativeIpsetClient } from '../shared/addon.js';
+import { type Calls, unless } from '../shared/calls.js';
+import { RecordReader } from '../shared/records/recordReader.js';
+import type { CallOptions } from '../shared/types.js';
 import { TYPE } from './layouts.js';
 import { attemptToRead, MISSING_LIBRARY, MISSING_MODULE } from './names.js';
 import type { IpsetCapabilities, IpsetOperation, LoadedLibrary, SetType, SupportedType } from './types.js';

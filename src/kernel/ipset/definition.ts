@@ -1,6 +1,6 @@
 // A set that was listed → the definition that makes it again.
-import { argumentError } from '../arguments.js';
-import { RecordWriter } from '../recordWriter.js';
+import { argumentError } from '../shared/arguments.js';
+import { RecordWriter } from '../shared/records/recordWriter.js';
 import { OPERATION } from './layouts.js';
 import { PARAMETERS } from './parameters.js';
 import { findReferenceFault, writeOperation } from './records.js';

@@ -1,6 +1,6 @@
 // Entries of sets → their fields in an operation record, and attributes behind it.
-import { hasFields, objectRule } from '../arguments.js';
-import { RecordWriter } from '../recordWriter.js';
+import { hasFields, objectRule } from '../shared/arguments.js';
+import { RecordWriter } from '../shared/records/recordWriter.js';
 import { ATTR, FLAG, VALUE } from './attributes.js';
 import { ENTRY_FIELD, OPERATION } from './layouts.js';
 import { LARGEST_TIMEOUT, writeAddress as writeAddressBehind } from './parameters.js';

@@ -1,9 +1,9 @@
 // The notation of an entry that a program gives, which may break rules.
 import { canonicalAddress } from '../../net/address.js';
 import { PROTOCOL_NUMBERS } from '../../net/protocol.js';
-import { argumentError, checkObject, type Fault, integerFault, objectFault } from '../arguments.js';
-import { formatEntry } from './entry.js';
+import { argumentError, checkObject, type Fault, integerFault, objectFault } from '../shared/arguments.js';
 import type { IcmpType, SetEntry } from './types.js';
+import { formatEntry } from './values/entry.js';
 
 const LARGEST_U32 = 0xffff_ffff;
 

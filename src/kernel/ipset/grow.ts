@@ -3,14 +3,14 @@ import { randomBytes } from 'node:crypto';
 import { constants } from 'node:os';
 import { NetlinkError } from '../../errors.js';
 import { TimeSlice } from '../../timeSlice.js';
-import { argumentError, findUnknown, integerFault, objectFault } from '../arguments.js';
-import { toNetlinkError } from '../failures.js';
-import { throwOnFailure } from '../throwOnFailure.js';
-import type { CallOptions, OperationResult } from '../types.js';
-import { formatEntry } from './entry.js';
+import { argumentError, findUnknown, integerFault, objectFault } from '../shared/arguments.js';
+import { toNetlinkError } from '../shared/failures.js';
+import { throwOnFailure } from '../shared/throwOnFailure.js';
+import type { CallOptions, OperationResult } from '../shared/types.js';
 import { attemptToRead } from './names.js';
 import { PARAMETERS } from './parameters.js';
 import type { Ipset, IpsetOperation, LargerSet, ListedEntry, SetDefinition, SetState } from './types.js';
+import { formatEntry } from './values/entry.js';
 
 /** The verbs that growing needs. */
 type Sets = Pick<Ipset, 'get' | 'create' | 'apply' | 'swap' | 'destroy'>;

@@ -1,13 +1,13 @@
 // ipset: sets of addresses, networks, ports and others that rules refer to. Written through libipset, which is loaded when a
 // set is first written; listed over netlink without it.
-import { loadAddon, type NativeIpsetClient } from '../addon.js';
-import { checkOptions } from '../arguments.js';
-import { applyAll, applyOne } from '../batch.js';
-import { openCalls, unless } from '../calls.js';
-import { Client } from '../client.js';
-import { checkConfirmation } from '../confirmation.js';
-import { readAll } from '../listing.js';
-import type { CallOptions, Listing, OpenOptions, OperationResult } from '../types.js';
+import { loadAddon, type NativeIpsetClient } from '../shared/addon.js';
+import { checkOptions } from '../shared/arguments.js';
+import { applyAll, applyOne } from '../shared/batch.js';
+import { openCalls, unless } from '../shared/calls.js';
+import { Client } from '../shared/client.js';
+import { checkConfirmation } from '../shared/confirmation.js';
+import { readAll } from '../shared/listing.js';
+import type { CallOptions, Listing, OpenOptions, OperationResult } from '../shared/types.js';
 import { capabilitiesOf, readTypes } from './capabilities.js';
 import { grow } from './grow.js';
 import { readEntries, readListing } from './listing.js';
@@ -35,8 +35,8 @@ import {
 
 export type { Family } from '../../net/address.js';
 export type { IpProtocol, Protocol } from '../../net/protocol.js';
-export * from '../everyClient.js';
-export type { TextInput } from '../textLines.js';
+export * from '../shared/everyClient.js';
+export type { TextInput } from '../shared/programs/textLines.js';
 export { definitionOf } from './definition.js';
 export { formatGivenEntry as formatEntry } from './givenEntry.js';
 export {

@@ -1,5 +1,5 @@
 // The records of ipset. `npm run layouts` writes them to native/ipset/layouts.h.
-import { address, bits, codes, layout, text, u8, u16, u32, unused } from '../layout.js';
+import { address, bits, codes, layout, text, u8, u16, u32, unused } from '../shared/records/layout.js';
 
 /** The verbs of operations. */
 export const VERB = codes('Verb', {

@@ -1,8 +1,8 @@
 // Listings of sets, from the records of the addon.
 import { type Family, formatAddress } from '../../net/address.js';
 import { protocolOfNumber } from '../../net/protocol.js';
-import type { Reading } from '../listing.js';
-import { RecordReader } from '../recordReader.js';
+import type { Reading } from '../shared/listing.js';
+import { RecordReader } from '../shared/records/recordReader.js';
 import { ATTR, FLAG } from './attributes.js';
 import { ATTRIBUTE, ENTRY, ENTRY_FIELD, SET, SET_FLAG } from './layouts.js';
 import { portFieldOf } from './shapes.js';

@@ -1,7 +1,7 @@
 // Names of operations, their targets and ipset's own numbers in errors, and hints.
-import type { Attempt } from '../failures.js';
-import { formatEntry } from './entry.js';
+import type { Attempt } from '../shared/failures.js';
 import type { IpsetOperation, SetEntry, SetReference } from './types.js';
+import { formatEntry } from './values/entry.js';
 
 // enum ipset_errno, include/uapi/linux/netfilter/ipset/ip_set.h. The first one means the same as an errno.
 const CODES: Readonly<Record<number, string>> = {

@@ -1,6 +1,6 @@
 // How operations become records, which the addon's client and the fake have in common.
-import type { Packing } from '../batch.js';
-import { verbOf } from '../reported.js';
+import type { Packing } from '../shared/batch.js';
+import { verbOf } from '../shared/reported.js';
 import { OPERATION } from './layouts.js';
 import { attemptOf } from './names.js';
 import { writeOperation } from './records.js';

@@ -1,5 +1,5 @@
 // The parameters of a set that is created → attributes behind its operation record.
-import type { RecordWriter } from '../recordWriter.js';
+import type { RecordWriter } from '../shared/records/recordWriter.js';
 import { ATTR, FLAG, VALUE } from './attributes.js';
 import { type Parameter, refuse, SHAPES } from './shapes.js';
 import type { SetDefinition } from './types.js';

@@ -1,6 +1,6 @@
 // Operations of ipset → the records that cross to the addon.
-import type { Fault } from '../arguments.js';
-import { onlyRecord, RecordWriter } from '../recordWriter.js';
+import type { Fault } from '../shared/arguments.js';
+import { onlyRecord, RecordWriter } from '../shared/records/recordWriter.js';
 import { ATTR } from './attributes.js';
 import { writeEntry } from './entryRecord.js';
 import { OPERATION, SET_TYPE, VERB } from './layouts.js';

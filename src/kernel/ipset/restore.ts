@@ -1,8 +1,14 @@
 // The text that `ipset save` prints → operations.
-import { checkCallOptions, checkObject, describeFault } from '../arguments.js';
-import { RecordWriter } from '../recordWriter.js';
-import { checkText, checkTextInput, linesIn, readLines, type TextInput } from '../textLines.js';
-import type { CallOptions } from '../types.js';
+import { checkCallOptions, checkObject, describeFault } from '../shared/arguments.js';
+import {
+  checkText,
+  checkTextInput,
+  linesIn,
+  readLines,
+  type TextInput,
+} from '../shared/programs/textLines.js';
+import { RecordWriter } from '../shared/records/recordWriter.js';
+import type { CallOptions } from '../shared/types.js';
 import { OPERATION } from './layouts.js';
 import { writeOperation } from './records.js';
 import { LineFault, readEntry, readSet } from './restoreLine.js';

@@ -1,10 +1,10 @@
 // Sets → the text that `ipset save` prints and `ipset restore` reads.
-import { inPieces, isAsyncIterable } from '../textLines.js';
-import { formatElement, hexadecimal } from './entry.js';
+import { inPieces, isAsyncIterable } from '../shared/programs/textLines.js';
 import { namedProtocol } from './protocolNames.js';
 import { type Parameter, SHAPES } from './shapes.js';
 import { SavedChecker } from './textArguments.js';
 import type { SetDefinition, SetEntry } from './types.js';
+import { formatElement, hexadecimal } from './values/entry.js';
 
 /** A set that is saved: as it was listed, or its definition and entries. */
 export interface SavedSet {

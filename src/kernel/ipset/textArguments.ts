@@ -1,7 +1,7 @@
 // Arguments of the functions that read and write ipset's text: what breaks a rule is refused, not printed or passed over.
-import { argumentError, checkObject, type Fault, findUnknown } from '../arguments.js';
-import { RecordWriter } from '../recordWriter.js';
-import { isAsyncIterable, isIterable } from '../textLines.js';
+import { argumentError, checkObject, type Fault, findUnknown } from '../shared/arguments.js';
+import { isAsyncIterable, isIterable } from '../shared/programs/textLines.js';
+import { RecordWriter } from '../shared/records/recordWriter.js';
 import { definitionFor } from './definition.js';
 import { OPERATION } from './layouts.js';
 import { findReferenceFault, writeOperation } from './records.js';

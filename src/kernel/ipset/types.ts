@@ -1,9 +1,22 @@
 // Sets and their entries, as JavaScript values. Source of every rule: ipset(8), include/uapi/linux/netfilter/ipset/ip_set.h.
-import type { CallOptions, KernelClient, ListedAttribute, Listing, OperationResult } from '../types.js';
-import type { EntryChange, EntryOf, ListedEntry, SetDefinition, SetReference, SetType } from './setTypes.js';
+import type {
+  CallOptions,
+  KernelClient,
+  ListedAttribute,
+  Listing,
+  OperationResult,
+} from '../shared/types.js';
+import type {
+  EntryChange,
+  EntryOf,
+  ListedEntry,
+  SetDefinition,
+  SetReference,
+  SetType,
+} from './values/setTypes.js';
 
-export type { ListedAttribute } from '../types.js';
-export type * from './setTypes.js';
+export type { ListedAttribute } from '../shared/types.js';
+export type * from './values/setTypes.js';
 
 /** A set as the kernel describes it. */
 export type SetHeader = SetDefinition & SetFacts;

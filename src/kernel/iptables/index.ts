@@ -2,10 +2,10 @@
 import { NetlinkError } from '../../errors.js';
 import type { Family } from '../../net/address.js';
 import { TimeSlice } from '../../timeSlice.js';
-import { checkArray } from '../arguments.js';
-import { ProgramError } from '../program.js';
-import { readProgram } from '../programReading.js';
-import { reported, verbOf } from '../reported.js';
+import { checkArray } from '../shared/arguments.js';
+import { ProgramError } from '../shared/programs/program.js';
+import { readProgram } from '../shared/programs/programReading.js';
+import { reported, verbOf } from '../shared/reported.js';
 import { readCounted } from './counted.js';
 import { Restorer, type RestorerEvents } from './restorer.js';
 import { mainErrorOf, resultsInSteps, writeTables } from './results.js';

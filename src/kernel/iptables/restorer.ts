@@ -5,9 +5,9 @@
 // size after the last number make the program write it. A pseudo-terminal, which C libraries do not buffer, would need devpts in
 // the container, and stdbuf(1) is missing in small images.
 import { performance } from 'node:perf_hooks';
-import { loadAddon } from '../addon.js';
-import { ProgramError, programFile, runProgram } from '../program.js';
-import { type Answer, ProgramSession } from '../programSession.js';
+import { loadAddon } from '../shared/addon.js';
+import { ProgramError, programFile, runProgram } from '../shared/programs/program.js';
+import { type Answer, ProgramSession } from '../shared/programs/programSession.js';
 import type { Outcome, RestoreFailure } from './results.js';
 import type { RestoreTable } from './text.js';
 

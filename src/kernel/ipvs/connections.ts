@@ -9,9 +9,9 @@ import {
   hasFields,
   integerFault,
   objectFault,
-} from '../arguments.js';
-import { toNetlinkError } from '../failures.js';
-import type { Listing } from '../types.js';
+} from '../shared/arguments.js';
+import { toNetlinkError } from '../shared/failures.js';
+import type { Listing } from '../shared/types.js';
 import { CONNECTIONS } from './names.js';
 import type { ConnectionFilter, Endpoint, EndpointFilter, IpvsConnection } from './types.js';
 

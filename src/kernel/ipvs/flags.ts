@@ -1,6 +1,6 @@
 // The flags of a virtual service (`IP_VS_SVC_F_…`, include/uapi/linux/ip_vs.h) ↔ readable values.
-import { shown } from '../arguments.js';
-import type { RecordWriter } from '../recordWriter.js';
+import { shown } from '../shared/arguments.js';
+import type { RecordWriter } from '../shared/records/recordWriter.js';
 import type { Scheduler, SchedulerFlag, VirtualServiceInput } from './types.js';
 
 const PERSISTENT = 0x1;

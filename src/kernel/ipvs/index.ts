@@ -1,13 +1,13 @@
 // IPVS over generic netlink: virtual services and real servers of one network namespace.
 import { TimeSlice } from '../../timeSlice.js';
-import { loadAddon, type NativeIpvsClient } from '../addon.js';
-import { checkArray, checkCallOptions } from '../arguments.js';
-import { applyAll, applyOne } from '../batch.js';
-import { openCalls, unless } from '../calls.js';
-import { Client } from '../client.js';
-import { checkConfirmation } from '../confirmation.js';
-import { readAll } from '../listing.js';
-import type { CallOptions, Listing, OpenOptions, OperationResult } from '../types.js';
+import { loadAddon, type NativeIpvsClient } from '../shared/addon.js';
+import { checkArray, checkCallOptions } from '../shared/arguments.js';
+import { applyAll, applyOne } from '../shared/batch.js';
+import { openCalls, unless } from '../shared/calls.js';
+import { Client } from '../shared/client.js';
+import { checkConfirmation } from '../shared/confirmation.js';
+import { readAll } from '../shared/listing.js';
+import type { CallOptions, Listing, OpenOptions, OperationResult } from '../shared/types.js';
 import { capabilitiesOf } from './capabilities.js';
 import { ConnectionListing, packFilter } from './connections.js';
 import { applyParts, readServerLists } from './listRecords.js';
@@ -22,7 +22,6 @@ import {
   readServices,
   readTimeouts,
 } from './records.js';
-import type { ChangePart, RealServers, ServerLists } from './serverLists.js';
 import {
   type AddressId,
   type ConnectionFilter,
@@ -46,11 +45,12 @@ import {
   type VirtualServiceInput,
   type VirtualServiceState,
 } from './types.js';
+import type { ChangePart, RealServers, ServerLists } from './values/serverLists.js';
 
 export type { Family } from '../../net/address.js';
 export type { Protocol } from '../../net/protocol.js';
-export * from '../everyClient.js';
-export type { TextInput } from '../textLines.js';
+export * from '../shared/everyClient.js';
+export type { TextInput } from '../shared/programs/textLines.js';
 export { formatRules, formatRulesAsync, type ServiceWithServers } from './formatRules.js';
 export { parseRules, parseRulesAsync, RulesError, type RulesOptions } from './rules.js';
 export * from './types.js';

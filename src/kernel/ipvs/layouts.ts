@@ -1,5 +1,5 @@
 // The records of IPVS. `npm run layouts` writes them to native/ipvs/layouts.h.
-import { address, codes, layout, part, text, u8, u16, u32, u64, unused } from '../layout.js';
+import { address, codes, layout, part, text, u8, u16, u32, u64, unused } from '../shared/records/layout.js';
 
 /** The verbs of operations: the kernel's commands (`IPVS_CMD_NEW_SERVICE` and its like, include/uapi/linux/ip_vs.h). */
 export const VERB = codes('Verb', {

@@ -1,19 +1,20 @@
 // Lists of real servers ↔ records of the addon, without an object or a text for each real server.
 import { familyOf } from '../../net/address.js';
 import type { AddressPorts } from '../../net/addressPorts.js';
-import type { NativeClient } from '../addon.js';
-import { invalidOperation } from '../arguments.js';
-import type { Calls } from '../calls.js';
-import { type Attempt, toNetlinkError } from '../failures.js';
-import type { Reading } from '../listing.js';
-import { RecordReader } from '../recordReader.js';
-import { RecordWriter } from '../recordWriter.js';
-import { type ReportedBatch, reportedBatch } from '../reported.js';
-import type { OperationResult } from '../types.js';
+import type { NativeClient } from '../shared/addon.js';
+import { invalidOperation } from '../shared/arguments.js';
+import type { Calls } from '../shared/calls.js';
+import { type Attempt, toNetlinkError } from '../shared/failures.js';
+import type { Reading } from '../shared/listing.js';
+import { RecordReader } from '../shared/records/recordReader.js';
+import { RecordWriter } from '../shared/records/recordWriter.js';
+import { type ReportedBatch, reportedBatch } from '../shared/reported.js';
+import type { OperationResult } from '../shared/types.js';
 import { FORWARDING, OPERATION, SERVER } from './layouts.js';
 import { attemptOf } from './names.js';
 import { writeOperation } from './operations.js';
 import { readServer, skipService } from './records.js';
+import type { AddressId, IpvsOperation } from './types.js';
 import {
   type ChangeOperation,
   type ChangePart,
@@ -23,8 +24,7 @@ import {
   type RealServers,
   RealServersBuilder,
   type ServiceChange,
-} from './serverLists.js';
-import type { AddressId, IpvsOperation } from './types.js';
+} from './values/serverLists.js';
 
 /** Reads the real servers of each of these virtual services, which are in a listing in this order. */
 export function* readServerLists(bytes: Uint8Array, ids: readonly AddressId[]): Reading<RealServers> {

@@ -1,7 +1,7 @@
 // Names of operations and their targets in errors, and hints.
 import { joinHostPort } from '../../net/address.js';
-import type { Attempt } from '../failures.js';
-import { HOST, type Machine, moduleHint, recent, stateOfModule } from '../hints.js';
+import type { Attempt } from '../shared/failures.js';
+import { HOST, type Machine, moduleHint, recent, stateOfModule } from '../shared/hints.js';
 import { portOf } from './operations.js';
 import type { IpvsOperation, VirtualServiceId } from './types.js';
 

@@ -2,8 +2,8 @@
 import type { Family } from '../../net/address.js';
 import type { IpProtocol } from '../../net/protocol.js';
 import { atOnce, StepCounter, type Steps } from '../../steps.js';
-import { argumentError, checkArray } from '../arguments.js';
-import { onlyRecord, RecordWriter } from '../recordWriter.js';
+import { argumentError, checkArray } from '../shared/arguments.js';
+import { onlyRecord, RecordWriter } from '../shared/records/recordWriter.js';
 import { flagsOf } from './flags.js';
 import {
   CHECKSUM,

@@ -1,8 +1,8 @@
 // Records that the addon returns → values of IPVS.
 import { protocolOfNumber } from '../../net/protocol.js';
-import type { Place } from '../layout.js';
-import type { Reading } from '../listing.js';
-import { RecordReader } from '../recordReader.js';
+import type { Reading } from '../shared/listing.js';
+import type { Place } from '../shared/records/layout.js';
+import { RecordReader } from '../shared/records/recordReader.js';
 import { isOnePacket, isPersistent, schedulerFlagsOf } from './flags.js';
 import {
   CHECKSUM,

@@ -1,9 +1,16 @@
 // Arguments of the functions that read and write ipvsadm's text: what breaks a rule, or has no option, is refused, not printed.
 import { joinHostPort } from '../../net/address.js';
 import type { Protocol } from '../../net/protocol.js';
-import { argumentError, checkArray, checkObject, type Fault, findUnknown, hasFields } from '../arguments.js';
-import { RecordWriter } from '../recordWriter.js';
-import { isAsyncIterable, isIterable } from '../textLines.js';
+import {
+  argumentError,
+  checkArray,
+  checkObject,
+  type Fault,
+  findUnknown,
+  hasFields,
+} from '../shared/arguments.js';
+import { isAsyncIterable, isIterable } from '../shared/programs/textLines.js';
+import { RecordWriter } from '../shared/records/recordWriter.js';
 import { OPERATION } from './layouts.js';
 import { nameService } from './names.js';
 import { writeOperation } from './operations.js';

@@ -2,10 +2,16 @@
 import { readFileSync } from 'node:fs';
 import { canonicalAddressAsIs } from '../../net/address.js';
 import type { Protocol } from '../../net/protocol.js';
-import { checkCallOptions, checkObject, describeFault } from '../arguments.js';
-import { RecordWriter } from '../recordWriter.js';
-import { checkText, checkTextInput, linesIn, readLines, type TextInput } from '../textLines.js';
-import type { CallOptions } from '../types.js';
+import { checkCallOptions, checkObject, describeFault } from '../shared/arguments.js';
+import {
+  checkText,
+  checkTextInput,
+  linesIn,
+  readLines,
+  type TextInput,
+} from '../shared/programs/textLines.js';
+import { RecordWriter } from '../shared/records/recordWriter.js';
+import type { CallOptions } from '../shared/types.js';
 import { dottedMask } from './formatRules.js';
 import { OPERATION } from './layouts.js';
 import { writeOperation } from './operations.js';

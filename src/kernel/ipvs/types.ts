@@ -2,7 +2,7 @@
 // net/netfilter/ipvs/ip_vs_ctl.c, and for the defaults ipvsadm(8) 1.31.
 import type { Family } from '../../net/address.js';
 import type { IpProtocol } from '../../net/protocol.js';
-import type { CallOptions, KernelClient, Listing, OperationResult } from '../types.js';
+import type { CallOptions, KernelClient, Listing, OperationResult } from '../shared/types.js';
 import type { IpvsCapabilities, IpvsInfo } from './reports.js';
 
 export type * from './reports.js';

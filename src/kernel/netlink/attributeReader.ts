@@ -1,9 +1,9 @@
 // Reads the attributes of a message without ever reading beyond one.
 import { NetlinkError } from '../../errors.js';
 import { formatAddress } from '../../net/address.js';
-import { argumentError, type Fault, findUnknown, integerFault, objectFault } from '../arguments.js';
-import { AttributeCursor, terminatedText } from '../wire/attributeCursor.js';
-import { aligned, HOST_IS_LITTLE } from '../wire/messages.js';
+import { argumentError, type Fault, findUnknown, integerFault, objectFault } from '../shared/arguments.js';
+import { AttributeCursor, terminatedText } from '../shared/wire/attributeCursor.js';
+import { aligned, HOST_IS_LITTLE } from '../shared/wire/messages.js';
 
 /** Where attributes are, as errors name them. */
 export interface AttributePlace {

@@ -1,9 +1,9 @@
 // Writes the attributes of a message: struct nlattr, value, padding to 4 bytes.
 import { inspect } from 'node:util';
 import { parseAddressAsIs } from '../../net/address.js';
-import { shown } from '../arguments.js';
-import { ByteWriter } from '../wire/byteWriter.js';
-import { ATTRIBUTE_HEADER, LONGEST_ATTRIBUTE } from '../wire/messages.js';
+import { shown } from '../shared/arguments.js';
+import { ByteWriter } from '../shared/wire/byteWriter.js';
+import { ATTRIBUTE_HEADER, LONGEST_ATTRIBUTE } from '../shared/wire/messages.js';
 
 /** `NLA_F_NESTED`: the value of an attribute is attributes. */
 export const NLA_F_NESTED = 0x8000;

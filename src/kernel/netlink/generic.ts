@@ -1,6 +1,6 @@
 // Generic netlink: the header of its messages, and the families with their names (include/uapi/linux/genetlink.h).
 import { NetlinkError } from '../../errors.js';
-import { argumentError, checkObject, integerFault } from '../arguments.js';
+import { argumentError, checkObject, integerFault } from '../shared/arguments.js';
 import { type Attribute, AttributeReader } from './attributeReader.js';
 import { AttributeWriter } from './attributeWriter.js';
 import type { GenericFamily, NetlinkMessage, NetlinkRequest } from './types.js';

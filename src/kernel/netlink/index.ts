@@ -1,14 +1,14 @@
 // Netlink itself, for families that have no client of their own: requests, listings and notifications as messages.
 import { NetlinkError } from '../../errors.js';
-import { loadAddon, type NativeNetlinkClient } from '../addon.js';
-import { checkObject } from '../arguments.js';
-import { checkBatch, sendAll } from '../batch.js';
-import { type Calls, openCalls } from '../calls.js';
-import { Client } from '../client.js';
-import type { Attempt } from '../failures.js';
-import { readAll } from '../listing.js';
-import type { CallOptions, EventStream, Listing, OperationResult, WatchOptions } from '../types.js';
-import { watchEvents } from '../watch.js';
+import { loadAddon, type NativeNetlinkClient } from '../shared/addon.js';
+import { checkObject } from '../shared/arguments.js';
+import { checkBatch, sendAll } from '../shared/batch.js';
+import { type Calls, openCalls } from '../shared/calls.js';
+import { Client } from '../shared/client.js';
+import type { Attempt } from '../shared/failures.js';
+import { readAll } from '../shared/listing.js';
+import type { CallOptions, EventStream, Listing, OperationResult, WatchOptions } from '../shared/types.js';
+import { watchEvents } from '../shared/watch.js';
 import { familyRequest, readFamily } from './generic.js';
 import { MessageWriter, NLM_F_DUMP, readMessages } from './messages.js';
 import { NAMING, targetOf } from './names.js';
@@ -29,8 +29,8 @@ import type {
   NetlinkRequest,
 } from './types.js';
 
-export * from '../everyClient.js';
-export type { EventStream, Resync, WatchOptions } from '../types.js';
+export * from '../shared/everyClient.js';
+export type { EventStream, Resync, WatchOptions } from '../shared/types.js';
 export { Attribute, type AttributePlace, AttributeReader } from './attributeReader.js';
 export { AttributeWriter, NLA_F_NESTED, NLA_F_NET_BYTEORDER } from './attributeWriter.js';
 export {

@@ -1,9 +1,9 @@
 // Messages ↔ the bytes that cross to the addon: struct nlmsghdr in the machine's byte order, payload, padding to 4 bytes.
-import type { NativeClient } from '../addon.js';
-import { type Fault, integerFault, objectFault } from '../arguments.js';
-import type { OperationWriter } from '../batch.js';
-import { ByteWriter } from '../wire/byteWriter.js';
-import { MESSAGE_HEADER, messagesIn } from '../wire/messages.js';
+import type { NativeClient } from '../shared/addon.js';
+import { type Fault, integerFault, objectFault } from '../shared/arguments.js';
+import type { OperationWriter } from '../shared/batch.js';
+import { ByteWriter } from '../shared/wire/byteWriter.js';
+import { MESSAGE_HEADER, messagesIn } from '../shared/wire/messages.js';
 import type { NetlinkMessage, NetlinkRequest } from './types.js';
 
 /** `NLM_F_DUMP`: a request to list. */

@@ -1,6 +1,6 @@
 // Names of messages in errors and in reports of batches.
-import { shown } from '../arguments.js';
-import type { Naming } from '../batch.js';
+import { shown } from '../shared/arguments.js';
+import type { Naming } from '../shared/batch.js';
 import type { NetlinkRequest } from './types.js';
 
 /** Names messages by their types. */

@@ -1,6 +1,6 @@
 // The rules of arguments, which the client and the fake have in common.
 import { NetlinkError } from '../../errors.js';
-import { argumentError, type Fault, integerFault } from '../arguments.js';
+import { argumentError, type Fault, integerFault } from '../shared/arguments.js';
 import { MessageWriter } from './messages.js';
 import type { NetlinkProtocol, NetlinkRequest } from './types.js';
 

@@ -8,7 +8,7 @@ import type {
   OpenOptions,
   OperationResult,
   WatchOptions,
-} from '../types.js';
+} from '../shared/types.js';
 
 /**
  * A protocol of netlink: `generic` (`NETLINK_GENERIC`, families with names), `route` (`NETLINK_ROUTE`: links, addresses, routes,

@@ -2,7 +2,7 @@
 import { NetlinkError } from '../../errors.js';
 import { openNetlink } from '../netlink/index.js';
 import type { Netlink } from '../netlink/types.js';
-import type { OpenOptions } from '../types.js';
+import type { OpenOptions } from '../shared/types.js';
 import { addRequest, getRequest, readCounter } from './codec.js';
 import type { Nfacct } from './types.js';
 

@@ -1,6 +1,6 @@
 // The features of the kernel, found by requests that change nothing.
 import { NetlinkError } from '../../errors.js';
-import type { Attempt } from '../failures.js';
+import type { Attempt } from '../shared/failures.js';
 import { encodeTrial } from './links/write.js';
 import type { MessageWriter } from './message.js';
 import { attemptToRead } from './names.js';

@@ -1,5 +1,5 @@
 // The rules of values: the first that is broken is noted.
-import { type Fault, hasFields, objectRule } from '../arguments.js';
+import { type Fault, hasFields, objectRule } from '../shared/arguments.js';
 
 /** Checks values: notes the first invalid one. */
 export class Checker {

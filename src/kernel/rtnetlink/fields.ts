@@ -1,8 +1,8 @@
 // Fields of objects that are attributes of messages, each stated once: written, checked and read by the same table.
 import { formatAddress, parseAddressAsIs } from '../../net/address.js';
-import { argumentError } from '../arguments.js';
-import type { ListedAttribute } from '../types.js';
-import type { AttributeCursor } from '../wire/attributeCursor.js';
+import { argumentError } from '../shared/arguments.js';
+import type { ListedAttribute } from '../shared/types.js';
+import type { AttributeCursor } from '../shared/wire/attributeCursor.js';
 import type { MessageWriter } from './message.js';
 
 /** Names of links by their index. */

@@ -1,14 +1,14 @@
 // Links, addresses, routes, rules and neighbours over rtnetlink, of one network namespace.
 import type { Family } from '../../net/address.js';
-import { loadAddon, type NativeRtnetlinkClient } from '../addon.js';
-import { argumentError, checkCallOptions, checkOptions } from '../arguments.js';
-import { applyAll, applyOne } from '../batch.js';
-import { openCalls, unless } from '../calls.js';
-import { Client } from '../client.js';
-import { type Attempt, toNetlinkError } from '../failures.js';
-import { RecordListing, readAll } from '../listing.js';
-import type { CallOptions, EventStream, Listing, OpenOptions, OperationResult } from '../types.js';
-import { watchEvents } from '../watch.js';
+import { loadAddon, type NativeRtnetlinkClient } from '../shared/addon.js';
+import { argumentError, checkCallOptions, checkOptions } from '../shared/arguments.js';
+import { applyAll, applyOne } from '../shared/batch.js';
+import { openCalls, unless } from '../shared/calls.js';
+import { Client } from '../shared/client.js';
+import { type Attempt, toNetlinkError } from '../shared/failures.js';
+import { RecordListing, readAll } from '../shared/listing.js';
+import type { CallOptions, EventStream, Listing, OpenOptions, OperationResult } from '../shared/types.js';
+import { watchEvents } from '../shared/watch.js';
 import { findCapabilities } from './capabilities.js';
 import { checkNameOfLink, type LinkNames } from './fields.js';
 import { EVENT_KIND } from './layouts.js';
@@ -26,8 +26,8 @@ import { encodeListRules, readRule } from './rules/codec.js';
 import type * as types from './types.js';
 import { findKindsFault, watchOf } from './watch.js';
 
-export * from '../everyClient.js';
-export type { EventStream, Resync, WatchOptions } from '../types.js';
+export * from '../shared/everyClient.js';
+export type { EventStream, Resync, WatchOptions } from '../shared/types.js';
 export * from './types.js';
 export {
   type HostEvent,

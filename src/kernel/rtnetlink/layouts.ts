@@ -1,5 +1,5 @@
 // The records of rtnetlink. `npm run layouts` writes them to native/rtnetlink/layouts.h.
-import { address, bits, codes, layout, part, text, u8, u16, u32, unused } from '../layout.js';
+import { address, bits, codes, layout, part, text, u8, u16, u32, unused } from '../shared/records/layout.js';
 
 /** The verbs of operations. `send` is an encoded message; the others are on addresses. */
 export const VERB = codes('Verb', {

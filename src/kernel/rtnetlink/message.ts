@@ -1,14 +1,14 @@
 // Messages of rtnetlink: written for the addon, with names of links that it replaces, and read from its answers.
 import { NetlinkError } from '../../errors.js';
-import { AttributeCursor, type AttributeSource } from '../wire/attributeCursor.js';
-import { ByteWriter } from '../wire/byteWriter.js';
+import { AttributeCursor, type AttributeSource } from '../shared/wire/attributeCursor.js';
+import { ByteWriter } from '../shared/wire/byteWriter.js';
 import {
   aligned,
   HOST_IS_LITTLE,
   LONGEST_ATTRIBUTE,
   type MessagePlace,
   messagesIn,
-} from '../wire/messages.js';
+} from '../shared/wire/messages.js';
 import { Checker } from './checker.js';
 import { MESSAGE, REFERENCE, REFERENCE_KIND } from './layouts.js';
 

@@ -1,6 +1,6 @@
 // Names of operations and their targets in errors, in ip's notation, and hints.
-import { shown } from '../arguments.js';
-import type { Attempt } from '../failures.js';
+import { shown } from '../shared/arguments.js';
+import type { Attempt } from '../shared/failures.js';
 import type { NeighbourId, NewLinkAddress, NewRoute, RtnetlinkOperation, RuleName } from './types.js';
 
 /** A verb that reads. */

@@ -1,6 +1,6 @@
 // Prefixes of both families: text ↔ bytes and length.
 import { type Family, formatAddress, parseAddressAsIs } from '../../net/address.js';
-import type { AttributeCursor } from '../wire/attributeCursor.js';
+import type { AttributeCursor } from '../shared/wire/attributeCursor.js';
 import type { Checker } from './checker.js';
 
 /** A prefix. */

@@ -1,7 +1,7 @@
 // Operations and events ↔ the records that cross to the addon.
-import type { Reading } from '../listing.js';
-import { RecordReader } from '../recordReader.js';
-import type { RecordWriter } from '../recordWriter.js';
+import type { Reading } from '../shared/listing.js';
+import { RecordReader } from '../shared/records/recordReader.js';
+import type { RecordWriter } from '../shared/records/recordWriter.js';
 import { readAddress, writeAddress } from './addresses/records.js';
 import { EVENT, EVENT_KIND, LINK_NAME, OPERATION, VERB } from './layouts.js';
 import { readLink } from './links/read.js';

@@ -8,7 +8,7 @@ import type {
   Listing,
   OperationResult,
   WatchOptions,
-} from '../types.js';
+} from '../shared/types.js';
 import type { LinkAddress, LinkAddressId, NewLinkAddress } from './addresses/types.js';
 import type {
   Link,
@@ -27,7 +27,7 @@ import type { Neighbour, NeighbourFilter, NeighbourId, NewNeighbour } from './ne
 import type { NewRoute, Route, RouteFilter, RouteQuery } from './routes/types.js';
 import type { NewRule, Rule, RuleName } from './rules/types.js';
 
-export type { ListedAttribute } from '../types.js';
+export type { ListedAttribute } from '../shared/types.js';
 export type * from './addresses/types.js';
 export type * from './links/types.js';
 export type * from './neighbours/types.js';

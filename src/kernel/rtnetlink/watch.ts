@@ -1,11 +1,11 @@
 // Notices changes of a network namespace.
-import { loadAddon } from '../addon.js';
-import { argumentError, checkObject, type Fault } from '../arguments.js';
-import { openCalls } from '../calls.js';
-import type { Subscription } from '../eventStream.js';
-import { readAll } from '../listing.js';
-import type { OpenOptions, WatchOptions } from '../types.js';
-import { findWatchFault, type OpenWatch, startWatch, type WatchKind } from '../watch.js';
+import { loadAddon } from '../shared/addon.js';
+import { argumentError, checkObject, type Fault } from '../shared/arguments.js';
+import { openCalls } from '../shared/calls.js';
+import type { Subscription } from '../shared/eventStream.js';
+import { readAll } from '../shared/listing.js';
+import type { OpenOptions, WatchOptions } from '../shared/types.js';
+import { findWatchFault, type OpenWatch, startWatch, type WatchKind } from '../shared/watch.js';
 import { EVENT_KIND } from './layouts.js';
 import { readEvents } from './records.js';
 import type { RtnetlinkEvent, RtnetlinkEventKind } from './types.js';

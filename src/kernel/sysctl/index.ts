@@ -1,8 +1,8 @@
 // Kernel settings below /proc/sys.
 import { readFile, writeFile } from 'node:fs/promises';
 import { NetlinkError } from '../../errors.js';
-import { changed } from '../reported.js';
-import type { BatchSource } from '../types.js';
+import { changed } from '../shared/reported.js';
+import type { BatchSource } from '../shared/types.js';
 
 /** A change of a setting, as batches are reported. */
 export interface SysctlWrite {

@@ -1,13 +1,18 @@
 // The common part of the fakes of netlink clients. They share the rules for arguments and the errors with the real ones.
 import type { NetlinkError } from '../../errors.js';
 import { TimeSlice } from '../../timeSlice.js';
-import { argumentError, checkCallOptions, findCallOptionsFault, invalidOperation } from '../arguments.js';
-import { attemptAt, batchName, checkBatch, type Packing } from '../batch.js';
-import { type Attempt, closedError, toNetlinkError } from '../failures.js';
-import { RecordListing } from '../listing.js';
-import { RecordWriter } from '../recordWriter.js';
-import { reported } from '../reported.js';
-import type { Batch, CallOptions, KernelClient, Listing, OperationResult } from '../types.js';
+import {
+  argumentError,
+  checkCallOptions,
+  findCallOptionsFault,
+  invalidOperation,
+} from '../shared/arguments.js';
+import { attemptAt, batchName, checkBatch, type Packing } from '../shared/batch.js';
+import { type Attempt, closedError, toNetlinkError } from '../shared/failures.js';
+import { RecordListing } from '../shared/listing.js';
+import { RecordWriter } from '../shared/records/recordWriter.js';
+import { reported } from '../shared/reported.js';
+import type { Batch, CallOptions, KernelClient, Listing, OperationResult } from '../shared/types.js';
 import type { Fault, Faults } from './faults.js';
 
 /** Operations that are carried out without a turn of the event loop, as the real clients send them. */

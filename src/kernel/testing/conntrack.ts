@@ -2,8 +2,6 @@
 import { constants } from 'node:os';
 import type { NetlinkError } from '../../errors.js';
 import { familyOf } from '../../net/address.js';
-import { checkArray, checkOptions } from '../arguments.js';
-import { checkConfirmation } from '../confirmation.js';
 import { attemptOn, nameFlow, nameSelections } from '../conntrack/names.js';
 import { packName } from '../conntrack/operations.js';
 import { PACKING } from '../conntrack/packing.js';
@@ -30,9 +28,11 @@ import {
   type ListOptions,
   type NewFlow,
 } from '../conntrack/types.js';
-import { toNetlinkError } from '../failures.js';
-import { changed, reported } from '../reported.js';
-import type { CallOptions, EventStream, Listing, OperationResult } from '../types.js';
+import { checkArray, checkOptions } from '../shared/arguments.js';
+import { checkConfirmation } from '../shared/confirmation.js';
+import { toNetlinkError } from '../shared/failures.js';
+import { changed, reported } from '../shared/reported.js';
+import type { CallOptions, EventStream, Listing, OperationResult } from '../shared/types.js';
 import { FakeClient } from './client.js';
 import { FakeEvents } from './events.js';
 import { begun, changedFlow, hasName, haveOneTuple, listedTuple, selects, statusOf } from './flowRules.js';

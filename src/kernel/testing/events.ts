@@ -1,8 +1,8 @@
 // The notifications of a fake.
-import { argumentError } from '../arguments.js';
-import { eventStream, type Subscription } from '../eventStream.js';
-import type { EventStream, WatchOptions } from '../types.js';
-import { findWatchFault, mostWaiting, RECEIVE_BUFFER } from '../watch.js';
+import { argumentError } from '../shared/arguments.js';
+import { eventStream, type Subscription } from '../shared/eventStream.js';
+import type { EventStream, WatchOptions } from '../shared/types.js';
+import { findWatchFault, mostWaiting, RECEIVE_BUFFER } from '../shared/watch.js';
 
 /** Bytes that an event is taken to have: of those that wait for one iteration, more than fit are lost. */
 const EVENT_SIZE = 64;

@@ -6,7 +6,6 @@ import type { Fault, Faults } from './faults.js';
 import { FakeIpset } from './ipset.js';
 import { FakeIptables } from './iptables.js';
 import { FakeIpvs } from './ipvs.js';
-import { FakeProcNet } from './procNet.js';
 import { FakeRtnetlink } from './rtnetlink.js';
 import { FakeSysctl } from './sysctl.js';
 
@@ -21,7 +20,6 @@ export type {
   SavedTables,
   Table,
 } from '../iptables/types.js';
-export type { ListeningSocket, NetworkRoute, ProcNet } from '../procNet/types.js';
 export type { Sysctl, SysctlWrite } from '../sysctl/index.js';
 export { FakeConntrack, type TrackedFlow } from './conntrack.js';
 export { FakeEvents } from './events.js';
@@ -31,7 +29,6 @@ export { FakeIptables } from './iptables.js';
 export type { Refuse } from './iptablesRules.js';
 export { FakeIpvs } from './ipvs.js';
 export { FakeNetlink, type NetlinkAnswer } from './netlink.js';
-export { FakeProcNet } from './procNet.js';
 export { FakeRtnetlink } from './rtnetlink.js';
 export { FakeSysctl } from './sysctl.js';
 
@@ -43,7 +40,6 @@ export class FakeKernel {
   readonly rtnetlink = new FakeRtnetlink();
   readonly iptables = new FakeIptables();
   readonly sysctl = new FakeSysctl();
-  readonly procNet = new FakeProcNet();
 
   /** One fault for all parts, so that "the nth operation" counts through all of them. */
   set fault(fault: Fault) {
@@ -52,7 +48,7 @@ export class FakeKernel {
 
   /** The same for everything that reads. */
   set readFault(fault: Fault) {
-    for (const part of [...this.#parts(), this.procNet]) part.readFault = fault;
+    for (const part of this.#parts()) part.readFault = fault;
   }
 
   #parts(): Faults[] {

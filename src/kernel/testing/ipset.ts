@@ -1,9 +1,5 @@
 // ipset in memory: keeps sets and entries, and refuses the same operations as the kernel.
 import { constants } from 'node:os';
-import { checkOptions } from '../arguments.js';
-import { checkConfirmation } from '../confirmation.js';
-import { toNetlinkError } from '../failures.js';
-import { formatElement } from '../ipset/entry.js';
 import { grow } from '../ipset/grow.js';
 import { attemptToRead, attemptToTest } from '../ipset/names.js';
 import { PACKING } from '../ipset/packing.js';
@@ -31,7 +27,11 @@ import {
   type SetType,
   type SupportedType,
 } from '../ipset/types.js';
-import type { CallOptions, Listing, OperationResult } from '../types.js';
+import { formatElement } from '../ipset/values/entry.js';
+import { checkOptions } from '../shared/arguments.js';
+import { checkConfirmation } from '../shared/confirmation.js';
+import { toNetlinkError } from '../shared/failures.js';
+import type { CallOptions, Listing, OperationResult } from '../shared/types.js';
 import { FakeClient } from './client.js';
 import { areSame, areSwappable, asKept, ERR } from './ipsetRules.js';
 import { FakeSet } from './ipsetSet.js';

@@ -2,7 +2,6 @@
 import { NetlinkError } from '../../errors.js';
 import type { Family } from '../../net/address.js';
 import { atOnce } from '../../steps.js';
-import { checkArray } from '../arguments.js';
 import { program } from '../iptables/index.js';
 import { mainErrorOf, resultsOf, writeTables } from '../iptables/results.js';
 import { parsePolicies, parseSaved } from '../iptables/saved.js';
@@ -17,8 +16,9 @@ import type {
   SavedTables,
   Table,
 } from '../iptables/types.js';
-import { reported, verbOf } from '../reported.js';
-import type { Batch } from '../types.js';
+import { checkArray } from '../shared/arguments.js';
+import { reported, verbOf } from '../shared/reported.js';
+import type { Batch } from '../shared/types.js';
 import type { Fault, Faults } from './faults.js';
 import { FakeRules, type Refuse } from './iptablesRules.js';
 

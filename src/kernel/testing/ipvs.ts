@@ -1,7 +1,6 @@
 // IPVS in memory: keeps virtual services, real servers and sync daemons, and refuses the same operations as the kernel.
 import { constants } from 'node:os';
 import { familyOf, joinHostPort } from '../../net/address.js';
-import { checkConfirmation } from '../confirmation.js';
 import { packFilter } from '../ipvs/connections.js';
 import { formatRules } from '../ipvs/formatRules.js';
 import { OPERATION } from '../ipvs/layouts.js';
@@ -34,8 +33,9 @@ import {
   type VirtualServiceInput,
   type VirtualServiceState,
 } from '../ipvs/types.js';
-import { RecordReader } from '../recordReader.js';
-import type { CallOptions, Listing, OperationResult } from '../types.js';
+import { checkConfirmation } from '../shared/confirmation.js';
+import { RecordReader } from '../shared/records/recordReader.js';
+import type { CallOptions, Listing, OperationResult } from '../shared/types.js';
 import { FakeClient } from './client.js';
 
 const { EEXIST, EINVAL, ENODEV, ENOENT, ESRCH } = constants.errno;

@@ -1,8 +1,5 @@
 // Netlink with answers that a test writes: it does not know the families whose messages it is sent.
 import { constants } from 'node:os';
-import { invalidOperation } from '../arguments.js';
-import { checkBatch } from '../batch.js';
-import { type Attempt, toNetlinkError } from '../failures.js';
 import { MessageWriter, NLM_F_DUMP } from '../netlink/messages.js';
 import { NAMING, targetOf } from '../netlink/names.js';
 import { bytesOf, checkFamilyName, checkGroups, checkNamed, protocolNumber } from '../netlink/rules.js';
@@ -14,8 +11,11 @@ import type {
   NetlinkProtocol,
   NetlinkRequest,
 } from '../netlink/types.js';
-import { reported } from '../reported.js';
-import type { CallOptions, EventStream, Listing, OperationResult, WatchOptions } from '../types.js';
+import { invalidOperation } from '../shared/arguments.js';
+import { checkBatch } from '../shared/batch.js';
+import { type Attempt, toNetlinkError } from '../shared/failures.js';
+import { reported } from '../shared/reported.js';
+import type { CallOptions, EventStream, Listing, OperationResult, WatchOptions } from '../shared/types.js';
 import { FakeClient } from './client.js';
 import { FakeEvents } from './events.js';
 

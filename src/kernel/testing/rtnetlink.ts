@@ -1,8 +1,6 @@
 // Links, addresses, routes, rules and neighbours in memory.
 import { constants } from 'node:os';
 import type { Family } from '../../net/address.js';
-import { argumentError, checkOptions } from '../arguments.js';
-import type { Attempt } from '../failures.js';
 import { checkNameOfLink } from '../rtnetlink/fields.js';
 import { encodeGetLink } from '../rtnetlink/links/write.js';
 import type { MessageWriter } from '../rtnetlink/message.js';
@@ -14,7 +12,9 @@ import { passes } from '../rtnetlink/routes/read.js';
 import { encodeListRules } from '../rtnetlink/rules/codec.js';
 import type * as types from '../rtnetlink/types.js';
 import { findKindsFault } from '../rtnetlink/watch.js';
-import type { CallOptions, EventStream, Listing, OperationResult } from '../types.js';
+import { argumentError, checkOptions } from '../shared/arguments.js';
+import type { Attempt } from '../shared/failures.js';
+import type { CallOptions, EventStream, Listing, OperationResult } from '../shared/types.js';
 import { FakeClient, type Refusal, refusalError } from './client.js';
 import { FakeEvents } from './events.js';
 import { FakeAddresses } from './rtnetlink/addresses.js';

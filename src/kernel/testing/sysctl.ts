@@ -1,8 +1,8 @@
 // Kernel settings in memory.
 import { NetlinkError } from '../../errors.js';
-import { changed } from '../reported.js';
+import { changed } from '../shared/reported.js';
+import type { Batch } from '../shared/types.js';
 import type { Sysctl, SysctlWrite } from '../sysctl/index.js';
-import type { Batch } from '../types.js';
 import type { Fault, Faults } from './faults.js';
 
 /** A fake of /proc/sys; knows the settings of a kernel with ip_vs loaded, each at the kernel's default. */

@@ -1,26 +1,26 @@
 // iptables mode: load balancing by rules that translate addresses. Every Service port and endpoint has a chain.
 import type { Family } from '../../net/address.js';
 import type { Mode } from '../mode.js';
-import type { Result } from '../shared/result.js';
-import { apply } from './apply.js';
-import { compare, isSame } from './compare.js';
-import { describe } from './describe.js';
-import { nodePortHosts } from './host.js';
-import { chainsBehind, type Item, isOurs } from './items.js';
-import { keep } from './keep.js';
-import type { IptablesKernel } from './kernel.js';
-import { observe, observeAlone } from './observe.js';
-import { learn, type Operation, subjectOf } from './operations.js';
-import type { IptablesOptions } from './options.js';
-import { planNode } from './planNode.js';
-import { formOf, planService } from './planService.js';
-import { refusedBy } from './refused.js';
-import { type TableWatch, watchTables } from './tampering.js';
+import type { Result } from '../shared/program/result.js';
+import { compare, isSame } from './plan/compare.js';
+import { describe } from './plan/describe.js';
+import { nodePortHosts } from './plan/host.js';
+import { chainsBehind, type Item, isOurs } from './plan/items.js';
+import { keep } from './plan/keep.js';
+import { learn, type Operation, subjectOf } from './plan/operations.js';
+import type { IptablesOptions } from './plan/options.js';
+import { planNode } from './plan/planNode.js';
+import { formOf, planService } from './plan/planService.js';
+import { apply } from './program/apply.js';
+import type { IptablesKernel } from './program/kernel.js';
+import { observe, observeAlone } from './program/observe.js';
+import { refusedBy } from './program/refused.js';
+import { type TableWatch, watchTables } from './program/tampering.js';
 
-export type { Item } from './items.js';
-export type { IptablesKernel } from './kernel.js';
-export { type Operation, ORDER } from './operations.js';
-export { IPTABLES_DEFAULTS, type IptablesOptions } from './options.js';
+export type { Item } from './plan/items.js';
+export { type Operation, ORDER } from './plan/operations.js';
+export { IPTABLES_DEFAULTS, type IptablesOptions } from './plan/options.js';
+export type { IptablesKernel } from './program/kernel.js';
 
 /** Creates iptables mode from its pure parts and a kernel. */
 export function createIptablesMode(kernel: IptablesKernel, options: IptablesOptions): Mode<Item, Operation> {
@@ -54,12 +54,6 @@ export function createIptablesMode(kernel: IptablesKernel, options: IptablesOpti
     watch: async (listener) => {
       tables = await watchTables(kernel.iptables, options, listener);
       return tables;
-    },
-    explain: async (question) => {
-      // Imported late, so that the agent does not load them.
-      const { readFacts } = await import('./explain/readFacts.js');
-      const { explainPacket } = await import('./explain/explainPacket.js');
-      return explainPacket(await readFacts(kernel, question), question, options);
     },
   };
 }

@@ -2,29 +2,29 @@
 
 import { type EndpointsByFamily, joinEndpoints } from '../../services/leftEndpoints.js';
 import type { Mode } from '../mode.js';
-import { nodePortHost } from '../shared/nodePortAddresses.js';
-import { apply } from './apply.js';
-import { compare, isSame } from './compare.js';
-import { describe } from './describe.js';
-import { DrainingServers } from './draining.js';
-import { protectedItems } from './excluded.js';
-import { groupOf, type Item, isOurs, LINK } from './items.js';
-import { keep } from './keep.js';
-import type { IpvsKernel } from './kernel.js';
-import { observe } from './observe.js';
-import { observeAlone } from './observeAlone.js';
-import { learn, type Operation, subjectOf } from './operations.js';
-import type { IpvsOptions } from './options.js';
-import { affectsNode, planNode } from './planNode.js';
-import { planService, terminatingOf } from './planService.js';
-import { watchDevice } from './tampering.js';
+import { nodePortHost } from '../shared/plan/nodePortAddresses.js';
+import { compare, isSame } from './plan/compare.js';
+import { describe } from './plan/describe.js';
+import { protectedItems } from './plan/excluded.js';
+import { groupOf, type Item, isOurs, LINK } from './plan/items.js';
+import { keep } from './plan/keep.js';
+import { learn, type Operation, subjectOf } from './plan/operations.js';
+import type { IpvsOptions } from './plan/options.js';
+import { affectsNode, planNode } from './plan/planNode.js';
+import { planService, terminatingOf } from './plan/planService.js';
+import { apply } from './program/apply.js';
+import { DrainingServers } from './program/draining.js';
+import type { IpvsKernel } from './program/kernel.js';
+import { observe } from './program/observe.js';
+import { observeAlone } from './program/observeAlone.js';
+import { watchDevice } from './program/tampering.js';
 
-export type { LocalDetector } from '../shared/localDetector.js';
-export type { Item } from './items.js';
-export type { IpvsKernel } from './kernel.js';
-export { type Operation, ORDER } from './operations.js';
-export { CURES, type Cure, IPVS_DEFAULTS, type IpvsOptions } from './options.js';
-export { checkScheduler, prepare, probeScheduler } from './prepare.js';
+export type { LocalDetector } from '../shared/plan/localDetector.js';
+export type { Item } from './plan/items.js';
+export { type Operation, ORDER } from './plan/operations.js';
+export { CURES, type Cure, IPVS_DEFAULTS, type IpvsOptions } from './plan/options.js';
+export type { IpvsKernel } from './program/kernel.js';
+export { checkScheduler, prepare, probeScheduler } from './program/prepare.js';
 
 /** Creates ipvs mode from its pure parts and a kernel. */
 export function createIpvsMode(kernel: IpvsKernel, options: IpvsOptions): Mode<Item, Operation> {
@@ -92,12 +92,6 @@ export function createIpvsMode(kernel: IpvsKernel, options: IpvsOptions): Mode<I
         dueIn: () => draining.dueIn(pass.now),
         counts: () => ({ draining: draining.size }),
       };
-    },
-    explain: async (question) => {
-      // Imported late, so that the agent does not load them.
-      const { readFacts } = await import('./explain/readFacts.js');
-      const { explainPacket } = await import('./explain/explainPacket.js');
-      return explainPacket(await readFacts(kernel, question), question, options);
     },
     ...(watchHost && { watch: (listener) => watchDevice(kernel, watchHost, listener) }),
   };

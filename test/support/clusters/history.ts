@@ -4,15 +4,15 @@ import assert from 'node:assert/strict';
 import { setImmediate as turn } from 'node:timers/promises';
 import { NetlinkError } from '../../../src/errors.js';
 import { FakeKernel, type Fault } from '../../../src/kernel/testing/index.js';
+import { createIptablesMode, IPTABLES_DEFAULTS } from '../../../src/modes/iptables/index.js';
 import {
   formerState as formerIptables,
   RULES as IPTABLES_RULES,
-} from '../../../src/modes/iptables/former.js';
-import { createIptablesMode, IPTABLES_DEFAULTS } from '../../../src/modes/iptables/index.js';
-import { formerState as formerIpvs, RULES as IPVS_RULES } from '../../../src/modes/ipvs/former.js';
+} from '../../../src/modes/iptables/open/former.js';
+import { iptablesWithout } from '../../../src/modes/iptablesRules/open/rulesInUse.js';
 import { createIpvsMode, IPVS_DEFAULTS } from '../../../src/modes/ipvs/index.js';
+import { formerState as formerIpvs, RULES as IPVS_RULES } from '../../../src/modes/ipvs/open/former.js';
 import type { FormerMode, FormerState, KeyedOperation, Mode } from '../../../src/modes/mode.js';
-import { iptablesWithout } from '../../../src/modes/shared/rulesInUse.js';
 import type { ObjectChange } from '../../../src/objects/types.js';
 import { createProxy, type ServiceProxy } from '../../../src/proxy.js';
 import type { SourceEvents } from '../../../src/source/source.js';
@@ -113,8 +113,8 @@ class History {
     this.#counts = counts;
     this.#kernel = kernel;
     this.#rules = rules;
-    const { conntrack, ipvs, ipset, rtnetlink, iptables, sysctl, procNet } = this.#kernel;
-    const parts = { conntrack, ipvs, ipset, rtnetlink, iptables, sysctl, procNet };
+    const { conntrack, ipvs, ipset, rtnetlink, iptables, sysctl } = this.#kernel;
+    const parts = { conntrack, ipvs, ipset, rtnetlink, iptables, sysctl };
     const slow = Object.entries(parts).map(([name, part]) => [name, this.#slowed(part)]);
     const ipvsMode = Object.fromEntries(slow) as FakeKernel;
     const iptablesMode = rules ? { ...ipvsMode, iptables: this.#slowed(rules) } : ipvsMode;

@@ -1,6 +1,7 @@
 // What the two parts of the contract of ipset share: sets, and views of what is listed.
-import { formatEntry } from '../../../src/kernel/ipset/entry.js';
+
 import type { Ipset, SetDefinition, SetHeader } from '../../../src/kernel/ipset/types.js';
+import { formatEntry } from '../../../src/kernel/ipset/values/entry.js';
 
 export const SET = { name: 'a', type: 'hash:ip,port', family: 4 } as const satisfies SetDefinition;
 export const PORTS = {

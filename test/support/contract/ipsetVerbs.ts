@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { NetlinkError } from '../../../src/errors.js';
-import { formatEntry } from '../../../src/kernel/ipset/entry.js';
 import type { Ipset, SetDefinition } from '../../../src/kernel/ipset/types.js';
+import { formatEntry } from '../../../src/kernel/ipset/values/entry.js';
 import { chosen, entriesOf, PORTS, SET, web } from './ipsetSets.js';
 import { outcomes, refused } from './refusals.js';
 

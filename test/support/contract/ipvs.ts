@@ -4,7 +4,7 @@ import { it } from 'node:test';
 import { formatRules } from '../../../src/kernel/ipvs/formatRules.js';
 import { parseRules } from '../../../src/kernel/ipvs/rules.js';
 import type { Ipvs, IpvsOperation, VirtualServiceState } from '../../../src/kernel/ipvs/types.js';
-import { throwOnFailure } from '../../../src/kernel/throwOnFailure.js';
+import { throwOnFailure } from '../../../src/kernel/shared/throwOnFailure.js';
 import { server, service } from '../tables/ipvs.js';
 import { ipvsStateContract } from './ipvsState.js';
 import { closed, outcomes, refused } from './refusals.js';

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { LineReader } from '../../../src/api/json.js';
 import { PACKING } from '../../../src/kernel/ipvs/packing.js';
-import { changeOperation } from '../../../src/kernel/ipvs/serverLists.js';
-import { RecordWriter } from '../../../src/kernel/recordWriter.js';
+import { changeOperation } from '../../../src/kernel/ipvs/values/serverLists.js';
+import { RecordWriter } from '../../../src/kernel/shared/records/recordWriter.js';
 import { FakeKernel } from '../../../src/kernel/testing/index.js';
 import { createIpvsMode, IPVS_DEFAULTS, type Item, type Operation } from '../../../src/modes/ipvs/index.js';
 import { decodeObject } from '../../../src/objects/decode.js';
@@ -120,12 +120,12 @@ export async function representations(): Promise<Representation[]> {
     { name: 'ServicePort', file: 'src/services/types.ts', example: show(port && [...port.endpoints][1]) },
     {
       name: 'VirtualServiceItem',
-      file: 'src/modes/ipvs/items.ts',
+      file: 'src/modes/ipvs/plan/items.ts',
       example: show(item && 'realServers' in item && [...item.realServers]),
     },
     {
       name: 'Operation',
-      file: 'src/modes/ipvs/operations.ts',
+      file: 'src/modes/ipvs/plan/operations.ts',
       example: `${operation.phase}: ${change.do} 10.244.1.8:8080`,
     },
     {

@@ -1,5 +1,5 @@
 // Machines of every kind, for hints.
-import type { Machine } from '../../../src/kernel/hints.js';
+import type { Machine } from '../../../src/kernel/shared/hints.js';
 
 /** A machine with these files. Folders of modules exist as far as a file is in them. */
 export function machine(files: Readonly<Record<string, string>>): Machine {

@@ -3,7 +3,7 @@
 import { parseSaved, type SavedRules } from '../../../src/kernel/iptables/index.js';
 import { FakeKernel } from '../../../src/kernel/testing/index.js';
 import { IPTABLES_DEFAULTS } from '../../../src/modes/iptables/index.js';
-import { createCountedMode } from '../../../src/modes/iptables/ruleCounts.js';
+import { createCountedMode } from '../../../src/modes/iptables/open/ruleCounts.js';
 import { createIpvsMode, IPVS_DEFAULTS } from '../../../src/modes/ipvs/index.js';
 import { mapKernel } from '../mapMode/index.js';
 import type { TestKernel } from './testKernel.js';

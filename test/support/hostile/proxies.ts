@@ -1,17 +1,36 @@
 // Proxies of hostile objects on fake kernels, in each mode, with what they write for iptables-restore.
+
+import type { PacketQuestion } from '../../../src/explain/explanation.js';
+import { explain as explainIptables } from '../../../src/explain/read/iptables.js';
+import { explain as explainIpvs } from '../../../src/explain/read/ipvs.js';
 import { restoreInput } from '../../../src/kernel/iptables/text.js';
 import { FakeKernel } from '../../../src/kernel/testing/index.js';
-import { createIptablesMode, IPTABLES_DEFAULTS } from '../../../src/modes/iptables/index.js';
-import { createIpvsMode, IPVS_DEFAULTS } from '../../../src/modes/ipvs/index.js';
+import {
+  createIptablesMode,
+  IPTABLES_DEFAULTS,
+  type IptablesOptions,
+} from '../../../src/modes/iptables/index.js';
+import { createIpvsMode, IPVS_DEFAULTS, type IpvsOptions } from '../../../src/modes/ipvs/index.js';
 import type { KubernetesObject } from '../../../src/objects/types.js';
 import { createProxy, type ProxyEvents, type ServiceProxy } from '../../../src/proxy.js';
+import { FakeProcNet } from '../fakes/procNet.js';
 import { OTHER } from './objects.js';
+
+const IPTABLES: IptablesOptions = { ...IPTABLES_DEFAULTS, families: [4, 6] };
+const IPVS: IpvsOptions = { ...IPVS_DEFAULTS, families: [4, 6], kernelRelease: '6.1.0' };
 
 /** The modes, as a node has them. */
 export const MODES = {
-  iptables: (kernel: FakeKernel) => createIptablesMode(kernel, { ...IPTABLES_DEFAULTS, families: [4, 6] }),
-  ipvs: (kernel: FakeKernel) =>
-    createIpvsMode(kernel, { ...IPVS_DEFAULTS, families: [4, 6], kernelRelease: '6.1.0' }),
+  iptables: (kernel: FakeKernel) => createIptablesMode(kernel, IPTABLES),
+  ipvs: (kernel: FakeKernel) => createIpvsMode(kernel, IPVS),
+} as const;
+
+/** Explains a packet, in each mode. */
+export const EXPLAIN = {
+  iptables: (kernel: FakeKernel, question: PacketQuestion) =>
+    explainIptables({ ...kernel, procNet: new FakeProcNet() }, IPTABLES, question),
+  ipvs: (kernel: FakeKernel, question: PacketQuestion) =>
+    explainIpvs({ ...kernel, procNet: new FakeProcNet() }, IPVS, question),
 } as const;
 
 /** Name of a mode. */

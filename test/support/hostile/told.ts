@@ -1,7 +1,7 @@
 // What an agent tells others about problems of objects: its page /statusz, its metrics, and the events that it sends.
 import { announcer } from '../../../src/agent/announce.js';
+import { EventRecorder } from '../../../src/agent/events.js';
 import { LeftOut } from '../../../src/agent/leftOut.js';
-import { EventRecorder } from '../../../src/api/events.js';
 import type { Problem } from '../../../src/errors.js';
 import type { Request } from '../../../src/servers/handler.js';
 import { openMetrics } from '../../../src/servers/metrics.js';

@@ -1,12 +1,12 @@
 // A kernel that accepts every operation and keeps nothing, so that all memory and all time are the agent's own.
 import { restoreTablesInSteps } from '../../../src/kernel/iptables/text.js';
 import type { IptablesOperation } from '../../../src/kernel/iptables/types.js';
-import type { ChangePart } from '../../../src/kernel/ipvs/serverLists.js';
+import type { ChangePart } from '../../../src/kernel/ipvs/values/serverLists.js';
 import { FakeKernel } from '../../../src/kernel/testing/index.js';
-import type { OpenedMode } from '../../../src/modes/definition.js';
 import { IPTABLES_DEFAULTS } from '../../../src/modes/iptables/index.js';
-import { createCountedMode } from '../../../src/modes/iptables/ruleCounts.js';
+import { createCountedMode } from '../../../src/modes/iptables/open/ruleCounts.js';
 import { createIpvsMode, IPVS_DEFAULTS } from '../../../src/modes/ipvs/index.js';
+import type { OpenedMode } from '../../../src/modes/select/definition.js';
 import { TimeSlice } from '../../../src/timeSlice.js';
 
 /** No audit starts by itself: a day, in ms. An audit would find that the kernel is empty. */

@@ -1,7 +1,7 @@
 // A minimal mode: frontends and their endpoints in one map, which is changed by transactions.
 import { NetlinkError, ROLLED_BACK } from '../../../src/errors.js';
 import type { Comparison, Desired, Mode } from '../../../src/modes/mode.js';
-import { nodePortHost } from '../../../src/modes/shared/nodePortAddresses.js';
+import { nodePortHost } from '../../../src/modes/shared/plan/nodePortAddresses.js';
 import { joinHostPort } from '../../../src/net/address.js';
 import type { NodeFacts, ServicePlanInput } from '../../../src/services/types.js';
 import type { Steps } from '../../../src/steps.js';

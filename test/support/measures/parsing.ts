@@ -4,15 +4,15 @@
 //
 // Prints a table, in ms. The addon is not called: records are written, and read from records that are made up.
 import { fileURLToPath } from 'node:url';
-import type { Packing } from '../../../src/kernel/batch.js';
 import { FLOW, TUPLE } from '../../../src/kernel/conntrack/layouts.js';
 import { readFlows } from '../../../src/kernel/conntrack/records.js';
 import { PACKING as IPSET } from '../../../src/kernel/ipset/packing.js';
 import { PACKING as IPVS } from '../../../src/kernel/ipvs/packing.js';
-import { RecordWriter } from '../../../src/kernel/recordWriter.js';
 import { ADDRESS } from '../../../src/kernel/rtnetlink/layouts.js';
 import { PACKING as RTNETLINK } from '../../../src/kernel/rtnetlink/packing.js';
 import { readAddresses } from '../../../src/kernel/rtnetlink/records.js';
+import type { Packing } from '../../../src/kernel/shared/batch.js';
+import { RecordWriter } from '../../../src/kernel/shared/records/recordWriter.js';
 import { threadTimes } from './threadTimes.js';
 
 /** Operations of a round. */

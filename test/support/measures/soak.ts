@@ -11,7 +11,7 @@ import { openIpset } from '../../../src/kernel/ipset/index.js';
 import { openIpvs } from '../../../src/kernel/ipvs/index.js';
 import { openNetlink } from '../../../src/kernel/netlink/index.js';
 import { openRtnetlink } from '../../../src/kernel/rtnetlink/index.js';
-import { throwOnFailure } from '../../../src/kernel/throwOnFailure.js';
+import { throwOnFailure } from '../../../src/kernel/shared/throwOnFailure.js';
 import { collectGarbage } from './garbage.js';
 import { settled } from './settled.js';
 

@@ -1,5 +1,5 @@
 // The addon's clients and watches replaced by parts that send nothing and count the calls that reach them.
-import { type Addon, loadAddon } from '../../../src/kernel/addon.js';
+import { type Addon, loadAddon } from '../../../src/kernel/shared/addon.js';
 
 const PARTS = [
   'IpvsClient',

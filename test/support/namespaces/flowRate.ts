@@ -2,8 +2,8 @@
 import { performance } from 'node:perf_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Conntrack, FlowEvent, NewFlow } from '../../../src/kernel/conntrack/types.js';
-import { throwOnFailure } from '../../../src/kernel/throwOnFailure.js';
-import type { EventStream } from '../../../src/kernel/types.js';
+import { throwOnFailure } from '../../../src/kernel/shared/throwOnFailure.js';
+import type { EventStream } from '../../../src/kernel/shared/types.js';
 
 /** Flows of one step; 20 steps are a second. */
 const STEP = 50;

@@ -2,15 +2,15 @@
 import { readdirSync } from 'node:fs';
 import { release } from 'node:os';
 import { openNfacct } from '../../../src/kernel/nfacct/index.js';
-import { createCounters } from '../../../src/modes/iptables/counters.js';
 import type {
   Item as IptablesItem,
   Operation as IptablesModeOperation,
 } from '../../../src/modes/iptables/index.js';
+import { createCounters } from '../../../src/modes/iptables/open/counters.js';
 import type { Item as IpvsItem, Operation as IpvsOperation } from '../../../src/modes/ipvs/index.js';
-import { openIpvsKernel } from '../../../src/modes/ipvs/open.js';
+import { openIpvsKernel } from '../../../src/modes/ipvs/open/open.js';
 import type { KeyedOperation } from '../../../src/modes/mode.js';
-import { openHostKernel } from '../../../src/modes/shared/hostKernel.js';
+import { openHostKernel } from '../../../src/modes/shared/open/hostKernel.js';
 import { feed, layOut, readSysctl, SYSCTLS, toolOutput, tools } from '../namespaces/tools.js';
 import type { RecordedMode, Scenario, ToolOutput } from './oracle.js';
 import { IptablesNode, IpvsNode, type TestNode } from './testNode.js';

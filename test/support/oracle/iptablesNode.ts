@@ -1,7 +1,7 @@
 // A node with kube-proxy's recorded rules of iptables mode: the facts of explanations, and the Services of its objects.
 import { readFileSync } from 'node:fs';
+import type { PathFacts } from '../../../src/explain/shared/facts.js';
 import { parsePolicies, parseSaved } from '../../../src/kernel/iptables/saved.js';
-import type { PathFacts } from '../../../src/modes/shared/explain/facts.js';
 import type { Family } from '../../../src/net/address.js';
 import { formatNetwork, type Network, parseNetwork } from '../../../src/net/network.js';
 import { categorizeEndpoints } from '../../../src/services/categorizeEndpoints.js';

@@ -6,20 +6,20 @@ import { StaleFlowCleaner } from '../../../src/conntrack/staleFlowCleaner.js';
 import type { Problem } from '../../../src/errors.js';
 import type { Conntrack } from '../../../src/kernel/conntrack/types.js';
 import { FakeKernel } from '../../../src/kernel/testing/index.js';
-import { iptablesOptions } from '../../../src/modes/iptables/fromConfiguration.js';
 import {
   createIptablesMode,
   type Item as IptablesItem,
   type IptablesKernel,
   type Operation as IptablesModeOperation,
 } from '../../../src/modes/iptables/index.js';
-import { ipvsOptions } from '../../../src/modes/ipvs/fromConfiguration.js';
+import { iptablesOptions } from '../../../src/modes/iptables/open/fromConfiguration.js';
 import {
   createIpvsMode,
   type Item as IpvsItem,
   type IpvsKernel,
   type Operation as IpvsOperation,
 } from '../../../src/modes/ipvs/index.js';
+import { ipvsOptions } from '../../../src/modes/ipvs/open/fromConfiguration.js';
 import type { KeyedOperation, Mode } from '../../../src/modes/mode.js';
 import type { KubernetesObject } from '../../../src/objects/types.js';
 import { NodeState } from '../../../src/reconcile/nodeState.js';
@@ -42,6 +42,7 @@ type NodeScenario = Pick<Scenario, 'configuration' | 'interfaces'>;
 /** A node with its objects, and the reconciler that programs its kernel in one mode. */
 export class TestNode<Item, Operation extends KeyedOperation> {
   readonly mode: Mode<Item, Operation>;
+  readonly configuration: Configuration;
   readonly reconciler: Reconciler<Item, Operation>;
   readonly problems: Problem[] = [];
   /** Time of the clock, in ms. */
@@ -59,6 +60,7 @@ export class TestNode<Item, Operation extends KeyedOperation> {
     const { mode: _, ...fields } = scenario.configuration; // The class selects the mode.
     const { configuration, problems } = decodeConfiguration(fields);
     if (problems.length > 0) throw new Error(JSON.stringify(problems));
+    this.configuration = configuration;
     this.mode = openMode(configuration);
     this.#addresses = [{ link: 'lo', address: '127.0.0.1', prefix: 8 }, ...scenario.interfaces];
     this.#state = new NodeState(this.mode.host, 'node-a');

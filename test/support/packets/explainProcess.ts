@@ -1,12 +1,14 @@
 // Explains packets in the network namespace of a node, for its parent.
 
+import type { Explainer, Explanation, PacketQuestion } from '../../../src/explain/explanation.js';
+import { explain as explainIptables } from '../../../src/explain/read/iptables.js';
+import { explain as explainIpvs } from '../../../src/explain/read/ipvs.js';
 import type { Iptables } from '../../../src/kernel/iptables/types.js';
-import type { Explanation, PacketQuestion } from '../../../src/modes/explanation.js';
-import { createIptablesMode, IPTABLES_DEFAULTS } from '../../../src/modes/iptables/index.js';
-import { createIpvsMode, IPVS_DEFAULTS } from '../../../src/modes/ipvs/index.js';
-import { openIpvsKernel } from '../../../src/modes/ipvs/open.js';
-import type { Mode } from '../../../src/modes/mode.js';
-import { openHostKernel } from '../../../src/modes/shared/hostKernel.js';
+import { openProcNet } from '../../../src/kernel/procNet/index.js';
+import { IPTABLES_DEFAULTS } from '../../../src/modes/iptables/index.js';
+import { IPVS_DEFAULTS } from '../../../src/modes/ipvs/index.js';
+import { openIpvsKernel } from '../../../src/modes/ipvs/open/open.js';
+import { openHostKernel } from '../../../src/modes/shared/open/hostKernel.js';
 import { serveParent } from '../../laboratory/namespaceProcess.js';
 
 /** Questions about one state of the kernel. */
@@ -32,11 +34,12 @@ const savedOnce = (iptables: Iptables): Iptables => ({
   saveTables: once((family) => iptables.saveTables(family)),
 });
 
-/** The mode, on the present state of the kernel. */
-async function openMode(mode: AskExplain['mode']): Promise<Pick<Mode<never, never>, 'explain'>> {
+/** Explains in a mode, on the present state of the kernel. */
+async function explainerOf(mode: AskExplain['mode']): Promise<Explainer['explain']> {
   if (mode === 'iptables') {
     const kernel = await KERNELS.iptables(undefined);
-    return createIptablesMode({ ...kernel, iptables: savedOnce(kernel.iptables) }, IPTABLES_DEFAULTS);
+    const reading = { ...kernel, iptables: savedOnce(kernel.iptables), procNet: openProcNet() };
+    return (question) => explainIptables(reading, IPTABLES_DEFAULTS, question);
   }
   const kernel = await KERNELS.ipvs(undefined);
   const { ipset } = kernel;
@@ -45,18 +48,13 @@ async function openMode(mode: AskExplain['mode']): Promise<Pick<Mode<never, neve
     apply: (operations: Parameters<typeof ipset.apply>[0]) => ipset.apply(operations),
     get: once((name: string) => ipset.get(name)),
   };
-  return createIpvsMode(
-    { ...kernel, iptables: savedOnce(kernel.iptables), ipset: reading },
-    { ...IPVS_DEFAULTS, kernelRelease: '6.1.0' },
-  );
+  const parts = { ...kernel, iptables: savedOnce(kernel.iptables), ipset: reading, procNet: openProcNet() };
+  return (question) => explainIpvs(parts, { ...IPVS_DEFAULTS, kernelRelease: '6.1.0' }, question);
 }
 
 serveParent(async ({ mode, questions }: AskExplain): Promise<Explanation[]> => {
-  const opened = await openMode(mode);
+  const explain = await explainerOf(mode);
   const explanations: Explanation[] = [];
-  for (const question of questions) {
-    const explanation = await opened.explain?.(question);
-    if (explanation) explanations.push(explanation);
-  }
+  for (const question of questions) explanations.push(await explain(question));
   return explanations;
 });

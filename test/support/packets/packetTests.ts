@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
 import { before, describe, test } from 'node:test';
-import type { Explanation } from '../../../src/modes/explanation.js';
+import type { Explanation } from '../../../src/explain/explanation.js';
 import { NODE_A } from '../../laboratory/places.js';
 import { COMMAND } from '../../laboratory/proxyProcess.js';
 import { type Example, examplesOf } from '../documents/commandExamples.js';

@@ -1,6 +1,6 @@
 // The lab of the packet tests with the running proxy, and the packets of its clients.
 import { isDeepStrictEqual } from 'node:util';
-import type { Explanation, PacketQuestion } from '../../../src/modes/explanation.js';
+import type { Explanation, PacketQuestion } from '../../../src/explain/explanation.js';
 import { type Lab, openLab } from '../../laboratory/lab.js';
 import { ManifestFolder } from '../../laboratory/manifestFolder.js';
 import { CLIENT, NODE_A, type Place, type Pod, SHELL } from '../../laboratory/places.js';

@@ -1,10 +1,11 @@
 // Records of flows, filters and operations of conntrack, and the rules that they break.
-import { describeFault } from '../../../src/kernel/arguments.js';
+
 import { FILTER, FLOW as FLOW_RECORD, OPERATION } from '../../../src/kernel/conntrack/layouts.js';
 import { writeOperation } from '../../../src/kernel/conntrack/operations.js';
 import { writeSelection } from '../../../src/kernel/conntrack/selections.js';
 import type { Flow, FlowOperation, FlowSelection } from '../../../src/kernel/conntrack/types.js';
-import { RecordWriter } from '../../../src/kernel/recordWriter.js';
+import { describeFault } from '../../../src/kernel/shared/arguments.js';
+import { RecordWriter } from '../../../src/kernel/shared/records/recordWriter.js';
 
 /** A flow, as it is listed. */
 export const FLOW: Flow = {

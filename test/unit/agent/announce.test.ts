@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { announcer } from '../../../src/agent/announce.js';
-import type { ClusterEvent } from '../../../src/api/events.js';
+import type { ClusterEvent } from '../../../src/agent/events.js';
 import type { Problem } from '../../../src/errors.js';
 
 it("events have kube-proxy's reasons, types, actions and objects", () => {

@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { announcer } from '../../../src/agent/announce.js';
+import { EventRecorder } from '../../../src/agent/events.js';
 import { LeftOut } from '../../../src/agent/leftOut.js';
 import { ApiSource } from '../../../src/api/apiSource.js';
 import { ApiClient } from '../../../src/api/client.js';
 import { connectToApi } from '../../../src/api/connection.js';
-import { EventRecorder } from '../../../src/api/events.js';
 import type { Problem } from '../../../src/errors.js';
 import { openMetrics } from '../../../src/servers/metrics.js';
 import { QUICK, until } from '../../support/apiServer/cluster.js';

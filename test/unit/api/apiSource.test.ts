@@ -1,7 +1,7 @@
 // The API source on a server in this process: what it asks for, and what it tells.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { waitForNodeAddresses } from '../../../src/api/waitForNode.js';
+import { waitForNodeAddresses } from '../../../src/agent/waitForNode.js';
 import type { EndpointSlice, Node } from '../../../src/objects/types.js';
 import { agrees, Follower, until } from '../../support/apiServer/cluster.js';
 import { node, service, slice } from '../../support/apiServer/objects.js';

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { it } from 'node:test';
 import { nextStepOf } from '../../../src/cli/nextStep.js';
 import { NetlinkError } from '../../../src/errors.js';
-import { selectMode } from '../../../src/modes/select.js';
+import { selectMode } from '../../../src/modes/select/select.js';
 import { COMMAND } from '../../laboratory/proxyProcess.js';
 import { ApiServer } from '../../support/apiServer/server.js';
 import { closeAfter } from '../../support/closeAfter.js';

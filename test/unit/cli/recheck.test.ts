@@ -9,8 +9,8 @@ import { type KernelCommand, readFlags } from '../../../src/config/commandLine.j
 import type { Configuration } from '../../../src/config/configuration.js';
 import { readConfigurationFile } from '../../../src/config/reload.js';
 import { FakeKernel } from '../../../src/kernel/testing/index.js';
-import { schedulerOf } from '../../../src/modes/ipvs/fromConfiguration.js';
 import { probeScheduler } from '../../../src/modes/ipvs/index.js';
+import { schedulerOf } from '../../../src/modes/ipvs/open/fromConfiguration.js';
 import { closeAfter } from '../../support/closeAfter.js';
 
 const GOOD = 'apiVersion: kubeproxy.config.k8s.io/v1alpha1\nkind: KubeProxyConfiguration\nmode: ipvs\n';

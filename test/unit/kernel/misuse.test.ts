@@ -3,12 +3,12 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { inspect } from 'node:util';
-import { hasFields } from '../../../src/kernel/arguments.js';
 import * as conntrack from '../../../src/kernel/conntrack/index.js';
 import * as ipset from '../../../src/kernel/ipset/index.js';
 import * as ipvs from '../../../src/kernel/ipvs/index.js';
 import * as netlink from '../../../src/kernel/netlink/index.js';
 import * as rtnetlink from '../../../src/kernel/rtnetlink/index.js';
+import { hasFields } from '../../../src/kernel/shared/arguments.js';
 import { CountedAddon } from '../../support/misuse/countedAddon.js';
 import { type Door, FAKES, OPEN, type Verbs } from '../../support/misuse/doors.js';
 import {

@@ -1,8 +1,8 @@
 // Every recorded cluster, programmed into a kernel in memory in each mode: its state must equal that of kube-proxy.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { BLOCK_LOCALNET } from '../../../src/modes/iptables/fixedChains.js';
-import { ROUTE_LOCALNET } from '../../../src/modes/iptables/planNode.js';
+import { BLOCK_LOCALNET } from '../../../src/modes/iptables/plan/fixedChains.js';
+import { ROUTE_LOCALNET } from '../../../src/modes/iptables/plan/planNode.js';
 import { cleanUp } from '../../../src/reconcile/cleanUp.js';
 import { differences, type RecordedMode, type Scenario, scenarios } from '../../support/oracle/oracle.js';
 import { FakeIptablesNode, FakeNode } from '../../support/oracle/testNode.js';

@@ -3,17 +3,17 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { FakeKernel } from '../../../src/kernel/testing/index.js';
+import { IPTABLES_DEFAULTS } from '../../../src/modes/iptables/index.js';
 import {
   formerState as formerIptables,
   RULES as IPTABLES_RULES,
-} from '../../../src/modes/iptables/former.js';
-import { IPTABLES_DEFAULTS } from '../../../src/modes/iptables/index.js';
-import { hasTraces as hasTracesOfIptables } from '../../../src/modes/iptables/traces.js';
-import { formerState as formerIpvs, RULES as IPVS_RULES } from '../../../src/modes/ipvs/former.js';
+} from '../../../src/modes/iptables/open/former.js';
+import { hasTraces as hasTracesOfIptables } from '../../../src/modes/iptables/open/traces.js';
+import { iptablesWithout, type RulesInUse } from '../../../src/modes/iptablesRules/open/rulesInUse.js';
 import { IPVS_DEFAULTS } from '../../../src/modes/ipvs/index.js';
-import { hasTraces } from '../../../src/modes/ipvs/traces.js';
+import { formerState as formerIpvs, RULES as IPVS_RULES } from '../../../src/modes/ipvs/open/former.js';
+import { hasTraces } from '../../../src/modes/ipvs/open/traces.js';
 import type { FormerState } from '../../../src/modes/mode.js';
-import { iptablesWithout, type RulesInUse } from '../../../src/modes/shared/rulesInUse.js';
 import { FormerModes } from '../../../src/reconcile/formerModes.js';
 import { type Scenario, scenarios } from '../../support/oracle/oracle.js';
 import { FakeIptablesNode, FakeNode } from '../../support/oracle/testNode.js';
@@ -34,14 +34,13 @@ const SCENARIOS = MODES.ipvs.scenarios.flatMap((ipvs) => {
 
 /** The kernel as a former mode sees it. */
 function withoutRules(kernel: FakeKernel, used: RulesInUse) {
-  const { conntrack, ipvs, ipset, rtnetlink, sysctl, procNet } = kernel;
+  const { conntrack, ipvs, ipset, rtnetlink, sysctl } = kernel;
   return {
     conntrack,
     ipvs,
     ipset,
     rtnetlink,
     sysctl,
-    procNet,
     iptables: iptablesWithout(kernel.iptables, used),
   };
 }

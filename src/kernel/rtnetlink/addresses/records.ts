@@ -1,8 +1,8 @@
 // Addresses ↔ the records that cross to the addon, which encodes them itself: a proxy has thousands.
-import type { RecordReader } from '../../recordReader.js';
-import type { RecordWriter } from '../../recordWriter.js';
-import type { ListedAttribute } from '../../types.js';
-import { aligned } from '../../wire/messages.js';
+import type { RecordReader } from '../../shared/records/recordReader.js';
+import type { RecordWriter } from '../../shared/records/recordWriter.js';
+import type { ListedAttribute } from '../../shared/types.js';
+import { aligned } from '../../shared/wire/messages.js';
 import { isLinkName, linkName, type Numbers, nameOf, refuseAttributes } from '../fields.js';
 import { flagNames, flagSum } from '../flags.js';
 import { ADDRESS, ADDRESS_PART, ATTRIBUTE, OPERATION } from '../layouts.js';

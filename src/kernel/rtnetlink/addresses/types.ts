@@ -1,5 +1,5 @@
 // Addresses of links, as JavaScript values. Source of every rule: include/uapi/linux/if_addr.h, ip-address(8).
-import type { ListedAttribute } from '../../types.js';
+import type { ListedAttribute } from '../../shared/types.js';
 import type { RouteScope, UnnamedFlag } from '../routes/types.js';
 
 /** A flag of an address (`IFA_F_`). Those of {@link NewAddressFlag} are written; the kernel sets the others by itself. */

@@ -1,6 +1,6 @@
 // Settings of the kinds of links, as attributes. Numbers: include/uapi/linux/if_link.h (IFLA_BR_, IFLA_BRPORT_, IFLA_VLAN_).
 
-import type { AttributeCursor } from '../../wire/attributeCursor.js';
+import type { AttributeCursor } from '../../shared/wire/attributeCursor.js';
 import {
   type Fields,
   field,

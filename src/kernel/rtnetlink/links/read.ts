@@ -1,5 +1,5 @@
 // Reads links from messages.
-import type { AttributeCursor } from '../../wire/attributeCursor.js';
+import type { AttributeCursor } from '../../shared/wire/attributeCursor.js';
 import { field, integer, type LinkNames, type Numbers, nameOf, readKnownField } from '../fields.js';
 import { flagNames } from '../flags.js';
 import type { Message } from '../message.js';

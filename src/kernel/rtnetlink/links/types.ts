@@ -1,6 +1,6 @@
 // Links, as JavaScript values. Source of every rule: include/uapi/linux/if_link.h, if.h, if_bridge.h, ip-link(8).
 
-import type { ListedAttribute } from '../../types.js';
+import type { ListedAttribute } from '../../shared/types.js';
 import type { UnnamedFlag } from '../routes/types.js';
 
 /** The name of a link, one of its alternative names (at most 127 bytes, Linux 5.5), or its index. */

@@ -1,7 +1,7 @@
 // Neighbours (ARP, neighbour discovery), as JavaScript values. Source of every rule: include/uapi/linux/neighbour.h,
 // ip-neighbour(8).
 import type { Family } from '../../../net/address.js';
-import type { ListedAttribute } from '../../types.js';
+import type { ListedAttribute } from '../../shared/types.js';
 import type { RouteProtocol, UnnamedFlag } from '../routes/types.js';
 
 /** The state of a neighbour (`NUD_`): one of those with a name, or a number from 0 to 65535. */

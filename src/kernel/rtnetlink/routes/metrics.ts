@@ -1,6 +1,6 @@
 // The metrics of routes ↔ attributes. Numbers: include/uapi/linux/rtnetlink.h (RTAX_).
 
-import type { AttributeCursor } from '../../wire/attributeCursor.js';
+import type { AttributeCursor } from '../../shared/wire/attributeCursor.js';
 import {
   type Fields,
   field,

@@ -1,6 +1,6 @@
 // Reads routes from messages.
 import { type Family, formatAddress } from '../../../net/address.js';
-import type { AttributeCursor } from '../../wire/attributeCursor.js';
+import type { AttributeCursor } from '../../shared/wire/attributeCursor.js';
 import { type Ignored, keepAttribute, type LinkNames, nameOf, readField } from '../fields.js';
 import { flagNames } from '../flags.js';
 import type { Message } from '../message.js';

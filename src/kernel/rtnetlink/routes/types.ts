@@ -1,6 +1,6 @@
 // Routes, as JavaScript values. Source of every rule: include/uapi/linux/rtnetlink.h, ip-route(8).
 import type { Family } from '../../../net/address.js';
-import type { ListedAttribute } from '../../types.js';
+import type { ListedAttribute } from '../../shared/types.js';
 
 /** A flag that has no name here: `bit_12` of a newer kernel. It is listed only. */
 export type UnnamedFlag = `bit_${number}`;

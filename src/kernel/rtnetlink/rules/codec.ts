@@ -1,6 +1,6 @@
 // Rules of policy routing ↔ messages. Numbers: include/uapi/linux/fib_rules.h.
 import type { Family } from '../../../net/address.js';
-import type { AttributeCursor } from '../../wire/attributeCursor.js';
+import type { AttributeCursor } from '../../shared/wire/attributeCursor.js';
 import {
   checked,
   type Fields,

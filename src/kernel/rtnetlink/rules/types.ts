@@ -1,6 +1,6 @@
 // Rules of policy routing, as JavaScript values. Source of every rule: include/uapi/linux/fib_rules.h, ip-rule(8).
 import type { Family } from '../../../net/address.js';
-import type { ListedAttribute } from '../../types.js';
+import type { ListedAttribute } from '../../shared/types.js';
 import type { RouteProtocol, RouteTable, UnnamedFlag } from '../routes/types.js';
 
 /** The effect of a rule (`FR_ACT_`): one of those with a name, or a number from 0 to 255. */

@@ -1,5 +1,5 @@
 // Examples of valid calls, which the misuse test changes one value at a time.
-import type { CallOptions, KernelClient } from '../../../../src/kernel/types.js';
+import type { CallOptions, KernelClient } from '../../../../src/kernel/shared/types.js';
 
 /** Valid calls of each verb of an interface, by their arguments. Together they have every field of the types. */
 export type Rows<Client> = {

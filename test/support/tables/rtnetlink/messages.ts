@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { MESSAGE } from '../../../../src/kernel/rtnetlink/layouts.js';
 import { type Message, type MessageWriter, messagesOf } from '../../../../src/kernel/rtnetlink/message.js';
-import { HOST_IS_LITTLE } from '../../../../src/kernel/wire/messages.js';
+import { HOST_IS_LITTLE } from '../../../../src/kernel/shared/wire/messages.js';
 
 /** Names of links by index. */
 export const NAMES = new Map([

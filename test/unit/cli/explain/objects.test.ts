@@ -2,12 +2,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { AnswerLimit } from '../../../../src/cli/answerLimit.js';
+import type { Dialled } from '../../../../src/cli/explain/frontendAt.js';
 import { type FoundFrontend, findFrontend } from '../../../../src/cli/explain/objects.js';
 import { readInputFlags } from '../../../../src/config/commandLine.js';
 import { loadConfiguration } from '../../../../src/config/load.js';
 import { json, plain, type Response, routes } from '../../../../src/servers/handler.js';
 import { listen } from '../../../../src/servers/listen.js';
-import type { Dialled } from '../../../../src/services/frontendAt.js';
 import { closeAfter } from '../../../support/closeAfter.js';
 
 const WEB = { service: 'demo/web', portName: 'http', family: 4, protocol: 'tcp' } as const;

@@ -5,7 +5,7 @@ import { frontendsInventory } from '../../../../src/cli/services/frontendsInvent
 import { type FrontendsReport, frontendsReport } from '../../../../src/cli/services/frontendsReport.js';
 import { namesOf } from '../../../../src/cli/services/names.js';
 import { showTop } from '../../../../src/cli/services/top.js';
-import type { ProgrammedFrontend } from '../../../../src/modes/inventory.js';
+import type { ProgrammedFrontend } from '../../../../src/explain/inventory.js';
 
 const NO_AGENT = namesOf({ source: 'none', reason: 'no agent' }, []);
 

@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 import { DETAILS, FLOW_FIELD, FLOW as FLOW_RECORD } from '../../../../src/kernel/conntrack/layouts.js';
 import { readFlows } from '../../../../src/kernel/conntrack/records.js';
 import { FLOW_STATUSES, statusNames } from '../../../../src/kernel/conntrack/states.js';
-import { readAll } from '../../../../src/kernel/listing.js';
+import { readAll } from '../../../../src/kernel/shared/listing.js';
 import { FLOW, flowOf, four, hex, writtenFlow, zeros } from '../../../support/tables/flowRecords.js';
 
 describe('a flow', () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { formatEntry } from '../../../../src/kernel/ipset/entry.js';
 import type { SetEntry } from '../../../../src/kernel/ipset/types.js';
+import { formatEntry } from '../../../../src/kernel/ipset/values/entry.js';
 
 const cases: readonly (readonly [type: string, entry: SetEntry, text: string])[] = [
   ['hash:ip', { address: '10.0.0.1' }, '10.0.0.1'],

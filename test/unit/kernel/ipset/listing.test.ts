@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { formatEntry } from '../../../../src/kernel/ipset/entry.js';
 import { readListing } from '../../../../src/kernel/ipset/listing.js';
-import { readAll } from '../../../../src/kernel/listing.js';
+import { formatEntry } from '../../../../src/kernel/ipset/values/entry.js';
+import { readAll } from '../../../../src/kernel/shared/listing.js';
 
 /** An attribute as it follows a record. */
 function attribute(type: number, ...value: number[]): number[] {

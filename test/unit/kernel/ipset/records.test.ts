@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { inspect } from 'node:util';
-import type { Fault } from '../../../../src/kernel/arguments.js';
 import { OPERATION } from '../../../../src/kernel/ipset/layouts.js';
 import { attemptOf } from '../../../../src/kernel/ipset/names.js';
 import { writeOperation } from '../../../../src/kernel/ipset/records.js';
@@ -11,7 +10,8 @@ import type {
   SetEntry,
   SetReference,
 } from '../../../../src/kernel/ipset/types.js';
-import { RecordWriter } from '../../../../src/kernel/recordWriter.js';
+import type { Fault } from '../../../../src/kernel/shared/arguments.js';
+import { RecordWriter } from '../../../../src/kernel/shared/records/recordWriter.js';
 
 const IP: SetReference = { name: 'a', type: 'hash:ip', family: 4 };
 const NET: SetReference = { name: 'a', type: 'hash:net', family: 4 };

@@ -4,8 +4,8 @@ import { test } from 'node:test';
 import { parseSets } from '../../../../src/kernel/ipset/restore.js';
 import { formatSets } from '../../../../src/kernel/ipset/save.js';
 import type { EntryOf, IpsetOperation, SetDefinition, SetEntry } from '../../../../src/kernel/ipset/types.js';
+import { throwOnFailure } from '../../../../src/kernel/shared/throwOnFailure.js';
 import { FakeIpset } from '../../../../src/kernel/testing/ipset.js';
-import { throwOnFailure } from '../../../../src/kernel/throwOnFailure.js';
 import { asked, comparable, expected, NAMED } from '../../../support/tables/ipsetLines.js';
 
 const SET: SetDefinition = { name: 'a', type: 'hash:ip,port', family: 4 };

@@ -9,7 +9,7 @@ import { keepYoungGenerationSmall } from '../../../../src/cli/heap.js';
 import { openIptables } from '../../../../src/kernel/iptables/index.js';
 import { parseTables, SavedReader, tablesOf } from '../../../../src/kernel/iptables/saved.js';
 import type { SavedChain } from '../../../../src/kernel/iptables/types.js';
-import { observeRules } from '../../../../src/modes/iptables/observeRules.js';
+import { observeRules } from '../../../../src/modes/iptables/program/observeRules.js';
 import { heapInUse } from '../../../support/measures/garbage.js';
 import { blocksOf } from '../../../support/measures/threadBlocks.js';
 

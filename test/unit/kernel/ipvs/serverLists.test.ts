@@ -1,19 +1,19 @@
 // Changes of virtual services with lists of real servers: the same records, results and reports as single operations.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { NativeClient, NativeFailure } from '../../../../src/kernel/addon.js';
-import { Calls } from '../../../../src/kernel/calls.js';
 import { applyParts } from '../../../../src/kernel/ipvs/listRecords.js';
 import { packOperation } from '../../../../src/kernel/ipvs/operations.js';
+import type { IpvsOperation } from '../../../../src/kernel/ipvs/types.js';
 import {
   changeName,
   changeOperation,
   changeSize,
   noChange,
   type ServiceChange,
-} from '../../../../src/kernel/ipvs/serverLists.js';
-import type { IpvsOperation } from '../../../../src/kernel/ipvs/types.js';
-import type { Batch } from '../../../../src/kernel/types.js';
+} from '../../../../src/kernel/ipvs/values/serverLists.js';
+import type { NativeClient, NativeFailure } from '../../../../src/kernel/shared/addon.js';
+import { Calls } from '../../../../src/kernel/shared/calls.js';
+import type { Batch } from '../../../../src/kernel/shared/types.js';
 import { AddressPorts } from '../../../../src/net/addressPorts.js';
 
 function list(...texts: string[]): AddressPorts {

@@ -12,7 +12,7 @@ import { readRoute } from '../../../../src/kernel/rtnetlink/routes/read.js';
 import { encodeRoute } from '../../../../src/kernel/rtnetlink/routes/write.js';
 import { encodeRule, readRule } from '../../../../src/kernel/rtnetlink/rules/codec.js';
 import type { NewNeighbour, NewRoute, NewRule } from '../../../../src/kernel/rtnetlink/types.js';
-import { HOST_IS_LITTLE } from '../../../../src/kernel/wire/messages.js';
+import { HOST_IS_LITTLE } from '../../../../src/kernel/shared/wire/messages.js';
 import { ROOT } from '../../../support/paths.js';
 import { HEADER, listed, NAMES, only, withHeader } from '../../../support/tables/rtnetlink/messages.js';
 

@@ -2,7 +2,6 @@
 // attributes is not written without them.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { RecordWriter } from '../../../../src/kernel/recordWriter.js';
 import { writeAddress } from '../../../../src/kernel/rtnetlink/addresses/records.js';
 import { ADDRESS, ATTRIBUTE, OPERATION } from '../../../../src/kernel/rtnetlink/layouts.js';
 import { readLink } from '../../../../src/kernel/rtnetlink/links/read.js';
@@ -15,6 +14,7 @@ import { passes, readRoute } from '../../../../src/kernel/rtnetlink/routes/read.
 import { encodeRoute } from '../../../../src/kernel/rtnetlink/routes/write.js';
 import { encodeRule, readRule } from '../../../../src/kernel/rtnetlink/rules/codec.js';
 import type { LinkAddress, Neighbour, Route, Rule } from '../../../../src/kernel/rtnetlink/types.js';
+import { RecordWriter } from '../../../../src/kernel/shared/records/recordWriter.js';
 import { HEADER, listed, NAMES, only } from '../../../support/tables/rtnetlink/messages.js';
 
 const TYPE = 200; // no attribute of any kernel has this number

@@ -2,7 +2,11 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { NetlinkError } from '../../../../src/errors.js';
-import { countingObstacle, createCounters, readCounters } from '../../../../src/modes/iptables/counters.js';
+import {
+  countingObstacle,
+  createCounters,
+  readCounters,
+} from '../../../../src/modes/iptables/open/counters.js';
 
 const failed = (code: string) => new NetlinkError({ code, operation: 'nfacct.get' });
 

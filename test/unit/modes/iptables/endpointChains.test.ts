@@ -6,8 +6,8 @@ import {
   BalancingChain,
   type EndpointChain,
   endpointChains,
-} from '../../../../src/modes/iptables/endpointChains.js';
-import type { ChainItem } from '../../../../src/modes/iptables/items.js';
+} from '../../../../src/modes/iptables/plan/endpointChains.js';
+import type { ChainItem } from '../../../../src/modes/iptables/plan/items.js';
 import { AddressPorts } from '../../../../src/net/addressPorts.js';
 import { atOnce, StepCounter } from '../../../../src/steps.js';
 

@@ -1,8 +1,8 @@
 // The addresses of the host that iptables mode uses: a change of any other one plans nothing.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { nodePortHosts } from '../../../../src/modes/iptables/host.js';
-import { IPTABLES_DEFAULTS, type IptablesOptions } from '../../../../src/modes/iptables/options.js';
+import { nodePortHosts } from '../../../../src/modes/iptables/plan/host.js';
+import { IPTABLES_DEFAULTS, type IptablesOptions } from '../../../../src/modes/iptables/plan/options.js';
 
 const NODE_IPS = { 4: '192.168.10.5', 6: 'fd00:10::5' } as const;
 

@@ -1,8 +1,13 @@
 // Known items that desired ones may replace: those that have no other state in the kernel.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { isSame } from '../../../../src/modes/iptables/compare.js';
-import type { ChainItem, Item, RuleItem, SharedChainItem } from '../../../../src/modes/iptables/items.js';
+import { isSame } from '../../../../src/modes/iptables/plan/compare.js';
+import type {
+  ChainItem,
+  Item,
+  RuleItem,
+  SharedChainItem,
+} from '../../../../src/modes/iptables/plan/items.js';
 
 const CHAIN: ChainItem = {
   kind: 'chain',

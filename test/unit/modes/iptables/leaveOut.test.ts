@@ -4,8 +4,8 @@ import { it } from 'node:test';
 import { NetlinkError } from '../../../../src/errors.js';
 import type { IptablesOperation } from '../../../../src/kernel/iptables/types.js';
 import { FakeIptables } from '../../../../src/kernel/testing/index.js';
-import { restoreAndLeaveOut } from '../../../../src/modes/iptables/leaveOut.js';
-import type { OwnedChange } from '../../../../src/modes/iptables/operations.js';
+import type { OwnedChange } from '../../../../src/modes/iptables/plan/operations.js';
+import { restoreAndLeaveOut } from '../../../../src/modes/iptables/program/leaveOut.js';
 import { codesOf } from '../../../support/contract/iptables.js';
 
 const BAD = '-m knp -j RETURN';

@@ -1,9 +1,9 @@
 // Node ports on loopback addresses.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { loopbackServesNodePorts } from '../../../../src/modes/iptables/loopback.js';
-import { IPTABLES_DEFAULTS, type IptablesOptions } from '../../../../src/modes/iptables/options.js';
-import { planNode } from '../../../../src/modes/iptables/planNode.js';
+import { loopbackServesNodePorts } from '../../../../src/modes/iptables/plan/loopback.js';
+import { IPTABLES_DEFAULTS, type IptablesOptions } from '../../../../src/modes/iptables/plan/options.js';
+import { planNode } from '../../../../src/modes/iptables/plan/planNode.js';
 import { nodeFacts } from '../../../../src/services/nodeFacts.js';
 
 type NodePortOptions = Pick<IptablesOptions, 'localhostNodePorts' | 'nodePortAddresses'>;

@@ -7,8 +7,8 @@ import {
   isPerService,
   portChains,
   servicePortName,
-} from '../../../../src/modes/iptables/names.js';
-import { probability } from '../../../../src/modes/iptables/ruleText.js';
+} from '../../../../src/modes/iptables/plan/names.js';
+import { probability } from '../../../../src/modes/iptables/plan/ruleText.js';
 
 const HASHES: Readonly<Record<string, string>> = {
   'default/lbtcp': '7TVXROIT6UXCX2AG',

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { IptablesOperation } from '../../../../src/kernel/iptables/types.js';
-import { BLOCK_LOCALNET } from '../../../../src/modes/iptables/fixedChains.js';
+import { BLOCK_LOCALNET } from '../../../../src/modes/iptables/plan/fixedChains.js';
 import { cleanUp } from '../../../../src/reconcile/cleanUp.js';
 import { Runner } from '../../../../src/reconcile/runner.js';
 import { edit } from '../../../support/fakes/tamperRules.js';

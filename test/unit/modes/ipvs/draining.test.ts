@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { failNth } from '../../../../src/kernel/testing/index.js';
-import { DRAINING_CHECK } from '../../../../src/modes/ipvs/draining.js';
 import { IPVS_DEFAULTS } from '../../../../src/modes/ipvs/index.js';
+import { DRAINING_CHECK } from '../../../../src/modes/ipvs/program/draining.js';
 import { HOST, service, slice } from '../../../support/clusters/manifests.js';
 import { FakeNode } from '../../../support/oracle/testNode.js';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { curesOf, ipvsOptions } from '../../../../src/modes/ipvs/fromConfiguration.js';
+import { curesOf, ipvsOptions } from '../../../../src/modes/ipvs/open/fromConfiguration.js';
 import { decodeConfiguration } from '../../../support/clusters/decodeConfiguration.js';
 
 function options(raw: Record<string, unknown>) {

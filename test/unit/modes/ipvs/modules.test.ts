@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { IPVS_DEFAULTS } from '../../../../src/modes/ipvs/index.js';
-import { kernelModules } from '../../../../src/modes/ipvs/modules.js';
-import { chains, jumps } from '../../../../src/modes/ipvs/rules.js';
+import { kernelModules } from '../../../../src/modes/ipvs/open/modules.js';
+import { chains, jumps } from '../../../../src/modes/ipvs/plan/rules.js';
 import { modulesOf } from '../../../support/tables/ruleModules.js';
 
 /** Modules that are loaded on demand, because few rules need them. */

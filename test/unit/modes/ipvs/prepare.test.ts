@@ -1,7 +1,7 @@
 // The check of the scheduler, which changes nothing.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import type { ModulePresence } from '../../../../src/kernel/modules.js';
+import type { ModulePresence } from '../../../../src/kernel/shared/modules.js';
 import { FakeKernel } from '../../../../src/kernel/testing/index.js';
 import { checkScheduler } from '../../../../src/modes/ipvs/index.js';
 

@@ -1,7 +1,7 @@
 // The addresses of node ports, for each form of nodePortAddresses.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { nodePortHost } from '../../../../src/modes/shared/nodePortAddresses.js';
+import { nodePortHost } from '../../../../src/modes/shared/plan/nodePortAddresses.js';
 import { nodeFacts } from '../../../../src/services/nodeFacts.js';
 import type { NodeFacts } from '../../../../src/services/types.js';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { openParts } from '../../../../src/modes/shared/openParts.js';
+import { openParts } from '../../../../src/modes/shared/open/openParts.js';
 
 it('open parts are closed if a later one cannot be opened', async () => {
   const events: string[] = [];

@@ -1,7 +1,7 @@
 // One watch for several listeners.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { sharedWatch } from '../../../../src/modes/shared/sharedWatch.js';
+import { sharedWatch } from '../../../../src/modes/shared/open/sharedWatch.js';
 
 /** A watch whose events the test sends, and how often it was opened and closed. */
 function setUp() {

@@ -1,0 +1,149 @@
+// What the programmed rules of Services show, besides the path of one packet.
+import type { SavedTables } from '../../kernel/iptables/types.js';
+import type { LocalMatch } from '../../modes/shared/plan/localDetector.js';
+import { canonicalAddress } from '../../net/address.js';
+import { networkContains, parseNetwork } from '../../net/network.js';
+import { commentIn, optionValue, readRule } from '../packet/ruleText.js';
+import { localMatchIn } from '../shared/localMatchIn.js';
+import type { Dialled } from '../shared/path.js';
+
+/** Chains that select an endpoint: of all endpoints (SVC), or of those on this node (SVL). */
+export const POLICY_CHAIN = /^KUBE-SV[CL]-/;
+/** Chains of one endpoint. */
+export const ENDPOINT_CHAIN = /^KUBE-SEP-/;
+/** Every chain of a Service port or an endpoint. */
+export const SERVICE_CHAIN = /^nat\/KUBE-(SVC|SVL|EXT|FW|SEP)-/;
+
+const MASQUERADES = ' -j KUBE-MARK-MASQ';
+
+/**
+ * How the rules detect local traffic: from the rule of a policy chain that masquerades all other traffic, or from the rule
+ * for traffic of pods to external addresses. Undefined if no rule shows it.
+ */
+export function programmedMatch({ rules }: SavedTables): LocalMatch | undefined {
+  for (const [at, texts] of rules) {
+    const masquerades = at.startsWith('nat/KUBE-SV');
+    if (!masquerades && !at.startsWith('nat/KUBE-EXT-')) continue;
+    const [first] = texts;
+    if (first === undefined || (masquerades && !first.endsWith(MASQUERADES))) continue;
+    const match = localMatchIn(readRule(first), masquerades);
+    if (match) return match;
+  }
+  return undefined;
+}
+
+/** The addresses of endpoints: of all, and of those that chains of policy `Local` select. */
+export function programmedEndpoints({ rules }: SavedTables): {
+  readonly all: ReadonlySet<string>;
+  readonly local: ReadonlySet<string>;
+} {
+  const all = new Set<string>();
+  const local = new Set<string>();
+  for (const [at, texts] of rules) {
+    if (at.startsWith('nat/KUBE-SEP-')) for (const address of destinationsIn(texts)) all.add(address);
+    if (!at.startsWith('nat/KUBE-SVL-')) continue;
+    for (const text of texts) {
+      const chain = / -j (KUBE-SEP-\S+)$/.exec(text)?.[1];
+      for (const address of destinationsIn(rules.get(`nat/${chain}`) ?? [])) local.add(address);
+    }
+  }
+  return { all, local };
+}
+
+/** The addresses by which rules replace the destination. */
+function destinationsIn(texts: readonly string[]): string[] {
+  return texts.flatMap((text) => {
+    const [, written] = / --to-destination (\S+)/.exec(text) ?? [];
+    return written === undefined ? [] : (destinationOf(written) ?? []);
+  });
+}
+
+function destinationOf(written: string): string | undefined {
+  const [, bracketed, plain] = /^(?:\[([^\]]+)\]|([\d.]+)):\d+$/.exec(written) ?? [];
+  return canonicalAddress(bracketed ?? plain ?? written);
+}
+
+/** A rule that accepts packets to an address, or rejects them because the Service has no endpoint. */
+export interface FrontendRule {
+  readonly kind: 'cluster IP' | 'external';
+  readonly port: number;
+  readonly protocol: string;
+  /** The chain to which it jumps, or `REJECT`, `DROP`. */
+  readonly target: string;
+  /** The comment of a rule for a Service without endpoints: `default/web has no local endpoints`. */
+  readonly without?: string;
+}
+
+/** Chains with the rules of frontends. */
+const FRONTEND_CHAINS = [
+  'nat/KUBE-SERVICES',
+  'filter/KUBE-SERVICES',
+  'filter/KUBE-EXTERNAL-SERVICES',
+] as const;
+
+/** The rules that name an address of a Service. */
+export function frontendRules({ rules }: SavedTables, address: string): FrontendRule[] {
+  const part = `-d ${address}/${address.includes(':') ? 128 : 32} `;
+  return FRONTEND_CHAINS.flatMap((at) =>
+    (rules.get(at) ?? []).flatMap((text): FrontendRule[] => {
+      const { conditions, target = '' } = text.includes(part) ? readRule(text) : { conditions: [] };
+      const port = Number(optionValue(conditions, '--dport'));
+      if (!port) return [];
+      const external = at.endsWith('-EXTERNAL-SERVICES') || /^KUBE-(EXT|FW)-/.test(target);
+      const protocol = optionValue(conditions, '-p') ?? '';
+      const without = at.startsWith('filter/') ? { without: commentIn(text) } : {};
+      return [{ kind: external ? 'external' : 'cluster IP', port, protocol, target, ...without }];
+    }),
+  );
+}
+
+/** Whether the source ranges of a load-balancer IP contain a client; false without ranges. */
+export function areRangesOf(
+  tables: SavedTables,
+  frontends: readonly FrontendRule[],
+  client: string,
+): boolean {
+  return frontends
+    .filter(({ target }) => target.startsWith('KUBE-FW-'))
+    .flatMap(({ target }) => tables.rules.get(`nat/${target}`) ?? [])
+    .some((text) => {
+      const network = parseNetwork(optionValue(readRule(text).conditions, '-s') ?? '');
+      return network !== undefined && networkContains(network, client);
+    });
+}
+
+/**
+ * Why a node port is not served on an address, as the end of a sentence. Undefined if no Service has the node port, or no
+ * rule excludes the address.
+ */
+export function nodePortExclusion({ rules }: SavedTables, dialled: Dialled): string | undefined {
+  const { address, port, protocol } = dialled;
+  const served = (rules.get('nat/KUBE-NODEPORTS') ?? []).some((text) => {
+    const { conditions } = readRule(text);
+    return optionValue(conditions, '--dport') === String(port) && optionValue(conditions, '-p') === protocol;
+  });
+  if (!served) return undefined;
+  const destinations = (rules.get('nat/KUBE-SERVICES') ?? [])
+    .filter((text) => text.endsWith(' -j KUBE-NODEPORTS'))
+    .map((text) => readRule(text).conditions.find(({ option }) => option === '-d'));
+  const [first] = destinations;
+  if (!first) return undefined;
+  const networks = destinations.flatMap((destination) => destination?.values ?? []);
+  if (!first.negated) return `is served on ${networks.map(withoutPrefix).join(', ')}, not on ${address}`;
+  const excluded = networks.some((written) => {
+    const network = parseNetwork(written);
+    return network !== undefined && networkContains(network, address);
+  });
+  return excluded ? `is not served on ${address}` : undefined;
+}
+
+const withoutPrefix = (network: string) => network.replace(/\/\d+$/, '');
+
+/** Timeout of the session affinity of a policy chain, in s; 0 without it. */
+export function affinityOf({ rules }: SavedTables, chain: string): number {
+  for (const text of rules.get(`nat/${chain}`) ?? []) {
+    const [, seconds] = / --rcheck --seconds (\d+)/.exec(text) ?? [];
+    if (seconds !== undefined) return Number(seconds);
+  }
+  return 0;
+}

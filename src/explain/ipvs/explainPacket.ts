@@ -1,0 +1,216 @@
+// The path of the first packet of a connection through this node. Pure: it follows the packet through the recorded state
+// of the kernel, as the hooks of netfilter and IPVS would.
+import type { VirtualService } from '../../kernel/ipvs/types.js';
+import { LINK } from '../../modes/ipvs/plan/items.js';
+import type { IpvsOptions } from '../../modes/ipvs/plan/options.js';
+import { joinHostPort } from '../../net/address.js';
+import type { CauseCode, Explanation, PacketQuestion } from '../explanation.js';
+import type { Packet } from '../packet/packet.js';
+import type { Decision } from '../packet/walk.js';
+import {
+  atSocket,
+  describeAddress,
+  explainWith,
+  failure,
+  firstPacket,
+  type Journey,
+  leavesNode,
+  loopbackFailure,
+  masqueradeOf,
+  nameOf,
+  type Outcome,
+  stopped,
+  verdictOf,
+} from '../shared/path.js';
+import { endpointPath } from './endpointPath.js';
+import type { ExplainedServer, ExplainFacts } from './facts.js';
+import { IPVS_MEANINGS } from './meanings.js';
+import { nodeOf } from './node.js';
+import { candidates, findService, persistenceOf, serviceName } from './services.js';
+import { warningsOf } from './warnings.js';
+
+/** Causes that may be the effect of missing rules. */
+const EFFECTS_OF_RULES: ReadonlySet<CauseCode> = new Set([
+  'ReplyBypasses',
+  'Hairpin',
+  'Rule',
+  'NoVirtualService',
+]);
+
+/** Explains a packet. Throws NoClientError if the place in the question has no address on this node. */
+export function explainPacket(
+  facts: ExplainFacts,
+  question: PacketQuestion,
+  options: IpvsOptions,
+): Explanation {
+  const node = nodeOf(facts, options.localDetector);
+  return explainWith(
+    {
+      mode: 'ipvs',
+      node,
+      meanings: IPVS_MEANINGS,
+      follow: (journey) => new Path(facts, journey).follow(),
+      warnings: warningsOf(node, options),
+      effectsOfRules: EFFECTS_OF_RULES,
+    },
+    question,
+  );
+}
+
+class Path {
+  readonly #facts: ExplainFacts;
+  readonly #journey: Journey;
+
+  constructor(facts: ExplainFacts, journey: Journey) {
+    this.#facts = facts;
+    this.#journey = journey;
+  }
+
+  follow(): Outcome {
+    return this.#journey.client.place === 'node' ? this.#fromNode() : this.#fromHost();
+  }
+
+  #fromNode(): Outcome {
+    const { node, trail, dialled } = this.#journey;
+    const isBound = describeAddress(this.#journey);
+    const output = isBound ? 'lo' : node.topology.route(dialled.address)?.link;
+    if (output === undefined) return this.#notBound();
+    const hooks = ['raw/OUTPUT', 'mangle/OUTPUT', 'nat/OUTPUT'];
+    const begun = trail.pass(hooks, firstPacket(this.#journey, { output }));
+    if (begun.stopped) return this.#stopped(begun.stopped);
+    const service = this.#service(begun.packet);
+    if (service) return this.#viaService(service, begun.packet);
+    const sent = trail.pass(['filter/OUTPUT', 'mangle/POSTROUTING', 'nat/POSTROUTING'], begun.packet);
+    if (sent.stopped) return this.#stopped(sent.stopped);
+    if (!isBound) return this.#notBound();
+    const { output: _, ...rest } = sent.packet;
+    return this.#toProcess({ ...rest, input: 'lo' });
+  }
+
+  #fromHost(): Outcome {
+    const { node, trail, client } = this.#journey;
+    const input = node.topology.route(client.address)?.link;
+    const loopback = loopbackFailure(this.#journey);
+    if (loopback) return loopback;
+    const hooks = ['raw/PREROUTING', 'mangle/PREROUTING', 'nat/PREROUTING'];
+    const arrived = trail.pass(hooks, firstPacket(this.#journey, input === undefined ? {} : { input }));
+    if (arrived.stopped) return this.#stopped(arrived.stopped);
+    if (!describeAddress(this.#journey)) return this.#notBound();
+    return this.#toProcess(arrived.packet);
+  }
+
+  /** Chain INPUT, then IPVS, then the sockets of the node. */
+  #toProcess(packet: Packet): Outcome {
+    const { trail } = this.#journey;
+    const input = trail.pass(['mangle/INPUT', 'filter/INPUT', 'security/INPUT'], packet);
+    if (input.stopped) return this.#stopped(input.stopped);
+    const service = this.#service(input.packet);
+    if (service) return this.#viaService(service, input.packet);
+    return atSocket(this.#journey, () => this.#unserved());
+  }
+
+  #notBound(): Outcome {
+    const { address } = this.#journey.dialled;
+    const { family, sets } = this.#facts;
+    const wanted = sets.get(family === 4 ? 'KUBE-IPVS-IPS' : 'KUBE-6-IPVS-IPS');
+    const isVirtual = wanted?.entries.some((entry) => entry.address === address) ?? false;
+    const missing = isVirtual ? `${address} is missing on ${LINK}` : `no link of this node has ${address}`;
+    return leavesNode(this.#journey, 'AddressNotBound', missing);
+  }
+
+  #service(packet: Packet): VirtualService | undefined {
+    const service = findService(this.#facts.services, this.#journey.dialled, packet.mark);
+    if (!service) this.#journey.trail.step('IPVS', `no virtual service has ${this.#name()}`);
+    return service;
+  }
+
+  #name(): string {
+    return nameOf(this.#journey.dialled);
+  }
+
+  #viaService(service: VirtualService, packet: Packet): Outcome {
+    const servers = byEndpoint(this.#facts.realServers.get(serviceName(service)) ?? []);
+    const { scheduler } = service;
+    const persistence = persistenceOf(service);
+    const virtualService = { name: serviceName(service), scheduler, persistence };
+    const kept = persistence > 0 ? `; a client keeps its real server for ${persistence} s` : '';
+    this.#journey.trail.step(
+      'IPVS',
+      `virtual service ${virtualService.name}, scheduler ${scheduler}, ${servers.length} real server${servers.length === 1 ? '' : 's'}${kept}`,
+    );
+    const endpoints = servers.map((server) => endpointPath(server, packet, this.#journey));
+    const selectable = endpoints.filter((endpoint) => endpoint.selectable);
+    const known = { virtualService, endpoints, ...masqueradeOf(selectable) };
+    if (servers.length === 0) {
+      return {
+        ...known,
+        ...failure(
+          'refused',
+          'NoRealServer',
+          `${virtualService.name} has no real server: IPVS rejects the packet`,
+        ),
+      };
+    }
+    if (selectable.length === 0) {
+      const text = `${virtualService.name}: ${endpoints.map((endpoint) => endpoint.cause?.text).join(', ')}: IPVS rejects the packet`;
+      return { ...known, ...failure('refused', 'NoCapacity', text) };
+    }
+    return {
+      ...known,
+      verdict: verdictOf(selectable.map(({ result }) => result)),
+      causes: selectable.flatMap((endpoint) => endpoint.cause ?? []),
+    };
+  }
+
+  #unserved(): Outcome {
+    const { address, port, protocol } = this.#journey.dialled;
+    if (protocol === 'sctp') {
+      return failure(
+        'unknown',
+        'NoVirtualService',
+        `no virtual service has ${this.#name()}; sockets of SCTP are not read`,
+      );
+    }
+    const elsewhere = this.#addressesOfNodePort();
+    if (elsewhere.length > 0) {
+      const text = `node port ${port}/${protocol} is served on ${elsewhere.join(', ')}, not on ${address}`;
+      return failure('refused', 'NodePortAddress', text);
+    }
+    return failure(
+      'refused',
+      'NoVirtualService',
+      `no virtual service has ${this.#name()}, and no process listens there`,
+    );
+  }
+
+  /** The addresses of the node, other than virtual IPs, with a virtual service for the same port. */
+  #addressesOfNodePort(): string[] {
+    const { node, dialled } = this.#journey;
+    const { port, protocol } = dialled;
+    return this.#facts.services.flatMap((service) => {
+      if ('firewallMark' in service || service.port !== port || service.protocol !== protocol) return [];
+      const assigned = node.topology.assigned(service.address);
+      return assigned && assigned.link !== LINK ? [service.address] : [];
+    });
+  }
+
+  /** Rules stop the packet before IPVS. */
+  #stopped(decision: Decision): Outcome {
+    const outcome = stopped(this.#journey, decision);
+    if (!decision.at.endsWith('/KUBE-IPVS-FILTER')) return outcome;
+    const { dialled } = this.#journey;
+    const service = candidates(this.#facts.services, dialled).find((each) => !('firewallMark' in each));
+    if (service) {
+      const text = `no set has ${this.#name()}, although virtual service ${serviceName(service)} exists: KUBE-IPVS-FILTER rejects the packet`;
+      return failure(outcome.verdict, 'EntryMissing', text);
+    }
+    const text = `${dialled.address} is a virtual IP, but no Service has ${this.#name()}: KUBE-IPVS-FILTER rejects the packet`;
+    return failure(outcome.verdict, 'PortNotServed', text);
+  }
+}
+
+/** Sorted, because the order of the kernel depends on the order of the additions. */
+function byEndpoint(servers: readonly ExplainedServer[]): ExplainedServer[] {
+  const name = ({ address, port }: ExplainedServer) => joinHostPort(address, port);
+  return [...servers].sort((a, b) => (name(a) < name(b) ? -1 : 1));
+}

@@ -1,0 +1,36 @@
+// Differences between the programmed state and the state on which every Service depends in ipvs mode.
+
+import type { IpvsOptions } from '../../modes/ipvs/plan/options.js';
+import { chains, jumps, nodeDropsOf } from '../../modes/ipvs/plan/rules.js';
+import { type SetRole, setOf } from '../../modes/ipvs/plan/sets.js';
+import type { Cause } from '../explanation.js';
+import { rulesMissing } from '../shared/rulesMissing.js';
+import type { Surroundings } from '../shared/surroundings.js';
+import { CONNTRACK } from './facts.js';
+
+/** The differences. */
+export function warningsOf(node: Surroundings, options: IpvsOptions): Cause[] {
+  return [...missingRules(node, options), ...wrongSettings(node)];
+}
+
+/** Jumps that are missing, and chains that have fewer rules than the entries of the sets require. */
+function missingRules(node: Surroundings, options: IpvsOptions): Cause[] {
+  const { family, tables } = node.facts;
+  const outFilter = tables.rules.get('filter/KUBE-IPVS-OUT-FILTER') ?? [];
+  const facts = {
+    has: (role: SetRole) => (node.sets.get(setOf(role, family).name)?.entries.length ?? 0) > 0,
+    nodeDrops: nodeDropsOf({ family, table: 'filter', name: 'KUBE-IPVS-OUT-FILTER', rules: outFilter }),
+    podNetwork: node.podNetwork,
+  };
+  return rulesMissing(node, jumps(family), chains(family, facts, options));
+}
+
+function wrongSettings(node: Surroundings): Cause[] {
+  const settings = [
+    [node.setting(CONNTRACK), 'ConntrackOff', 'IPVS masquerades nothing'],
+    [node.forwarding, 'ForwardingOff', 'this node does not forward replies'],
+  ] as const;
+  return settings.flatMap(([{ on, text }, code, effect]) =>
+    on ? [] : [{ code, text: `${effect}: ${text}` }],
+  );
+}

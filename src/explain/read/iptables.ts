@@ -1,0 +1,27 @@
+// Explains packets in iptables mode: reads the state on which their path depends. Changes nothing.
+import { openProcNet } from '../../kernel/procNet/index.js';
+import { openWithOptions } from '../../modes/iptables/open/open.js';
+import type { IptablesOptions } from '../../modes/iptables/plan/options.js';
+import { ROUTE_LOCALNET } from '../../modes/iptables/plan/planNode.js';
+import type { ModeSettings } from '../../modes/select/definition.js';
+import { familyOf } from '../../net/address.js';
+import type { Explainer, Explanation, PacketQuestion } from '../explanation.js';
+import { explainPacket } from '../iptables/explainPacket.js';
+import { type PathKernel, readPathFacts } from './facts.js';
+
+/** Opens the kernel. Rejects with the NetlinkError of the part that cannot be opened. */
+export async function open(settings: ModeSettings): Promise<Explainer> {
+  const { kernel, options } = await openWithOptions(settings);
+  const read = { ...kernel, procNet: openProcNet() };
+  return { explain: (question) => explain(read, options, question), close: () => kernel.close() };
+}
+
+/** Explains a packet, as {@link Explainer.explain}. */
+export async function explain(
+  kernel: PathKernel,
+  options: IptablesOptions,
+  question: PacketQuestion,
+): Promise<Explanation> {
+  const facts = await readPathFacts(kernel, familyOf(question.address), [ROUTE_LOCALNET]);
+  return explainPacket(facts, question, options);
+}

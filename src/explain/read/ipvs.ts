@@ -1,0 +1,46 @@
+// Explains packets in ipvs mode: reads the state on which their path depends. Changes nothing.
+import type { AddressId, Ipvs } from '../../kernel/ipvs/types.js';
+import { openProcNet } from '../../kernel/procNet/index.js';
+import { openWithOptions } from '../../modes/ipvs/open/open.js';
+import type { IpvsOptions } from '../../modes/ipvs/plan/options.js';
+import type { ModeSettings } from '../../modes/select/definition.js';
+import { familyOf } from '../../net/address.js';
+import type { Explainer, Explanation, PacketQuestion } from '../explanation.js';
+import { explainPacket } from '../ipvs/explainPacket.js';
+import { CONNTRACK, type ExplainedServer, type ExplainFacts } from '../ipvs/facts.js';
+import { candidates, serviceName } from '../ipvs/services.js';
+import { type PathKernel, readPathFacts } from './facts.js';
+
+/** The parts of the kernel that an explanation reads. */
+export type ExplainKernel = PathKernel & { readonly ipvs: Pick<Ipvs, 'listServices' | 'get'> };
+
+/** Opens the kernel. Rejects with the NetlinkError of the part that cannot be opened. */
+export async function open(settings: ModeSettings): Promise<Explainer> {
+  const { kernel, options } = await openWithOptions(settings);
+  const read = { ...kernel, procNet: openProcNet() };
+  return { explain: (question) => explain(read, options, question), close: () => kernel.close() };
+}
+
+/** Explains a packet, as {@link Explainer.explain}. */
+export async function explain(
+  kernel: ExplainKernel,
+  options: IpvsOptions,
+  question: PacketQuestion,
+): Promise<Explanation> {
+  return explainPacket(await readFacts(kernel, question), question, options);
+}
+
+/** Reads the state for packets to an address and port. Rejects with the NetlinkError of the part that cannot be read. */
+async function readFacts(kernel: ExplainKernel, dialled: AddressId): Promise<ExplainFacts> {
+  const family = familyOf(dialled.address);
+  const facts = await readPathFacts(kernel, family, [CONNTRACK]);
+  const services = (await kernel.ipvs.listServices()).filter((service) =>
+    'firewallMark' in service ? service.family === family : familyOf(service.address) === family,
+  );
+  const realServers = new Map<string, readonly ExplainedServer[]>();
+  for (const service of candidates(services, dialled)) {
+    const state = await kernel.ipvs.get(service);
+    if (state) realServers.set(serviceName(service), state.realServers);
+  }
+  return { ...facts, services, realServers };
+}

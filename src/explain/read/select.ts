@@ -1,0 +1,31 @@
+// What the commands explain and services know of each mode. A mode without an entry runs, but cannot be explained.
+import type { ModeSettings } from '../../modes/select/definition.js';
+import type { Explainer } from '../explanation.js';
+import type { ProgrammedFrontend } from '../inventory.js';
+
+/** How the commands read the kernel in one mode. */
+export interface ModeReader {
+  /** Opens the kernel for explanations. Rejects with the NetlinkError of the part that cannot be opened. */
+  open(settings: ModeSettings): Promise<Explainer>;
+  /**
+   * Reads the frontends from the rules of the mode, with their counters. Absent: Services are virtual services of IPVS. Rejects
+   * with the NetlinkError of the family that cannot be read.
+   */
+  listFrontends?(): Promise<ProgrammedFrontend[]>;
+}
+
+/** By the name of the mode. Each is loaded on its first use. */
+const READERS: Readonly<Record<string, ModeReader>> = {
+  ipvs: { open: async (settings) => (await import('./ipvs.js')).open(settings) },
+  iptables: {
+    open: async (settings) => (await import('./iptables.js')).open(settings),
+    listFrontends: async () => (await import('./inventory.js')).listFrontends(),
+  },
+};
+
+/** How to read a mode. Throws an Error if it cannot be explained. */
+export function readerOf(mode: string): ModeReader {
+  const reader = Object.hasOwn(READERS, mode) ? READERS[mode] : undefined;
+  if (reader) return reader;
+  throw new Error(`mode ${mode} cannot be explained; these can: ${Object.keys(READERS).join(', ')}`);
+}

@@ -1,0 +1,187 @@
+// Calls of one part of the addon: one after another, in the order in which they were made, until it is closed.
+import { NetlinkError } from '../../errors.js';
+import { onAbort } from './aborts.js';
+import type { NativeError, NativeNamespace, NativePart } from './addon.js';
+import {
+  argumentError,
+  checkOptions,
+  type Fault,
+  findCallOptionsFault,
+  findUnknown,
+  integerFault,
+} from './arguments.js';
+import { type Attempt, closedError, toNetlinkError } from './failures.js';
+import type { Batch, BatchSource, CallOptions, OpenOptions } from './types.js';
+
+const DEFAULT_TIMEOUT = 5000;
+const LONGEST_TIMEOUT = 0x7fff_ffff;
+const LARGEST_PID = 0x3f_ffff; // PID_MAX_LIMIT, include/linux/threads.h
+const NO_OPTIONS: CallOptions = Object.freeze({});
+const OPEN_OPTIONS: ReadonlySet<string> = new Set(['netns', 'timeout', 'signal']);
+
+/** An attempt; or a function that describes it, for calls that describe it only when they fail. */
+export type AttemptOrMaker = Attempt | (() => Attempt);
+
+function made(attempt: AttemptOrMaker): Attempt {
+  return typeof attempt === 'function' ? attempt() : attempt;
+}
+
+/** How a part of the addon is opened: its options, after they were checked. */
+export interface Opening {
+  /** A path, empty for the namespace of the process, or the namespace of an open client, which it has whatever its name. */
+  readonly netns: string | NativeNamespace;
+  /** The path in errors. */
+  readonly target?: string | undefined;
+  /** In ms. */
+  readonly timeout: number;
+}
+
+/** Opens a client or a watch of the addon; `attempt` names it in errors. */
+export async function openCalls<Native extends NativePart, Change>(
+  client: Native,
+  options: OpenOptions,
+  attempt: Attempt,
+): Promise<Calls<Native, Change>> {
+  checkOptions(attempt.operation, options);
+  const { netns, timeout = DEFAULT_TIMEOUT, signal } = options;
+  const fault =
+    findUnknown(options, OPEN_OPTIONS) ??
+    findNamespaceFault(netns) ??
+    integerFault('timeout', timeout, 1, LONGEST_TIMEOUT);
+  if (fault) throw argumentError(attempt.operation, fault);
+  const path = typeof netns === 'number' ? `/proc/${netns}/ns/net` : (netns ?? '');
+  return openAs(client, { netns: path, target: path || undefined, timeout }, attempt, { signal });
+}
+
+/** The same, with the options with which another part was opened. */
+export async function openAs<Native extends NativePart, Change>(
+  client: Native,
+  { netns, target, timeout }: Opening,
+  attempt: Attempt,
+  options: CallOptions = NO_OPTIONS,
+): Promise<Calls<Native, Change>> {
+  const calls = new Calls<Native, Change>(client);
+  try {
+    const opened = await calls.run({ ...attempt, target }, () => client.open(netns, timeout), options);
+    calls.opening = { netns: opened, target, timeout };
+  } catch (error) {
+    void calls.close(); // else sockets that were opened before the failure stay open until the client is collected
+    throw error;
+  }
+  return calls;
+}
+
+function findNamespaceFault(netns: unknown): Fault | undefined {
+  if (netns === undefined) return undefined;
+  if (typeof netns === 'number') return integerFault('netns', netns, 1, LARGEST_PID);
+  // A blank text is often a variable that is not set; it must not mean the namespace of the process.
+  if (typeof netns === 'string' && netns !== '' && !netns.includes('\0')) return undefined;
+  const rule = 'must be a path or the id of a process';
+  return { field: 'netns', value: netns, rule, wrongType: typeof netns !== 'string' };
+}
+
+/**
+ * Runs calls one at a time. Without this, two calls at once would reach the kernel in no particular order, and calls
+ * that wait for each other inside the addon would hold threads of libuv's small pool, which files and names need too.
+ */
+export class Calls<Native extends NativePart, Change = unknown> implements BatchSource<Change> {
+  onBatch: ((batch: Batch<Change>) => void) | undefined = undefined;
+  readonly #client: Native;
+  /** Ends with the last call that was made; undefined when no call is under way. Never rejected. */
+  #last: Promise<unknown> | undefined;
+  readonly #closed = new AbortController();
+  #closing: Promise<void> | undefined;
+
+  /** How the client was opened: its watches are opened in the same way, and in the same network namespace. */
+  opening: Opening = { netns: '', timeout: DEFAULT_TIMEOUT };
+
+  constructor(client: Native) {
+    this.#client = client;
+  }
+
+  /** Aborted by close(). */
+  get closed(): AbortSignal {
+    return this.#closed.signal;
+  }
+
+  /**
+   * Runs `call` when all earlier calls have ended; at once when there is none, if no signal could still prevent it. Rejects with
+   * NetlinkError: the addon's, or ERR_CLOSED after close(); with the reason of an aborted signal; with TypeError for invalid
+   * options.
+   */
+  run<T>(
+    attempt: AttemptOrMaker,
+    call: (client: Native) => Promise<T> | T,
+    options: CallOptions = NO_OPTIONS,
+  ): Promise<T> {
+    if (this.#closing) return Promise.reject(closedError(made(attempt).operation));
+    if (options === NO_OPTIONS && this.#last === undefined) return this.#begin(attempt, call);
+    const fault = findCallOptionsFault(options);
+    if (fault) return Promise.reject(argumentError(made(attempt).operation, fault));
+    const { signal } = options;
+    const result = Promise.resolve(this.#last).then(async () => {
+      signal?.throwIfAborted();
+      return call(this.#client);
+    });
+    return signal ? orAborted(this.#ending(attempt, result), signal) : this.#ending(attempt, result);
+  }
+
+  /** Starts a call when no other is under way. One that the addon carries out at once is over when this returns. */
+  #begin<T>(attempt: AttemptOrMaker, call: (client: Native) => Promise<T> | T): Promise<T> {
+    try {
+      const answer = call(this.#client);
+      return answer instanceof Promise ? this.#ending(attempt, answer) : Promise.resolve(answer);
+    } catch (error) {
+      return Promise.reject(error);
+    }
+  }
+
+  /** The result of a call that later ones wait for, with the addon's error as a NetlinkError. */
+  #ending<T>(attempt: AttemptOrMaker, answer: Promise<T>): Promise<T> {
+    const result = answer.catch((error: unknown) => {
+      throw isNativeError(error)
+        ? toNetlinkError(
+            { errno: error.errno, code: error.code, message: error.kernelMessage },
+            made(attempt),
+          )
+        : error;
+    });
+    const forget = () => {
+      if (this.#last === ended) this.#last = undefined;
+    };
+    const ended = result.then(forget, forget);
+    this.#last = ended;
+    return result;
+  }
+
+  /** Lets calls already made finish, then closes the client. */
+  close(): Promise<void> {
+    this.#closed.abort();
+    this.#closing ??= Promise.resolve(this.#last).then(() => this.#client.close());
+    return this.#closing;
+  }
+}
+
+/** The result of a call, or the reason of its signal if that is earlier. */
+function orAborted<T>(result: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const abort = () => reject(signal.reason);
+    if (signal.aborted) abort();
+    const forget = onAbort(signal, abort);
+    result.then(resolve, reject).finally(forget);
+  });
+}
+
+function isNativeError(error: unknown): error is NativeError {
+  return error instanceof Error && 'kernelMessage' in error && 'errno' in error;
+}
+
+/** The value of a promise, or undefined when it is rejected with a NetlinkError of this code. */
+export async function unless<T>(code: string, promise: Promise<T>): Promise<T | undefined> {
+  try {
+    return await promise;
+  } catch (error) {
+    if (error instanceof NetlinkError && error.code === code) return undefined;
+    throw error;
+  }
+}

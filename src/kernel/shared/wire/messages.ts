@@ -1,0 +1,46 @@
+// The form of netlink messages: include/uapi/linux/netlink.h.
+import { endianness } from 'node:os';
+import { NetlinkError } from '../../../errors.js';
+
+/** Whether numbers in messages are little-endian: they are in the order of the machine. */
+export const HOST_IS_LITTLE = endianness() === 'LE';
+
+/** Bytes of struct nlmsghdr. */
+export const MESSAGE_HEADER = 16;
+/** Bytes of struct nlattr. */
+export const ATTRIBUTE_HEADER = 4;
+/** The largest `nla_len`, which has 16 bits. */
+export const LONGEST_ATTRIBUTE = 0xffff;
+
+/** The length with the padding to 4 bytes (`NLMSG_ALIGN`, `NLA_ALIGN`). */
+export function aligned(length: number): number {
+  return (length + 3) & ~3;
+}
+
+/** A message among others. */
+export interface MessagePlace {
+  /** `nlmsg_type`. */
+  readonly type: number;
+  /** `nlmsg_flags`. */
+  readonly flags: number;
+  /** Offset of the payload, in bytes. */
+  readonly start: number;
+  /** Offset behind the payload, in bytes. */
+  readonly end: number;
+}
+
+/** The messages in `view`. `operation` names the operation in the error `ERR_MALFORMED_REPLY`. */
+export function* messagesIn(view: DataView, operation: string): Generator<MessagePlace, void> {
+  for (let at = 0; at < view.byteLength; ) {
+    const left = view.byteLength - at;
+    const length = left < MESSAGE_HEADER ? left : view.getUint32(at, HOST_IS_LITTLE);
+    if (length < MESSAGE_HEADER || length > left) {
+      const kernelMessage = `a message of ${length} bytes, where ${left} are left`;
+      throw new NetlinkError({ code: 'ERR_MALFORMED_REPLY', operation, kernelMessage });
+    }
+    const type = view.getUint16(at + 4, HOST_IS_LITTLE);
+    const flags = view.getUint16(at + 6, HOST_IS_LITTLE);
+    yield { type, flags, start: at + MESSAGE_HEADER, end: at + length };
+    at += aligned(length);
+  }
+}

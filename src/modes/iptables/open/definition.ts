@@ -1,0 +1,16 @@
+// The definition of iptables mode. Its code is loaded when it is opened, or has left state.
+import type { ModeDefinition } from '../../select/definition.js';
+import { hasTraces } from './traces.js';
+
+/** iptables mode. */
+export const IPTABLES_MODE: ModeDefinition = {
+  checkFlags: () => {},
+  needsAllNodes: () => false,
+  open: async (settings) => (await loaded()).open(settings),
+  openFormer: async (settings) =>
+    (await hasTraces(settings.kernel.iptables, settings.families))
+      ? (await loaded()).openState(settings)
+      : undefined,
+};
+
+const loaded = () => import('./open.js');

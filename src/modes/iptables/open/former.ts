@@ -1,0 +1,37 @@
+// The rules that iptables mode has in common with other modes, and its state on a node where another mode runs now.
+import type { Table } from '../../../kernel/iptables/types.js';
+import { iptablesWithout, type RulesInUse } from '../../iptablesRules/open/rulesInUse.js';
+import type { FormerState } from '../../mode.js';
+import { createIptablesMode } from '../index.js';
+import { FIREWALL, jumps, NODE_CHAINS, SHARED_CHAINS } from '../plan/fixedChains.js';
+import type { IptablesOptions } from '../plan/options.js';
+import type { IptablesKernel } from '../program/kernel.js';
+
+/** The fixed chains, and the rules in built-in chains. */
+export const RULES: RulesInUse = {
+  chains: byTable((table) => [
+    ...NODE_CHAINS[table],
+    ...SHARED_CHAINS[table],
+    ...(table === 'filter' ? [FIREWALL] : []),
+  ]),
+  jumps,
+};
+
+/**
+ * As in kube-proxy, these stay: kubelet has the same chain with the same rule and jumps. The setting route_localnet stays
+ * too, and without the rule, other hosts could reach loopback addresses of this node.
+ */
+const KEPT: RulesInUse = {
+  chains: byTable((table) => (table === 'filter' ? [FIREWALL] : [])),
+  jumps: (family) => jumps(family).filter(({ text }) => text === `-j ${FIREWALL}`),
+};
+
+/** The state that the mode left. */
+export function formerState(kernel: IptablesKernel, options: IptablesOptions): FormerState {
+  const iptables = iptablesWithout(kernel.iptables, KEPT);
+  return { mode: createIptablesMode({ ...kernel, iptables }, options), close: () => {} };
+}
+
+function byTable<Value>(of: (table: Table) => Value): Record<Table, Value> {
+  return { nat: of('nat'), filter: of('filter'), mangle: of('mangle') };
+}

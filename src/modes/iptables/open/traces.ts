@@ -1,0 +1,16 @@
+// Finds the state of iptables mode without the code of the mode.
+import type { Iptables } from '../../../kernel/iptables/types.js';
+import type { Family } from '../../../net/address.js';
+import { isOwnChain } from '../plan/fixedChains.js';
+
+/** Whether iptables mode left a chain other than KUBE-FIREWALL, which is also kubelet's. */
+export async function hasTraces(
+  iptables: Pick<Iptables, 'chains'>,
+  families: readonly Family[],
+): Promise<boolean> {
+  for (const family of families) {
+    for await (const piece of iptables.chains(family))
+      if (piece.some(({ table, name }) => isOwnChain(table, name))) return true;
+  }
+  return false;
+}

@@ -1,0 +1,91 @@
+// Operations as a readable diff.
+
+import type { IpsetOperation } from '../../../kernel/ipset/types.js';
+import { formatEntry } from '../../../kernel/ipset/values/entry.js';
+import type { VirtualService } from '../../../kernel/ipvs/types.js';
+import { type ChangeOperation, changeOperation } from '../../../kernel/ipvs/values/serverLists.js';
+import type { RtnetlinkOperation } from '../../../kernel/rtnetlink/types.js';
+import { joinHostPort } from '../../../net/address.js';
+import { describeRules } from '../../iptablesRules/plan/describe.js';
+import type { Known } from '../../mode.js';
+import { describeSetting } from '../../shared/plan/describeSetting.js';
+import type { Item } from './items.js';
+import type { Operation } from './operations.js';
+
+/** Lines of a readable diff, for each of the kernel's operations: `+` adds, `-` removes, `~` changes. */
+export function describe({ key, size, call }: Operation, known: Known<Item>): string[][] {
+  switch (call.on) {
+    case 'sysctl': {
+      const now = known.get(key);
+      return [[describeSetting(call, now?.kind === 'sysctl' ? now.value : undefined)]];
+    }
+    case 'timeouts': {
+      const { tcp, tcpFin, udp } = call.timeouts;
+      return [[`~ timeouts tcp ${tcp} tcpfin ${tcpFin} udp ${udp} (seconds, 0 as it is)`]];
+    }
+    case 'rtnetlink':
+      return [[describeLink(call.operation)]];
+    case 'ipset':
+      return [[describeSet(call.operation)]];
+    case 'ipvs':
+      return Array.from({ length: size }, (_, index) => [
+        describeServer(changeOperation(call.change, index)),
+      ]);
+    case 'iptables': {
+      const now = known.get(key);
+      return [describeRules(call.operation, now?.kind === 'chain' ? now.rules : undefined)];
+    }
+  }
+}
+
+function describeLink(operation: RtnetlinkOperation): string {
+  const sign = operation.do.startsWith('add') ? '+' : '-';
+  if (operation.do === 'addLink') return `${sign} link ${operation.name}`;
+  if (operation.do === 'deleteLink') return `${sign} link ${operation.link ?? operation.name}`;
+  if (!('address' in operation)) return operation.do; // ipvs mode has only links and addresses
+  const { address, prefix, link } = operation.address;
+  return `${sign} address ${address}/${prefix} on ${link}`;
+}
+
+function describeSet(operation: IpsetOperation): string {
+  switch (operation.do) {
+    case 'create': {
+      const { name, type, family, maxElements } = operation.set;
+      const options =
+        family === undefined ? '' : ` family inet${family === 6 ? '6' : ''} maxelem ${maxElements}`;
+      return `+ set ${name} ${type}${options}`;
+    }
+    case 'add':
+    case 'delete':
+      return `${operation.do === 'add' ? '+' : '-'} entry ${operation.set.name} ${formatEntry(operation.entry)}`;
+    case 'flush':
+      return `~ set ${operation.name} emptied`;
+    case 'destroy':
+      return `- set ${operation.name}`;
+    case 'swap':
+      return `~ set ${operation.name} swapped with ${operation.other}`;
+    case 'rename':
+      return `~ set ${operation.name} renamed to ${operation.newName}`;
+    case 'flushAll':
+      return '~ all sets emptied';
+    case 'destroyAll':
+      return '- all sets';
+  }
+}
+
+function describeServer(operation: ChangeOperation): string {
+  const sign = { add: '+', upd: '~', del: '-' }[operation.do.slice(0, 3)];
+  const { service } = operation;
+  const name = `${joinHostPort(service.address, service.port)}/${service.protocol}`;
+  if (!('realServer' in operation)) {
+    const settings = operation.do === 'deleteService' ? '' : ` ${describeSettings(operation.service)}`;
+    return `${sign} virtual service ${name}${settings}`;
+  }
+  const { address, port } = operation.realServer;
+  const weight = operation.do === 'deleteRealServer' ? '' : ` weight ${operation.realServer.weight}`;
+  return `${sign} real server ${name} -> ${joinHostPort(address, port)}${weight}`;
+}
+
+function describeSettings({ scheduler, persistence }: VirtualService): string {
+  return persistence ? `${scheduler} persistent ${persistence.timeout}s` : scheduler;
+}

@@ -1,0 +1,92 @@
+// The node's own plan in ipvs mode: settings, kube-ipvs0, sets, chains and rules.
+import { type Family, familyOf } from '../../../net/address.js';
+import type { NodeFacts } from '../../../services/types.js';
+import type { Desired, Outlook, Plan } from '../../mode.js';
+import { type Item, isNodeDropGroup, itemMap, LINK, type NodeDrop, nodeDropGroup } from './items.js';
+import type { IpvsOptions } from './options.js';
+import { chains, jumps } from './rules.js';
+import { defineSet, hashSizeFor, MAX_ELEMENTS, SET_ROLES, type SetRole, setOf } from './sets.js';
+
+/** Sets with about one entry for each Service. */
+const ENTRY_PER_SERVICE: ReadonlySet<SetRole> = new Set(['KUBE-CLUSTER-IP', 'KUBE-IPVS-IPS']);
+
+/**
+ * The items of the node. The cost does not depend on the number of Services. If the outlook is not complete, there are
+ * rules for all sets: a rule matches nothing while its set is empty.
+ */
+export function planNode(
+  desired: Desired<Item>,
+  node: NodeFacts,
+  outlook: Outlook,
+  options: IpvsOptions,
+): Plan<Item> {
+  return itemMap([
+    ...sysctls(options).map(([name, value]): Item => ({ kind: 'sysctl', name, value })),
+    ...(Object.values(options.timeouts).some((seconds) => seconds > 0)
+      ? [{ kind: 'timeouts', ...options.timeouts } as const]
+      : []),
+    { kind: 'link', name: LINK },
+    ...options.families.flatMap((family) => planFamily(family, desired, node, outlook, options)),
+  ]);
+}
+
+/**
+ * Rules depend on empty sets and on all nodeDrops; the hash size of a set on the number of its entries. The plan for an
+ * incomplete outlook serves any Service without nodeDrops, until a set is full.
+ */
+export function affectsNode(group: string, before: number, now: number, { complete }: Outlook): boolean {
+  if (isNodeDropGroup(group)) return true;
+  if (!complete) return now > MAX_ELEMENTS;
+  return (before === 0) !== (now === 0) || hashSizeFor(before) !== hashSizeFor(now);
+}
+
+function planFamily(
+  family: Family,
+  desired: Desired<Item>,
+  node: NodeFacts,
+  { complete, services }: Outlook,
+  options: IpvsOptions,
+): Item[] {
+  const size = (role: SetRole) => desired.groupSize(setOf(role, family).name);
+  const follow = complete ? 0 : Math.min(services, MAX_ELEMENTS);
+  const expected = (role: SetRole) => Math.max(size(role), ENTRY_PER_SERVICE.has(role) ? follow : 0);
+  const nodeDrops = [...desired.group(nodeDropGroup(family))].map((key) => desired.get(key) as NodeDrop);
+  const facts = {
+    has: (role: SetRole) => !complete || size(role) > 0,
+    nodeDrops,
+    podNetwork: node.podCIDRs.find((network) => familyOf(network) === family),
+  };
+  return [
+    ...SET_ROLES.map((role): Item => ({ kind: 'set', set: defineSet(role, family, expected(role)) })),
+    ...chains(family, facts, options).map((chain): Item => ({ kind: 'chain', ...chain })),
+    ...jumps(family).map((jump): Item => ({ kind: 'jump', ...jump })),
+  ];
+}
+
+/** Settings that ipvs mode requires, as paths below /proc/sys. */
+export function sysctls({ strictARP, kernelRelease }: IpvsOptions): [name: string, value: string][] {
+  const reuse = reuseModeIsHarmful(kernelRelease);
+  return [
+    // Masquerading needs conntrack entries for IPVS connections.
+    ['net/ipv4/vs/conntrack', '1'],
+    ...(reuse ? ([['net/ipv4/vs/conn_reuse_mode', '0']] as [string, string][]) : []),
+    // The next packet resets a connection whose real server was deleted, instead of being dropped.
+    ['net/ipv4/vs/expire_nodest_conn', '1'],
+    // Persistence must not select a draining real server.
+    ['net/ipv4/vs/expire_quiescent_template', '1'],
+    ['net/ipv4/ip_forward', '1'],
+    ...(strictARP
+      ? ([
+          ['net/ipv4/conf/all/arp_ignore', '1'],
+          ['net/ipv4/conf/all/arp_announce', '2'],
+        ] as [string, string][])
+      : []),
+  ];
+}
+
+/** From Linux 4.1 to 5.8, mode 1 with conntrack delays the reuse of a client port by 1 s; fixed in 5.9. */
+function reuseModeIsHarmful(kernelRelease: string): boolean {
+  const [major = 0, minor = 0] = kernelRelease.split('.').map((part) => Number.parseInt(part, 10));
+  const version = major * 1000 + minor;
+  return version >= 4001 && version < 5009;
+}

@@ -1,0 +1,291 @@
+// The plan of one Service in ipvs mode.
+import type { SchedulerFlag } from '../../../kernel/ipvs/types.js';
+import type { Family } from '../../../net/address.js';
+import { type AddressPorts, AddressPortsBuilder } from '../../../net/addressPorts.js';
+import { networkContains, parseNetwork } from '../../../net/network.js';
+import type { Protocol } from '../../../net/protocol.js';
+import { EndpointsBuilder, type EndpointsByFamily } from '../../../services/leftEndpoints.js';
+import type { Frontend, NodeFacts, ServicePlanInput, ServicePort } from '../../../services/types.js';
+import { StepCounter, type Steps } from '../../../steps.js';
+import type { Plan } from '../../mode.js';
+import { type Item, keyOf, type VirtualServiceItem } from './items.js';
+import type { IpvsOptions } from './options.js';
+import { type SetRole, setOf } from './sets.js';
+
+/**
+ * The items of one Service, in steps.
+ *
+ * @param terminated endpoints that were terminating in the last plan of the Service, or when they left the slices since then: their
+ *   connections may still drain
+ */
+export function* planService(
+  service: ServicePlanInput,
+  node: NodeFacts,
+  options: IpvsOptions,
+  terminated: EndpointsByFamily = NONE,
+): Steps<Plan<Item>> {
+  const plan = new Map<string, Item>();
+  const counter = new StepCounter();
+  const draining = { 4: new Draining(terminated[4]), 6: new Draining(terminated[6]) };
+  for (const port of service.ports) {
+    const { family } = port;
+    if (!options.families.includes(family)) continue;
+    for (const item of itemsOfPort(
+      port,
+      service.healthCheckNodePort,
+      node,
+      options,
+      draining[family].of(port),
+    )) {
+      plan.set(keyOf(item), item);
+      if (counter.isFull()) yield;
+    }
+  }
+  return plan;
+}
+
+const NONE: EndpointsByFamily = {};
+
+/**
+ * Number of terminated endpoints above which each port has only those with a port number of its own endpoints: a Service with
+ * thousands of ports would have thousands of lists of all.
+ */
+const MOST_FOR_ALL = 100;
+
+/** The terminated endpoints of a family. */
+class Draining {
+  readonly #all: AddressPorts | undefined;
+  #byNumber: ReadonlyMap<number, AddressPorts> | undefined;
+
+  constructor(all: AddressPorts | undefined) {
+    this.#all = all;
+  }
+
+  /** Those that may have been real servers of a port. */
+  of({ endpoints: { addressPorts } }: ServicePort): AddressPorts | undefined {
+    const all = this.#all;
+    if (!all || all.size <= MOST_FOR_ALL || addressPorts.size === 0) return all;
+    this.#byNumber ??= byNumber(all);
+    const numbers = new Set<number>();
+    for (let index = 0; index < addressPorts.size; index++) numbers.add(addressPorts.portAt(index));
+    let found: AddressPorts | undefined;
+    for (const number of numbers) {
+      const list = this.#byNumber.get(number);
+      if (list) found = found?.with(list) ?? list;
+    }
+    return found;
+  }
+}
+
+/** The entries of a list by their port number. */
+function byNumber(all: AddressPorts): Map<number, AddressPorts> {
+  const builders = new Map<number, AddressPortsBuilder>();
+  for (let index = 0; index < all.size; index++) {
+    const number = all.portAt(index);
+    const builder = builders.get(number) ?? new AddressPortsBuilder(all.family);
+    builder.addFrom(all, index);
+    builders.set(number, builder);
+  }
+  return new Map([...builders].map(([number, builder]) => [number, builder.build()]));
+}
+
+/** The terminating endpoints of a Service; undefined if there are none. */
+export function terminatingOf({ ports }: ServicePlanInput): EndpointsByFamily | undefined {
+  const found = new EndpointsBuilder();
+  for (const { endpoints } of ports) {
+    const { terminating } = endpoints;
+    for (let index = 0; index < terminating.size; index++) found.add(terminating, index);
+  }
+  return found.build();
+}
+
+function* itemsOfPort(
+  port: ServicePort,
+  healthCheckNodePort: number,
+  node: NodeFacts,
+  options: IpvsOptions,
+  terminated: AddressPorts | undefined,
+): Generator<Item, void> {
+  const { host } = node;
+  const { local } = port.endpoints;
+  for (let index = 0; index < local.size; index++) yield loopBack(port, local, index);
+  const choice = new Choice(port, node, options, terminated);
+  let hasNodePort = false;
+  for (const frontend of port.frontends) {
+    hasNodePort ||= frontend.kind === 'nodePort';
+    const addresses = frontend.kind === 'nodePort' ? host.nodePortAddresses[port.family] : [frontend.address];
+    const servers = choice.of(frontend);
+    const bound = isBound(frontend, node, options);
+    for (const address of addresses) {
+      const service = settingsOf(port, address, frontend.port, options.scheduler);
+      yield { kind: 'virtualService', service, ...servers };
+      if (!bound) continue;
+      yield { kind: 'address', address };
+      yield entry('KUBE-IPVS-IPS', port.family, { address });
+    }
+    yield* entriesOf(port, frontend, addresses, node);
+  }
+  const unreachable = hasNodePort && host.nodePortAddresses[port.family].length === 0;
+  if (healthCheckNodePort !== 0 && !unreachable)
+    yield entry('KUBE-HEALTH-CHECK-NODE-PORT', port.family, { port: healthCheckNodePort });
+}
+
+/**
+ * Masquerades the traffic of a pod to itself through a Service, in any state: its source must not be its own address.
+ */
+function loopBack({ family, protocol }: ServicePort, local: AddressPorts, index: number): Item {
+  const address = local.addressAt(index);
+  return entry('KUBE-LOOP-BACK', family, { address, protocol, port: local.portAt(index), address2: address });
+}
+
+/** The real servers of a frontend, and the other endpoints of the port. */
+type Servers = Pick<VirtualServiceItem, 'realServers' | 'drainable' | 'orderedFor'>;
+
+/** Chooses the real servers of the frontends of one port, which share them. */
+class Choice {
+  readonly #port: ServicePort;
+  readonly #node: NodeFacts;
+  readonly #cures: IpvsOptions['cures'];
+  readonly #terminated: AddressPorts | undefined;
+  #cluster: Servers | undefined;
+  #local: Servers | undefined;
+
+  constructor(
+    port: ServicePort,
+    node: NodeFacts,
+    { cures }: IpvsOptions,
+    terminated: AddressPorts | undefined,
+  ) {
+    this.#port = port;
+    this.#node = node;
+    this.#cures = cures;
+    this.#terminated = terminated;
+  }
+
+  /**
+   * With policy Local, these are the local endpoints or, if there are none, those for policy Cluster: kube-proxy has
+   * this fallback only in ipvs mode.
+   */
+  of({ kind, localPolicy }: Frontend): Servers {
+    if (localPolicy) {
+      const strict = this.#cures.has(kind === 'clusterIP' ? 'internal-local' : 'external-local');
+      if (strict || this.#port.localEndpoints.size > 0) {
+        this.#local ??= this.#serversAt(this.#port.localEndpoints);
+        return this.#local;
+      }
+    }
+    this.#cluster ??= this.#serversAt(this.#port.clusterEndpoints);
+    return this.#cluster;
+  }
+
+  #serversAt(realServers: AddressPorts): Servers {
+    const all = this.#port.endpoints.addressPorts;
+    const rest = realServers.size < all.size ? all.without(realServers) : undefined;
+    const drainable = this.#terminated ? (rest?.with(this.#terminated) ?? this.#terminated) : rest;
+    return {
+      realServers,
+      ...(drainable && { drainable }),
+      ...(this.#cures.has('endpoint-order') && { orderedFor: this.#node.name }),
+    };
+  }
+}
+
+/** As in kube-proxy, the Maglev scheduler includes the source port in its hash. */
+const MAGLEV_FLAGS: readonly SchedulerFlag[] = Object.freeze(['mh-port'] as const);
+const NO_FLAGS: readonly SchedulerFlag[] = Object.freeze([]);
+
+function settingsOf(
+  { protocol, affinitySeconds, family }: ServicePort,
+  address: string,
+  port: number,
+  scheduler: string,
+): VirtualServiceItem['service'] {
+  const schedulerFlags = scheduler === 'mh' ? MAGLEV_FLAGS : NO_FLAGS;
+  const settings = { address, port, protocol, scheduler, schedulerFlags, onePacket: false };
+  if (affinitySeconds === 0) return settings;
+  return { ...settings, persistence: { timeout: affinitySeconds, netmask: family === 4 ? 32 : 128 } };
+}
+
+/**
+ * Whether the frontend's address is added to kube-ipvs0: a cluster IP always, an external or load-balancer IP only if
+ * no other link has it. A node port uses addresses of other links.
+ */
+function isBound({ kind, address }: Frontend, node: NodeFacts, { cures }: IpvsOptions): boolean {
+  if (kind === 'clusterIP') return true;
+  if (kind === 'nodePort' || node.host.addresses.has(address)) return false;
+  // If an address of another node were added here, this node could not reach the other one.
+  return !cures.has('other-nodes') || !node.otherNodes.has(address);
+}
+
+/** The set entries with which rules match traffic to the frontend. */
+function* entriesOf(
+  port: ServicePort,
+  frontend: Frontend,
+  addresses: readonly string[],
+  node: NodeFacts,
+): Generator<Item, void> {
+  const { family, protocol } = port;
+  const { kind, localPolicy } = frontend;
+  const dialled = { address: frontend.address, protocol, port: frontend.port };
+  switch (kind) {
+    case 'nodePort':
+      yield* nodePortEntries(port, frontend, addresses);
+      break;
+    case 'clusterIP':
+      yield entry('KUBE-CLUSTER-IP', family, dialled);
+      break;
+    case 'externalIP':
+      yield entry(localPolicy ? 'KUBE-EXTERNAL-IP-LOCAL' : 'KUBE-EXTERNAL-IP', family, dialled);
+      break;
+    case 'loadBalancerIP':
+      yield entry('KUBE-LOAD-BALANCER', family, dialled);
+      if (localPolicy) yield entry('KUBE-LOAD-BALANCER-LOCAL', family, dialled);
+      yield* sourceRangeItems(port, frontend, node);
+  }
+}
+
+function* nodePortEntries(
+  { family, protocol }: ServicePort,
+  { port, localPolicy }: Frontend,
+  addresses: readonly string[],
+): Generator<Item, void> {
+  if (addresses.length === 0) return;
+  const [role, localRole] = NODE_PORT_SETS[protocol];
+  const values = protocol === 'sctp' ? addresses.map((address) => ({ address, protocol, port })) : [{ port }];
+  for (const value of values) yield entry(role, family, value);
+  if (localPolicy) for (const value of values) yield entry(localRole, family, value);
+}
+
+/** The sets of node ports: of all, and of those with policy Local. */
+const NODE_PORT_SETS: Readonly<Record<Protocol, readonly [SetRole, SetRole]>> = {
+  tcp: ['KUBE-NODE-PORT-TCP', 'KUBE-NODE-PORT-LOCAL-TCP'],
+  udp: ['KUBE-NODE-PORT-UDP', 'KUBE-NODE-PORT-LOCAL-UDP'],
+  sctp: ['KUBE-NODE-PORT-SCTP-HASH', 'KUBE-NODE-PORT-LOCAL-SCTP-HASH'],
+};
+
+/**
+ * Source ranges allow their networks. Traffic of the node itself, whose source is the VIP, is allowed with the node IP.
+ */
+function* sourceRangeItems(port: ServicePort, frontend: Frontend, node: NodeFacts): Generator<Item, void> {
+  if (frontend.sourceRanges.length === 0) return;
+  const { family, protocol } = port;
+  const { address } = frontend;
+  const dialled = { address, protocol, port: frontend.port };
+  const fullLength = family === 4 ? 32 : 128;
+  let nodeAllowed = false;
+  for (const range of frontend.sourceRanges) {
+    const [address2 = '', prefix] = range.split('/');
+    const length = Number(prefix) === fullLength ? {} : { prefix2: Number(prefix) };
+    yield entry('KUBE-LOAD-BALANCER-SOURCE-CIDR', family, { ...dialled, address2, ...length });
+    const network = parseNetwork(range);
+    nodeAllowed ||= network !== undefined && networkContains(network, node.nodeIPs[family]);
+  }
+  yield entry('KUBE-LOAD-BALANCER-FW', family, dialled);
+  yield nodeAllowed
+    ? entry('KUBE-LOAD-BALANCER-SOURCE-IP', family, { ...dialled, address2: address })
+    : { kind: 'nodeDrop', family, ...dialled };
+}
+
+function entry(role: SetRole, family: Family, value: Extract<Item, { kind: 'entry' }>['entry']): Item {
+  return { kind: 'entry', set: setOf(role, family), entry: value };
+}

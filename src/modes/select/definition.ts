@@ -1,0 +1,72 @@
+// The definition of a mode: how the command and the agent open it.
+import type { Logger } from 'pino';
+import type { KernelCommand } from '../../config/commandLine.js';
+import type { Configuration } from '../../config/configuration.js';
+import type { BatchSource } from '../../kernel/shared/types.js';
+import type { Family } from '../../net/address.js';
+import type { RulesInUse } from '../iptablesRules/open/rulesInUse.js';
+import type { FormerState, KeyedOperation, Mode, RuleCount } from '../mode.js';
+import type { HostKernel } from '../shared/open/hostKernel.js';
+
+/** Arguments for opening a mode. */
+export interface ModeSettings {
+  readonly configuration: Configuration;
+  readonly command: KernelCommand;
+  /** Load missing kernel modules. */
+  readonly loadModules: boolean;
+  readonly log: Logger;
+}
+
+/** Arguments for opening the state of a mode that ran before. */
+export interface FormerSettings extends Pick<ModeSettings, 'configuration' | 'command'> {
+  /** Of the running mode, without the rules that it uses. */
+  readonly kernel: HostKernel;
+  /** Families that can be programmed on this host. */
+  readonly families: readonly Family[];
+}
+
+/** A mode with the kernel that it programs. */
+export interface OpenedMode {
+  readonly mode: Mode<unknown, KeyedOperation>;
+  /** The chains and rules that other modes may have too. */
+  readonly rules: RulesInUse;
+  /** Families that can be programmed on this host. */
+  readonly families: readonly Family[];
+  /** Time from the end of a pass to the start of the next, at least, in ms: `minSyncPeriod`. */
+  readonly minSyncPeriod: number;
+  readonly kernel: HostKernel;
+  /** The mode's own parts of the kernel, by their name in metrics. */
+  readonly parts: { readonly ipvs?: BatchSource<never>; readonly ipset?: BatchSource<never> };
+  /** Service ports without local endpoints are counted in metrics, as in kube-proxy in this mode. Absent: Services are. */
+  readonly countsPorts?: true;
+  /** Counts of the rules in our chains. Absent if their number does not depend on the Services. */
+  ruleCounts?(): readonly RuleCount[];
+  /** Packets by counter of nfacct. Absent if the mode or the kernel has none. Rejects with a NetlinkError. */
+  packetCounters?(): Promise<ReadonlyMap<string, number>>;
+  /** Performs the steps that need more privileges, once (`--init-only`). Rejects with a NetlinkError. */
+  prepare(): Promise<void>;
+  /**
+   * Tests in the kernel the features that every Service needs. Rejects with a NetlinkError whose hint names the kernel
+   * module.
+   *
+   * @param configuration may differ from the one that the mode was opened with
+   */
+  probe(configuration: Configuration): Promise<void>;
+  /** The same, without a change in the kernel. Resolves to a warning if this host cannot determine the result. */
+  check(): Promise<string | undefined>;
+}
+
+/** A mode, before it is opened. */
+export interface ModeDefinition {
+  /** Throws UsageError if a flag of this mode has an unknown value. */
+  checkFlags(command: KernelCommand): void;
+  /** Whether it needs the Node objects of other nodes. */
+  needsAllNodes(command: KernelCommand): boolean;
+  /** Opens the kernel. Rejects with the NetlinkError of the part that cannot be opened. */
+  open(settings: ModeSettings): Promise<OpenedMode>;
+  /**
+   * Opens the state that the mode left on this node; undefined if it left none. Loads no module: without it, the kernel has
+   * no such state. Rejects with the NetlinkError of the part that cannot be opened or read.
+   */
+  openFormer(settings: FormerSettings): Promise<FormerState | undefined>;
+}

@@ -1,0 +1,56 @@
+// Selects the mode: `mode` of the configuration → its definition. No other file names a mode.
+import type { KernelCommand } from '../../config/commandLine.js';
+import { ErrorWithNextStep } from '../../errors.js';
+import { IPTABLES_MODE } from '../iptables/open/definition.js';
+import { IPVS_MODE } from '../ipvs/open/definition.js';
+import type { FormerMode } from '../mode.js';
+import type { FormerSettings, ModeDefinition } from './definition.js';
+
+/** By the value of `mode` in the configuration. */
+const MODES: Readonly<Record<string, ModeDefinition>> = {
+  ipvs: IPVS_MODE,
+  iptables: IPTABLES_MODE,
+};
+
+/** Checks the flags of each mode. Throws UsageError for a value that its mode does not know. */
+export function checkModeFlags(command: KernelCommand): void {
+  for (const definition of Object.values(MODES)) definition.checkFlags(command);
+}
+
+/** Whether this package has a mode of this name. */
+export function isMode(name: string): boolean {
+  return Object.hasOwn(MODES, name);
+}
+
+/**
+ * The mode of this name. Throws an Error for an unknown name.
+ *
+ * @param modes by name; default: those of this package
+ */
+export function selectMode(
+  name: string,
+  modes: Readonly<Record<string, ModeDefinition>> = MODES,
+): ModeDefinition {
+  const definition = Object.hasOwn(modes, name) ? modes[name] : undefined;
+  if (definition) return definition;
+  const known = Object.keys(modes).join(', ');
+  throw new ErrorWithNextStep(
+    `mode: must be one of ${known}; found ${name}`,
+    'select a mode with --proxy-mode; kube-proxy may run in one that kube-netlink-proxy does not have',
+  );
+}
+
+/**
+ * The modes that may have run on this node before.
+ *
+ * @param running the mode that runs now, which is left out; undefined: none runs, in a clean-up
+ */
+export function formerModes(
+  running: ModeDefinition | undefined,
+  settings: FormerSettings,
+  modes: Readonly<Record<string, ModeDefinition>> = MODES,
+): FormerMode[] {
+  return Object.entries(modes)
+    .filter(([, definition]) => definition !== running)
+    .map(([name, definition]) => ({ name, open: () => definition.openFormer(settings) }));
+}

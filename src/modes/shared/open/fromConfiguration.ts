@@ -1,0 +1,37 @@
+// Configuration → options that several modes have.
+import type { Configuration } from '../../../config/configuration.js';
+import { type Family, familyOf } from '../../../net/address.js';
+import { formatNetwork, parseNetwork } from '../../../net/network.js';
+import type { LocalDetector } from '../plan/localDetector.js';
+
+/** How rules detect local traffic: `detectLocalMode` with its settings. */
+export function localDetectorOf({ detectLocalMode, detectLocal, clusterCIDR }: Configuration): LocalDetector {
+  switch (detectLocalMode) {
+    case 'ClusterCIDR':
+      return { by: 'network', networks: byFamily(canonicalNetworks(clusterCIDR.split(','))) };
+    case 'NodeCIDR':
+      return { by: 'nodeNetwork' };
+    case 'BridgeInterface':
+      return { by: 'interface', match: detectLocal.bridgeInterface };
+    case 'InterfaceNamePrefix':
+      return { by: 'interface', match: `${detectLocal.interfaceNamePrefix}+` };
+  }
+}
+
+/** The networks of `nodePortAddresses`, canonical, or `primary`. */
+export function nodePortAddressesOf({ nodePortAddresses }: Configuration): readonly string[] | 'primary' {
+  return nodePortAddresses[0] === 'primary' ? 'primary' : canonicalNetworks(nodePortAddresses);
+}
+
+/** Networks in canonical form. They are valid: the configuration has been validated. */
+export function canonicalNetworks(texts: readonly string[]): string[] {
+  return texts.flatMap((text) => {
+    const network = parseNetwork(text);
+    return network ? [formatNetwork(network)] : [];
+  });
+}
+
+/** The first network of each family. */
+function byFamily(networks: readonly string[]): { [family in Family]?: string } {
+  return Object.fromEntries(networks.toReversed().map((network) => [familyOf(network), network]));
+}

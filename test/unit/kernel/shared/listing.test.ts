@@ -1,0 +1,182 @@
+// Long listings are decoded in time slices, and the event loop turns in between.
+import assert from 'node:assert/strict';
+import { type PerformanceEntry, PerformanceObserver } from 'node:perf_hooks';
+import { describe, it } from 'node:test';
+import { FLOW } from '../../../../src/kernel/conntrack/layouts.js';
+import { readFlows } from '../../../../src/kernel/conntrack/records.js';
+import { readListing as readSets } from '../../../../src/kernel/ipset/listing.js';
+import { ConnectionListing } from '../../../../src/kernel/ipvs/connections.js';
+import { LISTED_SERVER, LISTED_SERVICE, SERVICE } from '../../../../src/kernel/ipvs/layouts.js';
+import { readListing as readServices } from '../../../../src/kernel/ipvs/records.js';
+import { ADDRESS } from '../../../../src/kernel/rtnetlink/layouts.js';
+import { messagesOf } from '../../../../src/kernel/rtnetlink/message.js';
+import { readAddresses } from '../../../../src/kernel/rtnetlink/records.js';
+import { readRoute } from '../../../../src/kernel/rtnetlink/routes/read.js';
+import { type Reading, RecordListing, readAll } from '../../../../src/kernel/shared/listing.js';
+import { ByteWriter } from '../../../../src/kernel/shared/wire/byteWriter.js';
+import { blocksOf } from '../../../support/measures/threadBlocks.js';
+
+const RECORDS = 100_000;
+/** No callback of the event loop waits longer, in ms. */
+const LONGEST_BLOCK = 10;
+/** Most runs until one is undisturbed. The first compiles the code, and on a busy machine others may take several times their time. */
+const RUNS = 15;
+
+/**
+ * The longest time for which reading blocks the event loop, in ms, and the number of turns. Pauses of the garbage collector are
+ * not counted: they depend on the memory that the reader of the listing keeps.
+ */
+async function longestBlockOf(read: () => Promise<unknown>): Promise<{ longest: number; turns: number }> {
+  const collections: PerformanceEntry[] = [];
+  const observer = new PerformanceObserver((list) => collections.push(...list.getEntries()));
+  observer.observe({ entryTypes: ['gc'] });
+  const blocks = await blocksOf(read);
+  await new Promise((resolve) => setTimeout(resolve, 1));
+  observer.disconnect();
+  const lengths = blocks.map(({ start, end, ran }) =>
+    collections
+      .filter(({ startTime }) => startTime >= start && startTime < end)
+      .reduce((left, { duration }) => left - duration, ran),
+  );
+  return { longest: Math.max(0, ...lengths), turns: blocks.length };
+}
+
+/** The place of the number of real servers in a listed virtual service. */
+const REAL_SERVERS = LISTED_SERVICE.service + SERVICE.realServers;
+
+/** A listing of one object with as many parts: the header of the object has their number at `at`. */
+function nested(header: number, at: number, part: number): Uint8Array {
+  const bytes = new Uint8Array(header + RECORDS * part);
+  new DataView(bytes.buffer).setUint32(at, RECORDS, true);
+  bytes[1] = 6; // the protocol of a virtual service
+  return bytes;
+}
+
+/** The answer to a listing of routes, message by message. */
+function routes(): Uint8Array {
+  const payload = new ByteWriter().u8(2).u8(24).u8(0).u8(0).u8(254).u8(3).u8(0).u8(1).u32(0); // struct rtmsg
+  payload.put(1, () => payload.bytes(Uint8Array.of(10, 9, 0, 0))); // RTA_DST
+  payload.put(5, () => payload.bytes(Uint8Array.of(10, 1, 0, 2))); // RTA_GATEWAY
+  payload.put(4, () => payload.u32(3)); // RTA_OIF
+  payload.put(8, () => payload.put(2, () => payload.u32(1400))); // RTA_METRICS with RTAX_MTU
+  const answer = new ByteWriter();
+  for (let i = 0; i < RECORDS; i++) {
+    const header = answer
+      .u32(16 + payload.length)
+      .u16(24)
+      .u16(0); // struct nlmsghdr of RTM_NEWROUTE
+    header.u32(0).u32(0).bytes(payload.written());
+  }
+  return answer.written();
+}
+
+function* readRoutes(answer: Uint8Array): Reading<unknown> {
+  const links = new Map([[3, 'eth0']]);
+  for (const message of messagesOf(answer, 'rtnetlink.listRoutes')) yield readRoute(message, links);
+}
+
+/** The text of the connection table, in pieces as long as the addon's. */
+async function* connectionPieces(): AsyncGenerator<Uint8Array, void, undefined> {
+  const line = 'TCP 0A000009 9C40 0A600001 01BB 0A000004 192B ESTABLISHED     899\n';
+  const text = Buffer.from(
+    `Pro FromIP   FPrt ToIP     TPrt DestIP   DPrt State       Expires PEName PEData\n${line.repeat(RECORDS)}`,
+  );
+  for (let at = 0; at < text.length; at += 65_536) yield text.subarray(at, at + 65_536);
+}
+
+describe(`no listing of ${RECORDS} records blocks the event loop for more than ${LONGEST_BLOCK} ms`, () => {
+  const flows = () => readFlows(new Uint8Array(RECORDS * FLOW.SIZE));
+  const listings: [name: string, read: () => Promise<unknown>][] = [
+    ['flows', () => readAll(flows())],
+    [
+      'flows, one by one',
+      async () => {
+        for await (const _ of new RecordListing(async () => flows()));
+      },
+    ],
+    ['addresses', () => readAll(readAddresses(new Uint8Array(RECORDS * ADDRESS.SIZE)))],
+    ['routes', () => readAll(readRoutes(routes()))],
+    [
+      'real servers of one virtual service',
+      () => readAll(readServices(nested(LISTED_SERVICE.SIZE, REAL_SERVERS, LISTED_SERVER.SIZE))),
+    ],
+    ['entries of one set', () => readAll(readSets(nested(92, 24, 40)))],
+    ['connections', () => new ConnectionListing(connectionPieces, () => true).toArray()],
+  ];
+  for (const [name, read] of listings) {
+    it(name, async () => {
+      let best = Number.POSITIVE_INFINITY;
+      for (let run = 0; run < RUNS && best > LONGEST_BLOCK; run++) {
+        const { longest, turns } = await longestBlockOf(read);
+        assert.ok(turns >= 3, `the event loop turned ${turns} times`);
+        best = Math.min(best, longest);
+      }
+      assert.ok(best <= LONGEST_BLOCK, `blocked for ${best} ms`);
+    });
+  }
+});
+
+it('a short listing is read at once', async () => {
+  const blocks = await blocksOf(() => readAll(readFlows(new Uint8Array(3 * FLOW.SIZE))));
+  assert.equal(blocks.length, 1);
+});
+
+it('an error of a step is the error of all', async () => {
+  await assert.rejects(
+    readAll(
+      (function* (): Reading<number> {
+        yield 1;
+        throw new RangeError('a record that is not a record');
+      })(),
+    ),
+    /a record that is not a record/,
+  );
+});
+
+describe('a listing', () => {
+  it('reads anew for each iteration, and starts with it', async () => {
+    let reads = 0;
+    const listing = new RecordListing(async () => [1, undefined, 2, ++reads]);
+    assert.equal(reads, 0);
+    assert.deepEqual(await listing.toArray(), [1, 2, 1]);
+    const values = [];
+    for await (const value of listing) values.push(value);
+    assert.deepEqual(values, [1, 2, 2]);
+  });
+
+  it('decodes only the values that are asked for', async () => {
+    let decoded = 0;
+    const listing = new RecordListing(async () =>
+      (function* () {
+        for (;;) yield ++decoded;
+      })(),
+    );
+    for await (const value of listing) if (value === 3) break;
+    assert.equal(decoded, 3);
+  });
+
+  for (const [name, read] of [
+    [
+      'an iteration',
+      async (listing: RecordListing<number>) => {
+        for await (const _ of listing);
+      },
+    ],
+    ['toArray()', (listing: RecordListing<number>) => listing.toArray()],
+  ] as const) {
+    it(`ends ${name} when its signal is aborted`, async () => {
+      const end = new AbortController();
+      const listing = new RecordListing(
+        async () =>
+          (function* () {
+            for (let value = 0; ; value++) {
+              if (value === 10_000) end.abort(new Error('enough'));
+              yield value;
+            }
+          })(),
+        end.signal,
+      );
+      await assert.rejects(read(listing), /enough/);
+    });
+  }
+});

@@ -1,7 +1,7 @@
 // A steady load: sequential requests over each flow, until it is stopped.
 import { performance } from 'node:perf_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Outcome } from '../test/laboratory/station.js';
+import type { Outcome } from '../test/laboratory/labHost.js';
 import type { Flow, Outcomes } from './outcomes.js';
 
 /** A sender of requests. */

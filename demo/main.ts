@@ -5,16 +5,16 @@ import { performance } from 'node:perf_hooks';
 import { openIpvs } from '../src/kernel/ipvs/index.js';
 import { exitOnSignals } from '../test/laboratory/atExit.js';
 import { openLab } from '../test/laboratory/lab.js';
+import { LabHost } from '../test/laboratory/labHost.js';
 import { ManifestFolder } from '../test/laboratory/manifestFolder.js';
 import { CLIENT, NODE_A, type Pod, SHELL, WEB, WEB_PORT } from '../test/laboratory/places.js';
 import { ProxyProcess, type SyncedLine } from '../test/laboratory/proxyProcess.js';
 import { dial, type Route } from '../test/laboratory/route.js';
-import { Station } from '../test/laboratory/station.js';
-import { type Ground, measureGround } from './ground.js';
 import type { Requests } from './load.js';
 import { Outcomes } from './outcomes.js';
 import { boardRows, failureLines, LAST_SCREEN, type Measured, NEXT, timeLines } from './report.js';
 import { bad, explain, good, heading, paint, say, step } from './screen.js';
+import { measureSlowdown, type Slowdown } from './slowdown.js';
 import { play } from './story.js';
 import { tableLines } from './table.js';
 import { virtualIPRoutes } from './web.js';
@@ -43,11 +43,11 @@ async function main(): Promise<number> {
   );
   heading('A small cluster, in eight network namespaces');
   say(...PICTURE);
-  const ground = await step('measuring the speed of this machine', measureGround);
+  const slowdown = await step('measuring the speed of this machine', measureSlowdown);
   const lab = await step('namespaces, veth pairs, bridges, routes', () => openLab([SHELL, ...WEB]));
   const [client, shell, ...servers] = (await step('web servers and clients', () =>
-    Promise.all([CLIENT, SHELL, ...WEB].map((place) => Station.open(lab.namespace(place)))),
-  )) as [Station, Station, ...Station[]];
+    Promise.all([CLIENT, SHELL, ...WEB].map((place) => LabHost.open(lab.namespace(place)))),
+  )) as [LabHost, LabHost, ...LabHost[]];
   await Promise.all(WEB.map(({ name }, i) => servers[i]?.serve(name, { tcp: [WEB_PORT] })));
   const manifests = new ManifestFolder();
   const startProxy = () => new ProxyProcess(lab.namespace(NODE_A), manifests.path);
@@ -67,10 +67,10 @@ async function main(): Promise<number> {
     const measured = await play({ ipvs, manifests, outcomes, flows, lost, proxies, startProxy });
     ipvs.close();
     for (const message of errorsOf(proxies)) outcomes.fail(`the proxy logs: ${message}`, performance.now());
-    return conclude(outcomes, flows, measured, ground);
+    return conclude(outcomes, flows, measured, slowdown);
   } finally {
     await Promise.all(proxies.map((proxy) => proxy.end()));
-    await Promise.all([client, shell, ...servers].map((station) => station.close()));
+    await Promise.all([client, shell, ...servers].map((host) => host.close()));
     lab.close();
     manifests.close();
   }
@@ -111,7 +111,7 @@ function conclude(
   outcomes: Outcomes,
   flows: readonly Requests[],
   measured: Measured,
-  ground: Ground,
+  slowdown: Slowdown,
 ): number {
   const { failures, requests, meanwhile, phases, slowest } = outcomes;
   heading(LAST_SCREEN);
@@ -125,9 +125,9 @@ function conclude(
   });
   say(...lines.map((line) => `  ${line}`));
   heading('Times');
-  explain(ground.text);
+  explain(slowdown.text);
   say('');
-  say(...timeLines(measured, slowest, ground.factor).map((line) => `  ${line}`), '');
+  say(...timeLines(measured, slowest, slowdown.factor).map((line) => `  ${line}`), '');
   const count = `${requests} requests (${meanwhile} while something changed), ${failures.length} failures`;
   if (failures.length === 0) good(paint('bold', `${count}; the open connection was never lost`));
   else bad(paint('bold', count));

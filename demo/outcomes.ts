@@ -1,5 +1,5 @@
 // The outcomes of the demo's requests: server, phase, and failures. Pure.
-import type { Outcome } from '../test/laboratory/station.js';
+import type { Outcome } from '../test/laboratory/labHost.js';
 
 /** A part of the demo, during which the expected servers do not change. */
 export interface Phase {

@@ -1,8 +1,8 @@
 // The Service demo/web of examples/web.yaml: its virtual IPs, and the routes to them.
 import type { AddressId } from '../src/kernel/ipvs/types.js';
+import type { LabHost } from '../test/laboratory/labHost.js';
 import { NODE_A } from '../test/laboratory/places.js';
 import type { Route } from '../test/laboratory/route.js';
-import type { Station } from '../test/laboratory/station.js';
 
 /** The manifest of the Service. */
 export const WEB_MANIFEST = 'web.yaml';
@@ -17,11 +17,11 @@ export const WEB_ADDRESSES = {
 /** The clients. */
 export interface Diallers {
   /** A machine outside the cluster. */
-  readonly client: Station;
+  readonly client: LabHost;
   /** The proxy's node. */
-  readonly node: Station;
+  readonly node: LabHost;
   /** A pod on it. */
-  readonly shell: Station;
+  readonly shell: LabHost;
 }
 
 /** Every kind of virtual IP, each with one client. */

@@ -56,8 +56,8 @@ async function demo(args) {
   ensureNodeModules();
   buildNative();
   buildTypeScript();
-  const ground = { vehicle: VEHICLES[vehicle].title, loopbackMs: measureLoopback() };
-  process.env['KNP_DEMO_GROUND'] = JSON.stringify(ground);
+  const slowdown = { vehicle: VEHICLES[vehicle].title, loopbackMs: measureLoopback() };
+  process.env['KNP_DEMO_HOST'] = JSON.stringify(slowdown);
   // In the VM, standard output is not a terminal, although ours may be one.
   if (process.stdout.isTTY && !process.env['NO_COLOR']) process.env['FORCE_COLOR'] = '1';
   const command = [process.execPath, '--enable-source-maps', 'dist/demo/main.js'];

@@ -7,7 +7,7 @@ import type { EndpointSlice } from '../objects/types.js';
 import { EndpointList } from './endpointList.js';
 
 /** Endpoints of a slice, at one of its ports. */
-interface Part {
+interface SliceAtPort {
   readonly endpoints: SliceEndpoints;
   readonly addressPorts: AddressPorts;
 }
@@ -62,17 +62,17 @@ export function keyOf({ family, name, protocol }: PortName): string {
  */
 export function endpointsOfPort(slices: SlicesByPort, port: PortName, nodeName: string): EndpointList {
   const parts = slices.at(port).map(
-    ({ endpoints, number }): Part => ({
+    ({ endpoints, number }): SliceAtPort => ({
       endpoints,
       addressPorts: endpoints.addressPorts.atPort(number),
     }),
   );
   const { endpoints, addressPorts } =
-    parts.length === 1 ? (parts[0] as Part) : joined(parts, port.family, nodeName);
+    parts.length === 1 ? (parts[0] as SliceAtPort) : joined(parts, port.family, nodeName);
   return new EndpointList(addressPorts, endpoints, nodeName);
 }
 
-function joined(parts: readonly Part[], family: Family, nodeName: string): Part {
+function joined(parts: readonly SliceAtPort[], family: Family, nodeName: string): SliceAtPort {
   const builder = new SliceEndpointsBuilder(family);
   for (const { endpoints, addressPorts } of parts) builder.addAll(endpoints, addressPorts);
   const endpoints = builder.build(nodeName);

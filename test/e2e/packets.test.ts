@@ -37,7 +37,7 @@ testPackets(IPVS, (opened) => {
   });
 
   test('the load balancer and the dual-stack Service of examples/ reach all of their endpoints', async () => {
-    const [outside, shell] = [opened().station(CLIENT), opened().station(SHELL)];
+    const [outside, shell] = [opened().host(CLIENT), opened().host(SHELL)];
     for (const route of [
       { name: 'load-balancer IP, from outside', from: outside, address: '203.0.113.20', port: 80 },
       { name: 'IPv4 ClusterIP, from a pod', from: shell, address: '10.96.10.40', port: 80 },

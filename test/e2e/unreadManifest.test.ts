@@ -8,11 +8,11 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { WEB_MANIFEST, webRoutes } from '../../demo/web.js';
 import { STILL } from '../../src/source/followedFile.js';
 import { type Lab, openLab } from '../laboratory/lab.js';
+import { LabHost } from '../laboratory/labHost.js';
 import { ManifestFolder, withoutEndpoint } from '../laboratory/manifestFolder.js';
 import { CLIENT, NODE_A, type Place, SHELL, WEB, WEB_PORT } from '../laboratory/places.js';
 import { ProxyProcess, runOnce } from '../laboratory/proxyProcess.js';
 import type { Route } from '../laboratory/route.js';
-import { Station } from '../laboratory/station.js';
 import { request } from '../laboratory/traffic.js';
 import { closeAfter } from '../support/closeAfter.js';
 import { type Witnessed, witness } from '../support/namespaces/witnesses.js';
@@ -26,7 +26,7 @@ let good: string;
 let state: Witnessed;
 let proxy: ProxyProcess;
 
-const open = async (place: Place) => closeAfter(await Station.open(lab.namespace(place)));
+const open = async (place: Place) => closeAfter(await LabHost.open(lab.namespace(place)));
 
 async function isAnswered(by: readonly string[]): Promise<void> {
   for (const route of routes) {

@@ -1,11 +1,11 @@
 // A route to a Service.
-import type { Dial, Outcome, Station } from './station.js';
+import type { Dial, LabHost, Outcome } from './labHost.js';
 
 /** A client and an address. */
 export interface Route {
   /** `ClusterIP, from a pod`. */
   readonly name: string;
-  readonly from: Station;
+  readonly from: LabHost;
   readonly address: string;
   readonly port: number;
   /** Default `http`. */

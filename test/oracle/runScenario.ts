@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import type { KeyedOperation } from '../../src/modes/mode.js';
 import { cleanUp } from '../../src/reconcile/cleanUp.js';
 import { tool } from '../support/namespaces/tools.js';
-import { GROUNDS, type Ground } from '../support/oracle/grounds.js';
 import { differences, type RecordedMode, type Scenario, scenarios } from '../support/oracle/oracle.js';
+import { RECORDED_KERNELS, type RecordedKernel } from '../support/oracle/recordedKernels.js';
 
 /** The result of a scenario. */
 export interface ScenarioReport {
@@ -32,32 +32,32 @@ export interface ScenarioReport {
 
 async function main<Item, Operation extends KeyedOperation>(
   scenario: Scenario,
-  ground: Ground<Item, Operation>,
+  kernel: RecordedKernel<Item, Operation>,
 ): Promise<ScenarioReport> {
   const failures: string[] = [];
-  const sync = async (node: ReturnType<typeof ground.newNode>) => {
+  const sync = async (node: ReturnType<typeof kernel.newNode>) => {
     const summary = await node.sync();
     failures.push(...summary.failures.map(({ error }) => error.message));
     return summary.operations;
   };
-  ground.addOthers();
-  const before = ground.everything();
-  const settingsBefore = spoil(ground.settings);
+  kernel.addOthers();
+  const before = kernel.everything();
+  const settingsBefore = spoil(kernel.settings);
 
-  const node = ground.newNode(scenario);
+  const node = kernel.newNode(scenario);
   const steps = [];
   for (const step of scenario.steps) {
     await node.load(`${step}/objects.yaml`);
     await sync(node);
-    const found = differences(step, ground.output());
+    const found = differences(step, kernel.output());
     node.reconciler.requestFullSync();
     steps.push({ step, differences: found, again: await sync(node) });
   }
   const settings = changed(settingsBefore, allSettings());
-  const timeouts = ground.mode === 'ipvs' ? tool('ipvsadm', '-L', '--timeout').trim() : '';
+  const timeouts = kernel.mode === 'ipvs' ? tool('ipvsadm', '-L', '--timeout').trim() : '';
   const last = scenario.steps.at(-1) as string;
   const restart = async () => {
-    const again = ground.newNode(scenario);
+    const again = kernel.newNode(scenario);
     await again.load(`${last}/objects.yaml`);
     return sync(again);
   };
@@ -67,11 +67,11 @@ async function main<Item, Operation extends KeyedOperation>(
   if (scenario.steps.length > 1) {
     failures.push(...(await cleanUp(node.mode)).failures.map(({ error }) => error.message));
     await restart();
-    fromNothing = differences(last, ground.output());
+    fromNothing = differences(last, kernel.output());
   }
   const final = await cleanUp(node.mode);
   failures.push(...final.failures.map(({ error }) => error.message));
-  const cleaned = { left: final.left, differences: lineDifferences(before, ground.everything()) };
+  const cleaned = { left: final.left, differences: lineDifferences(before, kernel.everything()) };
   return { steps, restarted, fromNothing, settings, timeouts, cleanUp: cleaned, failures };
 }
 
@@ -125,8 +125,8 @@ async function runAll(mode: RecordedMode, names: readonly string[]): Promise<voi
     try {
       reports[scenario.name] =
         mode === 'ipvs'
-          ? await GROUNDS.ipvs(scenario, (ground) => main(scenario, ground))
-          : await GROUNDS.iptables(scenario, (ground) => main(scenario, ground));
+          ? await RECORDED_KERNELS.ipvs(scenario, (kernel) => main(scenario, kernel))
+          : await RECORDED_KERNELS.iptables(scenario, (kernel) => main(scenario, kernel));
     } catch (error) {
       throw new Error(`recording ${scenario.name}`, { cause: error });
     }

@@ -14,12 +14,12 @@ import {
   explainWith,
   failure,
   firstPacket,
-  type Journey,
   leavesNode,
   loopbackFailure,
   masqueradeOf,
   nameOf,
   type Outcome,
+  type PathContext,
   stopped,
   verdictOf,
 } from '../shared/path.js';
@@ -60,7 +60,7 @@ export function explainPacket(
       mode: 'iptables',
       node,
       meanings: IPTABLES_MEANINGS,
-      follow: (journey) => new Path(journey).follow(),
+      follow: (context) => new Path(context).follow(),
       warnings: warningsOf(node, options),
       effectsOfRules: EFFECTS_OF_RULES,
     },
@@ -69,43 +69,43 @@ export function explainPacket(
 }
 
 class Path {
-  readonly #journey: Journey;
+  readonly #context: PathContext;
 
-  constructor(journey: Journey) {
-    this.#journey = journey;
+  constructor(context: PathContext) {
+    this.#context = context;
   }
 
   follow(): Outcome {
-    return this.#journey.client.place === 'node' ? this.#fromNode() : this.#fromHost();
+    return this.#context.client.place === 'node' ? this.#fromNode() : this.#fromHost();
   }
 
   #fromNode(): Outcome {
-    const { node, dialled } = this.#journey;
+    const { node, dialled } = this.#context;
     const output = node.isLocal(dialled.address) ? 'lo' : node.topology.route(dialled.address)?.link;
     if (output === undefined) {
       const text = `no route of this node leads to ${dialled.address}: the kernel refuses to send the packet before any rule`;
       return failure('unreachable', 'NoRoute', text);
     }
-    return this.#translate('OUTPUT', firstPacket(this.#journey, { output }));
+    return this.#translate('OUTPUT', firstPacket(this.#context, { output }));
   }
 
   #fromHost(): Outcome {
-    const { node, client } = this.#journey;
+    const { node, client } = this.#context;
     const input = node.topology.route(client.address)?.link;
     return (
-      loopbackFailure(this.#journey) ??
-      this.#translate('PREROUTING', firstPacket(this.#journey, input === undefined ? {} : { input }))
+      loopbackFailure(this.#context) ??
+      this.#translate('PREROUTING', firstPacket(this.#context, input === undefined ? {} : { input }))
     );
   }
 
   /** The rules that may replace the destination. */
   #translate(hook: 'PREROUTING' | 'OUTPUT', packet: Packet): Outcome {
-    const { trail } = this.#journey;
-    const begun = trail.pass([`raw/${hook}`, `mangle/${hook}`], packet);
+    const { trace } = this.#context;
+    const begun = trace.pass([`raw/${hook}`, `mangle/${hook}`], packet);
     if (begun.stopped) return this.#stopped(begun.stopped);
-    const branches = trail.branches(`nat/${hook}`, begun.packet);
+    const branches = trace.branches(`nat/${hook}`, begun.packet);
     const common = commonLength(branches);
-    trail.rules(branches[0]?.matched.slice(0, common) ?? []);
+    trace.rules(branches[0]?.matched.slice(0, common) ?? []);
     const selected = branches.filter((branch) => branch.packet.translated);
     const others = branches
       .filter((branch) => !branch.packet.translated)
@@ -141,7 +141,7 @@ class Path {
 
   /** The chain that selected the endpoints, with a step about it. */
   #serviceOf(selected: readonly Branch[]): Pick<Outcome, 'virtualService'> {
-    const { node, trail } = this.#journey;
+    const { node, trace } = this.#context;
     const chain = selected[0]?.matched
       .map(({ target }) => target)
       .findLast((target) => POLICY_CHAIN.test(target));
@@ -150,7 +150,7 @@ class Path {
     const kept = persistence > 0 ? `; a client keeps its endpoint for ${persistence} s` : '';
     const choice =
       selected.length === 1 ? 'its only endpoint' : `one of ${selected.length} endpoints at random`;
-    trail.step(`nat/${chain}`, `selects ${choice}${kept}`);
+    trace.step(`nat/${chain}`, `selects ${choice}${kept}`);
     return { virtualService: { name: chain, scheduler: 'random', persistence } };
   }
 
@@ -164,19 +164,19 @@ class Path {
       byEndpoint.set(endpoint, former ? { ...former, share: former.share + branch.share } : branch);
     }
     return [...byEndpoint].map(([endpoint, { packet, share, matched }]) => {
-      this.#journey.trail.rules(matched.slice(common), endpoint);
-      return endpointPath(packet, share, this.#journey);
+      this.#context.trace.rules(matched.slice(common), endpoint);
+      return endpointPath(packet, share, this.#context);
     });
   }
 
   /** A packet that keeps its destination: no rule has it, or a rule drops it. */
   #untranslated({ packet, matched, decision }: Branch, common: number): Outcome {
-    const { trail, client } = this.#journey;
-    trail.rules(matched.slice(common));
-    if (decision.fate !== 'accept') return this.#stopped(decision);
-    const isBound = describeAddress(this.#journey);
+    const { trace, client } = this.#context;
+    trace.rules(matched.slice(common));
+    if (decision.verdict !== 'accept') return this.#stopped(decision);
+    const isBound = describeAddress(this.#context);
     if (client.place !== 'node') return isBound ? this.#received(packet) : this.#forwarded(packet);
-    const sent = trail.pass(OUTPUT_HOOKS, packet);
+    const sent = trace.pass(OUTPUT_HOOKS, packet);
     if (sent.stopped) return this.#stopped(sent.stopped);
     if (!isBound) return this.#left();
     const { output: _, ...rest } = sent.packet;
@@ -184,13 +184,13 @@ class Path {
   }
 
   #received(packet: Packet): Outcome {
-    const input = this.#journey.trail.pass(INPUT_HOOKS, packet);
+    const input = this.#context.trace.pass(INPUT_HOOKS, packet);
     if (input.stopped) return this.#stopped(input.stopped);
-    return atSocket(this.#journey, () => this.#unserved());
+    return atSocket(this.#context, () => this.#unserved());
   }
 
   #forwarded(packet: Packet): Outcome {
-    const { node, trail, dialled } = this.#journey;
+    const { node, trace, dialled } = this.#context;
     const output = node.topology.route(dialled.address)?.link;
     if (output === undefined) return this.#left();
     const { on, text } = node.forwarding;
@@ -201,19 +201,19 @@ class Path {
         `this node does not forward the packet to ${dialled.address}: ${text}`,
       );
     }
-    const sent = trail.pass(FORWARD_HOOKS, { ...packet, output });
+    const sent = trace.pass(FORWARD_HOOKS, { ...packet, output });
     return sent.stopped ? this.#stopped(sent.stopped) : this.#left();
   }
 
   /** The packet keeps its destination, which is not an address of the node. */
   #left(): Outcome {
     const { code, text } = this.#missing();
-    return leavesNode(this.#journey, code, text);
+    return leavesNode(this.#context, code, text);
   }
 
   /** The packet keeps its destination, an address of the node, and no process listens. */
   #unserved(): Outcome {
-    const { node, dialled } = this.#journey;
+    const { node, dialled } = this.#context;
     const { code, text } = this.#missing();
     if (dialled.protocol === 'sctp') return failure('unknown', code, `${text}; sockets of SCTP are not read`);
     const exclusion = nodePortExclusion(node.facts.tables, dialled);
@@ -230,8 +230,8 @@ class Path {
    * policy leaves no endpoint for them.
    */
   #stopped(decision: Decision): Outcome {
-    const outcome = stopped(this.#journey, decision);
-    const { node, client, dialled } = this.#journey;
+    const outcome = stopped(this.#context, decision);
+    const { node, client, dialled } = this.#context;
     if (!outcome.causes.some(({ code }) => code === 'SourceRanges')) return outcome;
     const own = ownRules(frontendRules(node.facts.tables, dialled.address), dialled);
     const without = own.find((rule) => rule.without)?.without;
@@ -245,7 +245,7 @@ class Path {
 
   /** Why no rule replaced the destination. */
   #missing(): Cause {
-    const { node, dialled } = this.#journey;
+    const { node, dialled } = this.#context;
     const known = frontendRules(node.facts.tables, dialled.address);
     const own = ownRules(known, dialled);
     const name = nameOf(dialled);
@@ -263,7 +263,7 @@ class Path {
 }
 
 /** The rules of one port. */
-function ownRules(rules: readonly FrontendRule[], dialled: Journey['dialled']): FrontendRule[] {
+function ownRules(rules: readonly FrontendRule[], dialled: PathContext['dialled']): FrontendRule[] {
   return rules.filter(({ port, protocol }) => port === dialled.port && protocol === dialled.protocol);
 }
 

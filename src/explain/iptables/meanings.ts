@@ -3,7 +3,7 @@
 import type { Cause, CauseCode } from '../explanation.js';
 import { commentIn } from '../packet/ruleText.js';
 import type { Decision, MatchedRule } from '../packet/walk.js';
-import type { RuleMeanings } from '../shared/trail.js';
+import type { RuleMeanings } from '../shared/trace.js';
 import { POLICY_CHAIN } from './programmed.js';
 
 /** By chain and target. */
@@ -50,7 +50,7 @@ function meaningOf({ at, target, rule }: MatchedRule): string | undefined {
   return `${comment}, the packet is ${target === 'REJECT' ? 'rejected' : 'dropped'}`;
 }
 
-function causeOf({ fate, at, rule = '' }: Decision, of: string): Cause | undefined {
+function causeOf({ verdict, at, rule = '' }: Decision, of: string): Cause | undefined {
   if (at === 'filter/KUBE-PROXY-FIREWALL') {
     return { code: 'SourceRanges', text: `${at} drops ${of}: no source range contains its source` };
   }
@@ -60,7 +60,7 @@ function causeOf({ fate, at, rule = '' }: Decision, of: string): Cause | undefin
   const comment = commentIn(rule);
   if (!WITHOUT_ENDPOINTS.test(at) || comment === '') return undefined;
   const code = codeWithoutEndpoints(comment);
-  return { code, text: `${comment}: ${at} ${fate === 'reject' ? 'rejects' : 'drops'} ${of}` };
+  return { code, text: `${comment}: ${at} ${verdict === 'reject' ? 'rejects' : 'drops'} ${of}` };
 }
 
 /**

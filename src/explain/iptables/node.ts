@@ -2,14 +2,14 @@
 
 import { type LocalDetector, localMatch } from '../../modes/shared/plan/localDetector.js';
 import type { PathFacts } from '../shared/facts.js';
-import { Surroundings } from '../shared/surroundings.js';
+import { NodeNetwork } from '../shared/nodeNetwork.js';
 import { ENDPOINT_CHAIN, frontendRules, programmedEndpoints, programmedMatch } from './programmed.js';
 
 /** @param detector of the configuration; used if no rule shows the programmed one */
-export function nodeOf(facts: PathFacts, detector: LocalDetector): Surroundings {
+export function nodeOf(facts: PathFacts, detector: LocalDetector): NodeNetwork {
   const { family, tables } = facts;
   const { all, local } = programmedEndpoints(tables);
-  return new Surroundings(facts, {
+  return new NodeNetwork(facts, {
     local: programmedMatch(tables) ?? localMatch(detector, family, undefined),
     localEndpoints: local,
     localEndpointsIn: 'a chain KUBE-SVL-',

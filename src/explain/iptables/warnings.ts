@@ -4,15 +4,15 @@ import { BLOCK_LOCALNET, jumps, nodeChains } from '../../modes/iptables/plan/fix
 import type { IptablesOptions } from '../../modes/iptables/plan/options.js';
 import { ROUTE_LOCALNET } from '../../modes/iptables/plan/planNode.js';
 import type { Cause } from '../explanation.js';
+import type { NodeNetwork } from '../shared/nodeNetwork.js';
 import { missingRule, rulesMissing } from '../shared/rulesMissing.js';
-import type { Surroundings } from '../shared/surroundings.js';
 import { SERVICE_CHAIN } from './programmed.js';
 
 /** More empty chains than this are counted, and not listed. */
 const LISTED = 5;
 
 /** The differences. */
-export function warningsOf(node: Surroundings, options: IptablesOptions): Cause[] {
+export function warningsOf(node: NodeNetwork, options: IptablesOptions): Cause[] {
   const { family } = node.facts;
   return [
     ...rulesMissing(node, jumps(family), nodeChains(family, options)),
@@ -22,7 +22,7 @@ export function warningsOf(node: Surroundings, options: IptablesOptions): Cause[
 }
 
 /** Each chain of a Service port or an endpoint has at least one rule. */
-function emptyChains({ facts: { tables } }: Surroundings): Cause[] {
+function emptyChains({ facts: { tables } }: NodeNetwork): Cause[] {
   const empty = [...tables.rules].flatMap(([at, rules]) =>
     rules.length === 0 && SERVICE_CHAIN.test(at) ? [at] : [],
   );
@@ -30,7 +30,7 @@ function emptyChains({ facts: { tables } }: Surroundings): Cause[] {
   return [missingRule(`${empty.length} chains of Services have no rules, for example ${empty[0]}`)];
 }
 
-function wrongSettings(node: Surroundings): Cause[] {
+function wrongSettings(node: NodeNetwork): Cause[] {
   const { family, tables } = node.facts;
   const localnet = node.setting(ROUTE_LOCALNET);
   const { table, chain, text } = BLOCK_LOCALNET;

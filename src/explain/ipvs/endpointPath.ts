@@ -3,14 +3,14 @@
 import { joinHostPort } from '../../net/address.js';
 import type { EndpointPath } from '../explanation.js';
 import type { Packet } from '../packet/packet.js';
-import type { Journey } from '../shared/path.js';
-import { arrivalOf, failed, type Hop, type HopResult, reached } from '../shared/reply.js';
+import type { PathContext } from '../shared/path.js';
+import { arrivalOf, type DeliveryResult, type EndpointDelivery, failed, reached } from '../shared/reply.js';
 import { CONNTRACK, type ExplainedServer } from './facts.js';
 import { isSelectable } from './services.js';
 
 /** The path of a packet to a real server. A server that cannot be selected gets no packet. */
-export function endpointPath(server: ExplainedServer, packet: Packet, journey: Journey): EndpointPath {
-  const { node, trail, client, dialled } = journey;
+export function endpointPath(server: ExplainedServer, packet: Packet, context: PathContext): EndpointPath {
+  const { node, trace, client, dialled } = context;
   const { address, weight, forwarding } = server;
   const endpoint = joinHostPort(address, server.port);
   const selectable = isSelectable(server);
@@ -20,30 +20,31 @@ export function endpointPath(server: ExplainedServer, packet: Packet, journey: J
     return { ...known, result: 'refused', cause: { code: 'NoCapacity', text } };
   }
   if (forwarding !== 'masquerade') {
-    trail.step('IPVS', `the forwarding method ${forwarding} is not understood`, undefined, endpoint);
+    trace.step('IPVS', `the forwarding method ${forwarding} is not understood`, undefined, endpoint);
     return { ...known, result: 'unknown' };
   }
   const conntrack = node.setting(CONNTRACK);
-  const hop: Hop = {
-    ...{ node, trail, client, server, endpoint },
+  const delivery: EndpointDelivery = {
+    ...{ node, trace, client, server, endpoint },
     protocol: dialled.protocol,
     connection: { via: dialled },
     withoutNat: conntrack.on ? '' : `; IPVS masquerades nothing: ${conntrack.text}`,
   };
-  return { ...known, ...deliver(packet, hop, conntrack.on) };
+  return { ...known, ...deliver(packet, delivery, conntrack.on) };
 }
 
-function deliver(packet: Packet, hop: Hop, conntrack: boolean): HopResult {
-  const { node, trail, client, server, endpoint, connection } = hop;
+function deliver(packet: Packet, delivery: EndpointDelivery, conntrack: boolean): DeliveryResult {
+  const { node, trace, client, server, endpoint, connection } = delivery;
   const local = node.isLocal(server.address);
   const output = local ? 'lo' : node.topology.route(server.address)?.link;
   if (output === undefined) {
     return failed('EndpointUnreachable', `no route of this node leads to ${server.address}`);
   }
   const text = `replaces the destination by ${endpoint}, and sends the packet to link ${output}`;
-  trail.step('IPVS', text, undefined, endpoint);
+  trace.step('IPVS', text, undefined, endpoint);
   // A packet of another host to a process of this node continues to it, without OUTPUT and POSTROUTING.
-  if (local && client.place !== 'node') return reached({ source: packet.source, masqueraded: false }, hop);
+  if (local && client.place !== 'node')
+    return reached({ source: packet.source, masqueraded: false }, delivery);
   const sent: Packet = {
     ...packet,
     destination: server.address,
@@ -51,11 +52,11 @@ function deliver(packet: Packet, hop: Hop, conntrack: boolean): HopResult {
     output,
     ...connection,
   };
-  const out = trail.pass(['raw/OUTPUT', 'mangle/OUTPUT', 'filter/OUTPUT'], sent, endpoint);
-  if (out.stopped) return { masqueraded: false, ...trail.stop(out.stopped, `the packet to ${endpoint}`) };
+  const out = trace.pass(['raw/OUTPUT', 'mangle/OUTPUT', 'filter/OUTPUT'], sent, endpoint);
+  if (out.stopped) return { masqueraded: false, ...trace.stop(out.stopped, `the packet to ${endpoint}`) };
   // Packets of IPVS without conntrack are not tracked, and table nat sees only packets that are.
   const hooks = ['mangle/POSTROUTING', ...(conntrack ? ['nat/POSTROUTING'] : [])];
-  const post = trail.pass(hooks, out.packet, endpoint);
-  if (post.stopped) return { masqueraded: false, ...trail.stop(post.stopped, `the packet to ${endpoint}`) };
-  return reached(arrivalOf(post, hop), hop);
+  const post = trace.pass(hooks, out.packet, endpoint);
+  if (post.stopped) return { masqueraded: false, ...trace.stop(post.stopped, `the packet to ${endpoint}`) };
+  return reached(arrivalOf(post, delivery), delivery);
 }

@@ -13,12 +13,12 @@ import {
   explainWith,
   failure,
   firstPacket,
-  type Journey,
   leavesNode,
   loopbackFailure,
   masqueradeOf,
   nameOf,
   type Outcome,
+  type PathContext,
   stopped,
   verdictOf,
 } from '../shared/path.js';
@@ -49,7 +49,7 @@ export function explainPacket(
       mode: 'ipvs',
       node,
       meanings: IPVS_MEANINGS,
-      follow: (journey) => new Path(facts, journey).follow(),
+      follow: (context) => new Path(facts, context).follow(),
       warnings: warningsOf(node, options),
       effectsOfRules: EFFECTS_OF_RULES,
     },
@@ -59,28 +59,28 @@ export function explainPacket(
 
 class Path {
   readonly #facts: ExplainFacts;
-  readonly #journey: Journey;
+  readonly #context: PathContext;
 
-  constructor(facts: ExplainFacts, journey: Journey) {
+  constructor(facts: ExplainFacts, context: PathContext) {
     this.#facts = facts;
-    this.#journey = journey;
+    this.#context = context;
   }
 
   follow(): Outcome {
-    return this.#journey.client.place === 'node' ? this.#fromNode() : this.#fromHost();
+    return this.#context.client.place === 'node' ? this.#fromNode() : this.#fromHost();
   }
 
   #fromNode(): Outcome {
-    const { node, trail, dialled } = this.#journey;
-    const isBound = describeAddress(this.#journey);
+    const { node, trace, dialled } = this.#context;
+    const isBound = describeAddress(this.#context);
     const output = isBound ? 'lo' : node.topology.route(dialled.address)?.link;
     if (output === undefined) return this.#notBound();
     const hooks = ['raw/OUTPUT', 'mangle/OUTPUT', 'nat/OUTPUT'];
-    const begun = trail.pass(hooks, firstPacket(this.#journey, { output }));
+    const begun = trace.pass(hooks, firstPacket(this.#context, { output }));
     if (begun.stopped) return this.#stopped(begun.stopped);
     const service = this.#service(begun.packet);
     if (service) return this.#viaService(service, begun.packet);
-    const sent = trail.pass(['filter/OUTPUT', 'mangle/POSTROUTING', 'nat/POSTROUTING'], begun.packet);
+    const sent = trace.pass(['filter/OUTPUT', 'mangle/POSTROUTING', 'nat/POSTROUTING'], begun.packet);
     if (sent.stopped) return this.#stopped(sent.stopped);
     if (!isBound) return this.#notBound();
     const { output: _, ...rest } = sent.packet;
@@ -88,44 +88,44 @@ class Path {
   }
 
   #fromHost(): Outcome {
-    const { node, trail, client } = this.#journey;
+    const { node, trace, client } = this.#context;
     const input = node.topology.route(client.address)?.link;
-    const loopback = loopbackFailure(this.#journey);
+    const loopback = loopbackFailure(this.#context);
     if (loopback) return loopback;
     const hooks = ['raw/PREROUTING', 'mangle/PREROUTING', 'nat/PREROUTING'];
-    const arrived = trail.pass(hooks, firstPacket(this.#journey, input === undefined ? {} : { input }));
+    const arrived = trace.pass(hooks, firstPacket(this.#context, input === undefined ? {} : { input }));
     if (arrived.stopped) return this.#stopped(arrived.stopped);
-    if (!describeAddress(this.#journey)) return this.#notBound();
+    if (!describeAddress(this.#context)) return this.#notBound();
     return this.#toProcess(arrived.packet);
   }
 
   /** Chain INPUT, then IPVS, then the sockets of the node. */
   #toProcess(packet: Packet): Outcome {
-    const { trail } = this.#journey;
-    const input = trail.pass(['mangle/INPUT', 'filter/INPUT', 'security/INPUT'], packet);
+    const { trace } = this.#context;
+    const input = trace.pass(['mangle/INPUT', 'filter/INPUT', 'security/INPUT'], packet);
     if (input.stopped) return this.#stopped(input.stopped);
     const service = this.#service(input.packet);
     if (service) return this.#viaService(service, input.packet);
-    return atSocket(this.#journey, () => this.#unserved());
+    return atSocket(this.#context, () => this.#unserved());
   }
 
   #notBound(): Outcome {
-    const { address } = this.#journey.dialled;
+    const { address } = this.#context.dialled;
     const { family, sets } = this.#facts;
     const wanted = sets.get(family === 4 ? 'KUBE-IPVS-IPS' : 'KUBE-6-IPVS-IPS');
     const isVirtual = wanted?.entries.some((entry) => entry.address === address) ?? false;
     const missing = isVirtual ? `${address} is missing on ${LINK}` : `no link of this node has ${address}`;
-    return leavesNode(this.#journey, 'AddressNotBound', missing);
+    return leavesNode(this.#context, 'AddressNotBound', missing);
   }
 
   #service(packet: Packet): VirtualService | undefined {
-    const service = findService(this.#facts.services, this.#journey.dialled, packet.mark);
-    if (!service) this.#journey.trail.step('IPVS', `no virtual service has ${this.#name()}`);
+    const service = findService(this.#facts.services, this.#context.dialled, packet.mark);
+    if (!service) this.#context.trace.step('IPVS', `no virtual service has ${this.#name()}`);
     return service;
   }
 
   #name(): string {
-    return nameOf(this.#journey.dialled);
+    return nameOf(this.#context.dialled);
   }
 
   #viaService(service: VirtualService, packet: Packet): Outcome {
@@ -134,11 +134,11 @@ class Path {
     const persistence = persistenceOf(service);
     const virtualService = { name: serviceName(service), scheduler, persistence };
     const kept = persistence > 0 ? `; a client keeps its real server for ${persistence} s` : '';
-    this.#journey.trail.step(
+    this.#context.trace.step(
       'IPVS',
       `virtual service ${virtualService.name}, scheduler ${scheduler}, ${servers.length} real server${servers.length === 1 ? '' : 's'}${kept}`,
     );
-    const endpoints = servers.map((server) => endpointPath(server, packet, this.#journey));
+    const endpoints = servers.map((server) => endpointPath(server, packet, this.#context));
     const selectable = endpoints.filter((endpoint) => endpoint.selectable);
     const known = { virtualService, endpoints, ...masqueradeOf(selectable) };
     if (servers.length === 0) {
@@ -163,7 +163,7 @@ class Path {
   }
 
   #unserved(): Outcome {
-    const { address, port, protocol } = this.#journey.dialled;
+    const { address, port, protocol } = this.#context.dialled;
     if (protocol === 'sctp') {
       return failure(
         'unknown',
@@ -185,7 +185,7 @@ class Path {
 
   /** The addresses of the node, other than virtual IPs, with a virtual service for the same port. */
   #addressesOfNodePort(): string[] {
-    const { node, dialled } = this.#journey;
+    const { node, dialled } = this.#context;
     const { port, protocol } = dialled;
     return this.#facts.services.flatMap((service) => {
       if ('firewallMark' in service || service.port !== port || service.protocol !== protocol) return [];
@@ -196,9 +196,9 @@ class Path {
 
   /** Rules stop the packet before IPVS. */
   #stopped(decision: Decision): Outcome {
-    const outcome = stopped(this.#journey, decision);
+    const outcome = stopped(this.#context, decision);
     if (!decision.at.endsWith('/KUBE-IPVS-FILTER')) return outcome;
-    const { dialled } = this.#journey;
+    const { dialled } = this.#context;
     const service = candidates(this.#facts.services, dialled).find((each) => !('firewallMark' in each));
     if (service) {
       const text = `no set has ${this.#name()}, although virtual service ${serviceName(service)} exists: KUBE-IPVS-FILTER rejects the packet`;

@@ -1,5 +1,5 @@
 // The purpose of the rules of ipvs mode, in words. Other rules are described by their effect.
-import type { RuleMeanings } from '../shared/trail.js';
+import type { RuleMeanings } from '../shared/trace.js';
 
 /** By chain and target. */
 const MEANINGS: Readonly<Record<string, string>> = {

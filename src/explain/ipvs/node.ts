@@ -5,14 +5,14 @@ import { type SetRole, setOf } from '../../modes/ipvs/plan/sets.js';
 import { type LocalDetector, type LocalMatch, localMatch } from '../../modes/shared/plan/localDetector.js';
 import { readRule } from '../packet/ruleText.js';
 import { localMatchIn } from '../shared/localMatchIn.js';
-import { Surroundings, type VirtualIPKind } from '../shared/surroundings.js';
+import { NodeNetwork, type VirtualIPKind } from '../shared/nodeNetwork.js';
 import type { ExplainFacts } from './facts.js';
 
 /** @param detector of the configuration; used if no rule shows the programmed one */
-export function nodeOf(facts: ExplainFacts, detector: LocalDetector): Surroundings {
+export function nodeOf(facts: ExplainFacts, detector: LocalDetector): NodeNetwork {
   const { family, sets, realServers } = facts;
   const loopBack = sets.get(setOf('KUBE-LOOP-BACK', family).name);
-  return new Surroundings(facts, {
+  return new NodeNetwork(facts, {
     local: programmedMatch(facts) ?? localMatch(detector, family, undefined),
     localEndpoints: new Set((loopBack?.entries ?? []).flatMap(({ address }) => address ?? [])),
     localEndpointsIn: 'KUBE-LOOP-BACK',

@@ -4,17 +4,17 @@ import type { IpvsOptions } from '../../modes/ipvs/plan/options.js';
 import { chains, jumps, nodeDropsOf } from '../../modes/ipvs/plan/rules.js';
 import { type SetRole, setOf } from '../../modes/ipvs/plan/sets.js';
 import type { Cause } from '../explanation.js';
+import type { NodeNetwork } from '../shared/nodeNetwork.js';
 import { rulesMissing } from '../shared/rulesMissing.js';
-import type { Surroundings } from '../shared/surroundings.js';
 import { CONNTRACK } from './facts.js';
 
 /** The differences. */
-export function warningsOf(node: Surroundings, options: IpvsOptions): Cause[] {
+export function warningsOf(node: NodeNetwork, options: IpvsOptions): Cause[] {
   return [...missingRules(node, options), ...wrongSettings(node)];
 }
 
 /** Jumps that are missing, and chains that have fewer rules than the entries of the sets require. */
-function missingRules(node: Surroundings, options: IpvsOptions): Cause[] {
+function missingRules(node: NodeNetwork, options: IpvsOptions): Cause[] {
   const { family, tables } = node.facts;
   const outFilter = tables.rules.get('filter/KUBE-IPVS-OUT-FILTER') ?? [];
   const facts = {
@@ -25,7 +25,7 @@ function missingRules(node: Surroundings, options: IpvsOptions): Cause[] {
   return rulesMissing(node, jumps(family), chains(family, facts, options));
 }
 
-function wrongSettings(node: Surroundings): Cause[] {
+function wrongSettings(node: NodeNetwork): Cause[] {
   const settings = [
     [node.setting(CONNTRACK), 'ConntrackOff', 'IPVS masquerades nothing'],
     [node.forwarding, 'ForwardingOff', 'this node does not forward replies'],

@@ -1,7 +1,7 @@
 // Tests the conditions of rules on a packet. An unknown condition is never assumed to be true or false.
 import { networkContains, parseNetwork } from '../../net/network.js';
 import { type IpProtocol, PROTOCOL_NUMBERS } from '../../net/protocol.js';
-import type { Packet, RuleSurroundings, Tested } from './packet.js';
+import type { Packet, RuleContext, Tested } from './packet.js';
 import { type Condition, optionValue } from './ruleText.js';
 import { testSet } from './setMatch.js';
 
@@ -22,7 +22,7 @@ interface PlainTest extends ConditionTest {
 type Test = (
   values: readonly string[],
   packet: Packet,
-  node: RuleSurroundings,
+  node: RuleContext,
   rule: readonly Condition[],
 ) => PlainTest;
 
@@ -106,7 +106,7 @@ function refinesRecent(...[, , , rule]: Parameters<Test>): PlainTest {
 export function testCondition(
   condition: Condition,
   packet: Packet,
-  node: RuleSurroundings,
+  node: RuleContext,
   rule: readonly Condition[],
 ): ConditionTest {
   const test = Object.hasOwn(TESTS, condition.option) ? TESTS[condition.option] : undefined;

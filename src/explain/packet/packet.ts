@@ -36,7 +36,7 @@ export interface Packet {
 }
 
 /** State of the node that rules refer to. */
-export interface RuleSurroundings {
+export interface RuleContext {
   /** The sets by name. */
   readonly sets: ReadonlyMap<string, SetState>;
   /** Whether an address is one of the node. */

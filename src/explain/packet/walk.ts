@@ -1,7 +1,7 @@
 // The path of a packet through the chains of iptables, as the kernel evaluates them: rule by rule, until one decides.
 import type { SavedTables } from '../../kernel/iptables/types.js';
 import { type ConditionTest, testCondition } from './conditions.js';
-import { all, type Packet, type RuleSurroundings } from './packet.js';
+import { all, type Packet, type RuleContext } from './packet.js';
 import { conditionText, type Rule, readRule } from './ruleText.js';
 import { translatedBy } from './translation.js';
 
@@ -28,7 +28,7 @@ export interface UnknownRule {
 
 /** The decision of a table about a packet in a hook. */
 export interface Decision {
-  readonly fate: 'accept' | 'drop' | 'reject';
+  readonly verdict: 'accept' | 'drop' | 'reject';
   /** The chain that decided, and its rule; the rule is absent if the policy decided. */
   readonly at: string;
   readonly rule?: string;
@@ -78,7 +78,7 @@ const MAX_BRANCHES = 100_000;
  *
  * @param hook `nat/PREROUTING`; a table without this chain accepts
  */
-export function walk(tables: SavedTables, hook: string, packet: Packet, node: RuleSurroundings): Walk {
+export function walk(tables: SavedTables, hook: string, packet: Packet, node: RuleContext): Walk {
   const [only] = new Walker(tables, node, false).run(hook, packet);
   return only as Walk;
 }
@@ -87,12 +87,7 @@ export function walk(tables: SavedTables, hook: string, packet: Packet, node: Ru
  * The same, for rules that select an endpoint: a rule that matches by chance makes two branches, and a rule may replace
  * the destination. The branches are in the order of their rules.
  */
-export function branches(
-  tables: SavedTables,
-  hook: string,
-  packet: Packet,
-  node: RuleSurroundings,
-): Branch[] {
+export function branches(tables: SavedTables, hook: string, packet: Packet, node: RuleContext): Branch[] {
   return new Walker(tables, node, true).run(hook, packet);
 }
 
@@ -125,14 +120,14 @@ const READ = new WeakMap<readonly string[], readonly WrittenRule[]>();
 
 class Walker {
   readonly #tables: SavedTables;
-  readonly #node: RuleSurroundings;
+  readonly #node: RuleContext;
   /** Follow rules of chance, and rules that replace the destination. */
   readonly #selects: boolean;
   /** Branches that are not finished. */
   readonly #open: OpenBranch[] = [];
   #made = 1;
 
-  constructor(tables: SavedTables, node: RuleSurroundings, selects: boolean) {
+  constructor(tables: SavedTables, node: RuleContext, selects: boolean) {
     this.#tables = tables;
     this.#node = node;
     this.#selects = selects;
@@ -148,7 +143,7 @@ class Walker {
       const { source, frames: _, ...rest } = branch;
       ended.push({
         ...rest,
-        decision: decided ?? { fate: policy, at: hook },
+        decision: decided ?? { verdict: policy, at: hook },
         ...(source === undefined ? {} : { source }),
       });
     }
@@ -220,9 +215,9 @@ class Walker {
     const table = at.slice(0, at.indexOf('/'));
     const written = ruleText(at, rule.text);
     const note = (effect: string) => branch.matched.push({ at, rule: written, target, reasons, effect });
-    const decide = (fate: Decision['fate'], effect: string): Decision => {
+    const decide = (verdict: Decision['verdict'], effect: string): Decision => {
       note(effect);
-      return { fate, at, rule: written };
+      return { verdict, at, rule: written };
     };
     const chain = `${table}/${target}`;
     if (this.#tables.rules.has(chain) && branch.frames.length <= MAX_DEPTH) {
@@ -251,7 +246,7 @@ class Walker {
         branch.source = firstAddress(targetOptions.get('to-source') ?? '');
         return decide('accept', `replaces the source by ${branch.source}`);
       default:
-        return this.#change(branch, frame, rule, note) ? { fate: 'accept', at, rule: written } : undefined;
+        return this.#change(branch, frame, rule, note) ? { verdict: 'accept', at, rule: written } : undefined;
     }
   }
 

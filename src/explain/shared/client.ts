@@ -2,7 +2,7 @@
 import { formatAddress, isLoopback } from '../../net/address.js';
 import { networkContains, parseNetwork } from '../../net/network.js';
 import type { ClientPlace, Explanation, PacketQuestion } from '../explanation.js';
-import type { Surroundings } from './surroundings.js';
+import type { NodeNetwork } from './nodeNetwork.js';
 
 /** Networks of documentation (RFC 5737, RFC 3849): an address of them represents any host outside the cluster. */
 const ANY_NETWORK = { 4: '192.0.2.0/24', 6: '2001:db8::/120' } as const;
@@ -11,7 +11,7 @@ const ANY_NETWORK = { 4: '192.0.2.0/24', 6: '2001:db8::/120' } as const;
 export class NoClientError extends Error {}
 
 /** The client of a question. Throws NoClientError if a place has no address on this node. */
-export function clientOf(question: PacketQuestion, node: Surroundings): Explanation['client'] {
+export function clientOf(question: PacketQuestion, node: NodeNetwork): Explanation['client'] {
   const { from = defaultPlace(question, node) } = question;
   const by = question.from === undefined ? 'by default, ' : '';
   switch (from) {
@@ -42,7 +42,7 @@ const PLACES: Readonly<Record<ClientPlace, string>> = {
 };
 
 /** See {@link PacketQuestion}. */
-function defaultPlace(question: PacketQuestion, node: Surroundings): 'pod' | 'node' | 'outside' {
+function defaultPlace(question: PacketQuestion, node: NodeNetwork): 'pod' | 'node' | 'outside' {
   const { address, port, clusterIP } = question;
   if (isLoopback(address)) return 'node';
   const kind =
@@ -53,19 +53,19 @@ function defaultPlace(question: PacketQuestion, node: Surroundings): 'pod' | 'no
 }
 
 /** The source of a packet of the node itself: a local destination is its own source. */
-function sourceOfNode(destination: string, { isLocal, topology }: Surroundings): string {
+function sourceOfNode(destination: string, { isLocal, topology }: NodeNetwork): string {
   if (isLoopback(destination)) return destination === '::1' ? '::1' : '127.0.0.1';
   return isLocal(destination) ? destination : (topology.sourceFor(destination) ?? destination);
 }
 
-function podOf(destination: string, node: Surroundings, by: string) {
+function podOf(destination: string, node: NodeNetwork, by: string) {
   const found = podAddress(destination, node);
   if (found) return { ...found, reason: `${by}${found.reason}` };
   throw new NoClientError('no network of pods on this node is known: give the address of a pod with --from');
 }
 
 /** An unused address in the network of this node's pods; undefined if no such network is known. */
-function podAddress(destination: string, node: Surroundings) {
+function podAddress(destination: string, node: NodeNetwork) {
   const { facts, topology, mode } = node;
   const [endpoint] = mode.localEndpoints;
   const network = facts.routes.find(({ network, gateway, link }) => {
@@ -89,7 +89,7 @@ function podAddress(destination: string, node: Surroundings) {
 }
 
 /** A host outside the cluster: any one if there is a default route, otherwise one on the network of a link. */
-function hostOutside(node: Surroundings, by: string) {
+function hostOutside(node: NodeNetwork, by: string) {
   const { facts, topology, mode } = node;
   const isFree = (address: string) => !mode.endpoints.has(address) && !topology.isLocal(address);
   const any = lastAddressOf(ANY_NETWORK[facts.family], isFree);

@@ -4,11 +4,11 @@ import type { ListeningSocket } from '../../kernel/procNet/types.js';
 import type { Protocol } from '../../net/protocol.js';
 import type { EndpointPath } from '../explanation.js';
 import type { PathFacts } from './facts.js';
-import type { Surroundings } from './surroundings.js';
+import type { NodeNetwork } from './nodeNetwork.js';
 
 /** An endpoint to which a packet is sent. */
 export interface Receiver {
-  readonly node: Surroundings;
+  readonly node: NodeNetwork;
   readonly protocol: Protocol;
   readonly server: { readonly address: string; readonly port: number };
   /** The `address:port` of the server. */
@@ -33,13 +33,13 @@ function toProcess({ node, protocol, server, endpoint }: Receiver): Pick<Endpoin
 /** Another host: the endpoint itself on a local link, otherwise the gateway to it. */
 function overLink({ node, server, endpoint }: Receiver): Pick<EndpointPath, 'result' | 'cause'> {
   const route = node.topology.route(server.address);
-  const hop = route?.gateway ?? server.address;
+  const delivery = route?.gateway ?? server.address;
   const neighbour = node.facts.neighbours.find(
-    ({ link, address }) => link === route?.link && address === hop,
+    ({ link, address }) => link === route?.link && address === delivery,
   );
   if (neighbour?.state !== 'failed' && neighbour?.state !== 'incomplete') return { result: 'forwarded' };
   const role = route?.gateway === undefined ? '' : `, the next hop to ${endpoint},`;
-  const text = `no host on link ${neighbour.link} answered for ${hop}${role} when the kernel last asked (neighbour ${neighbour.state.toUpperCase()})`;
+  const text = `no host on link ${neighbour.link} answered for ${delivery}${role} when the kernel last asked (neighbour ${neighbour.state.toUpperCase()})`;
   return { result: 'unreachable', cause: { code: 'NoNeighbour', text } };
 }
 

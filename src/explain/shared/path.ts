@@ -6,8 +6,8 @@ import { CLIENT_PORT, type Packet } from '../packet/packet.js';
 import type { Decision } from '../packet/walk.js';
 import { clientOf } from './client.js';
 import { listenerAt } from './delivery.js';
-import type { Surroundings } from './surroundings.js';
-import { type RuleMeanings, Trail } from './trail.js';
+import type { NodeNetwork } from './nodeNetwork.js';
+import { PathTrace, type RuleMeanings } from './trace.js';
 
 /** The result of a path. */
 export type Outcome = Pick<Explanation, 'verdict' | 'causes'> &
@@ -21,9 +21,9 @@ export interface Dialled {
 }
 
 /** The packet of a question on its path. */
-export interface Journey {
-  readonly node: Surroundings;
-  readonly trail: Trail;
+export interface PathContext {
+  readonly node: NodeNetwork;
+  readonly trace: PathTrace;
   readonly client: Explanation['client'];
   readonly dialled: Dialled;
 }
@@ -31,9 +31,9 @@ export interface Journey {
 /** A mode's part of an explanation. */
 export interface Explainer {
   readonly mode: string;
-  readonly node: Surroundings;
+  readonly node: NodeNetwork;
   readonly meanings: RuleMeanings;
-  follow(journey: Journey): Outcome;
+  follow(context: PathContext): Outcome;
   /** Differences from the state that the mode programs. */
   readonly warnings: readonly Cause[];
   /** Causes that may be the effect of missing rules. */
@@ -46,21 +46,21 @@ export function explainWith(explainer: Explainer, question: PacketQuestion): Exp
   const client = clientOf(question, node);
   const { address, port, protocol } = question;
   const dialled = { address, port, protocol };
-  const trail = new Trail(node, meanings);
-  trail.step('client', `${client.address} connects to ${nameOf(dialled)}`, client.reason);
-  const outcome = explainer.follow({ node, trail, client, dialled });
+  const trace = new PathTrace(node, meanings);
+  trace.step('client', `${client.address} connects to ${nameOf(dialled)}`, client.reason);
+  const outcome = explainer.follow({ node, trace, client, dialled });
   const mayMiss = outcome.causes.some(({ code }) => effectsOfRules.has(code));
   const missing = mayMiss ? warnings.filter(({ code }) => code === 'RulesMissing') : [];
   return {
     mode,
     destination: dialled,
     client,
-    steps: trail.steps,
+    steps: trace.steps,
     endpoints: [],
     ...outcome,
     causes: [...outcome.causes, ...missing],
     warnings,
-    notUnderstood: trail.notUnderstood,
+    notUnderstood: trace.notUnderstood,
   };
 }
 
@@ -70,8 +70,8 @@ export function failure(verdict: Verdict, code: CauseCode, text: string): Outcom
 }
 
 /** The result of a packet that a rule, or a policy, drops or rejects. */
-export function stopped({ trail }: Journey, decision: Decision): Outcome {
-  const { result, cause } = trail.stop(decision, 'the packet');
+export function stopped({ trace }: PathContext, decision: Decision): Outcome {
+  const { result, cause } = trace.stop(decision, 'the packet');
   return { verdict: result, causes: [cause] };
 }
 
@@ -82,7 +82,7 @@ export function nameOf({ address, port, protocol }: Dialled): string {
 
 /** The first packet of a connection. */
 export function firstPacket(
-  { node, client, dialled }: Journey,
+  { node, client, dialled }: PathContext,
   links: Pick<Packet, 'input' | 'output'>,
 ): Packet {
   const { address, port, protocol } = dialled;
@@ -101,21 +101,21 @@ export function firstPacket(
 }
 
 /** The result of a packet of another host to a loopback address; undefined for other packets. */
-export function loopbackFailure({ dialled: { address } }: Journey): Outcome | undefined {
+export function loopbackFailure({ dialled: { address } }: PathContext): Outcome | undefined {
   if (!isLoopback(address)) return undefined;
   const text = `a packet of another host to ${address} is dropped: it is a loopback address`;
   return failure('hangs', 'Loopback', text);
 }
 
 /** Adds a step about the destination; returns whether the node has it. */
-export function describeAddress({ node, trail, dialled: { address } }: Journey): boolean {
+export function describeAddress({ node, trace, dialled: { address } }: PathContext): boolean {
   const assigned = node.topology.assigned(address);
   if (!assigned) {
-    trail.step('address', `no link of this node has ${address}`);
+    trace.step('address', `no link of this node has ${address}`);
     return false;
   }
   const { link, prefix } = assigned;
-  trail.step(
+  trace.step(
     'address',
     `this node has ${address}: it receives the packet`,
     `${assigned.address}/${prefix} dev ${link}`,
@@ -128,7 +128,7 @@ export function describeAddress({ node, trail, dialled: { address } }: Journey):
  *
  * @param missing why it has no other destination
  */
-export function leavesNode({ node, dialled }: Journey, code: CauseCode, missing: string): Outcome {
+export function leavesNode({ node, dialled }: PathContext, code: CauseCode, missing: string): Outcome {
   const route = node.topology.route(dialled.address);
   if (!route) return failure('unreachable', code, `${missing}, and no route leads to it`);
   const next = `${route.gateway === undefined ? '' : `${route.gateway} on `}${route.link}`;
@@ -140,12 +140,12 @@ export function leavesNode({ node, dialled }: Journey, code: CauseCode, missing:
  *
  * @param unserved if no process listens
  */
-export function atSocket({ node, trail, dialled }: Journey, unserved: () => Outcome): Outcome {
+export function atSocket({ node, trace, dialled }: PathContext, unserved: () => Outcome): Outcome {
   const { port, protocol } = dialled;
   const process = listenerAt(node.facts, dialled);
   if (!process) return unserved();
   const text = `a process of this node listens on ${joinHostPort(process.address, port)}/${protocol} and gets the packet`;
-  trail.step('socket', text);
+  trace.step('socket', text);
   return { process: { address: process.address, port }, verdict: 'connects', causes: [] };
 }
 

@@ -5,13 +5,13 @@ import type { Protocol } from '../../net/protocol.js';
 import type { Cause, CauseCode, EndpointPath, Explanation } from '../explanation.js';
 import { CLIENT_PORT, type Packet } from '../packet/packet.js';
 import { deliveryOf } from './delivery.js';
-import type { Surroundings } from './surroundings.js';
-import type { Passage, Trail } from './trail.js';
+import type { NodeNetwork } from './nodeNetwork.js';
+import type { HooksResult, PathTrace } from './trace.js';
 
 /** The path to one endpoint. */
-export interface Hop {
-  readonly node: Surroundings;
-  readonly trail: Trail;
+export interface EndpointDelivery {
+  readonly node: NodeNetwork;
+  readonly trace: PathTrace;
   readonly client: Explanation['client'];
   readonly protocol: Protocol;
   readonly server: { readonly address: string; readonly port: number };
@@ -24,36 +24,39 @@ export interface Hop {
 }
 
 /** The part of an endpoint's path that follows from the packet. */
-export type HopResult = Pick<EndpointPath, 'masqueraded' | 'source' | 'reply' | 'result' | 'cause'>;
+export type DeliveryResult = Pick<EndpointPath, 'masqueraded' | 'source' | 'reply' | 'result' | 'cause'>;
 
 /** A packet that reached the endpoint. */
 export type Arrival = Pick<EndpointPath, 'masqueraded'> & { readonly source: string };
 
 /** The packet does not reach the endpoint. */
-export function failed(code: CauseCode, text: string): HopResult {
+export function failed(code: CauseCode, text: string): DeliveryResult {
   return { masqueraded: false, result: 'hangs', cause: { code, text } };
 }
 
 /** The packet after chain POSTROUTING, with a step about the source that the endpoint sees. */
-export function arrivalOf({ packet, source }: Passage, { node, trail, server, endpoint }: Hop): Arrival {
+export function arrivalOf(
+  { packet, source }: HooksResult,
+  { node, trace, server, endpoint }: EndpointDelivery,
+): Arrival {
   const translated = source === 'link' ? node.topology.sourceFor(server.address) : source;
   const arrival = { source: translated ?? packet.source, masqueraded: source !== undefined };
   const reason = arrival.masqueraded ? 'masqueraded' : 'the address of the client';
-  trail.step('source', `${endpoint} sees ${arrival.source}, ${reason}`, undefined, endpoint);
+  trace.step('source', `${endpoint} sees ${arrival.source}, ${reason}`, undefined, endpoint);
   return arrival;
 }
 
 /** The endpoint replies, but the reply does not reach the client as one of the frontend. */
-function lost(arrival: Arrival, reply: 'returns' | 'bypasses', cause: Cause): HopResult {
+function lost(arrival: Arrival, reply: 'returns' | 'bypasses', cause: Cause): DeliveryResult {
   return { ...arrival, reply, result: 'hangs', cause };
 }
 
 /** The packet is sent to the endpoint: whether its reply reaches the client as a reply of the frontend. */
-export function reached(arrival: Arrival, hop: Hop): HopResult {
-  const { node, client, server, endpoint, withoutNat } = hop;
-  const undelivered = deliveryOf(hop);
+export function reached(arrival: Arrival, delivery: EndpointDelivery): DeliveryResult {
+  const { node, client, server, endpoint, withoutNat } = delivery;
+  const undelivered = deliveryOf(delivery);
   if (undelivered.cause) return { ...arrival, ...undelivered };
-  if (client.place === 'node') return toNode(arrival, hop);
+  if (client.place === 'node') return toNode(arrival, delivery);
   if (!arrival.masqueraded && client.address === server.address) {
     const text = `${endpoint} gets its own address as the source${withoutNat}`;
     return lost(arrival, 'bypasses', { code: 'Hairpin', text });
@@ -69,13 +72,15 @@ export function reached(arrival: Arrival, hop: Hop): HopResult {
     const text = `${endpoint} is on another node and replies to ${client.address} directly${withoutNat}`;
     return lost(arrival, 'bypasses', { code: 'ReplyBypasses', text });
   }
-  return isBridged(arrival, hop, route) ? overBridge(arrival, hop, route) : forwarded(arrival, hop, route);
+  return isBridged(arrival, delivery, route)
+    ? overBridge(arrival, delivery, route)
+    : forwarded(arrival, delivery, route);
 }
 
 /** Whether the client gets the reply over a bridge to which both are connected, without IP forwarding. */
 function isBridged(
   { masqueraded }: Arrival,
-  { node, server }: Hop,
+  { node, server }: EndpointDelivery,
   { gateway, link }: NetworkRoute,
 ): boolean {
   if (masqueraded || gateway !== undefined || node.isLocal(server.address)) return false;
@@ -84,64 +89,69 @@ function isBridged(
 }
 
 /** Only if its frames pass the rules, this node can translate the reply. */
-function overBridge(arrival: Arrival, hop: Hop, { link }: NetworkRoute): HopResult {
-  const { node, trail, client, endpoint } = hop;
+function overBridge(arrival: Arrival, delivery: EndpointDelivery, { link }: NetworkRoute): DeliveryResult {
+  const { node, trace, client, endpoint } = delivery;
   const { on, text: fact } = node.bridgeFilter;
   if (!on) {
     const text = `${endpoint} and ${client.address} are on the same bridge ${link}, whose frames do not pass the rules: ${fact}`;
     return lost(arrival, 'bypasses', { code: 'BridgeFilterOff', text });
   }
-  trail.step('reply', `the reply passes bridge ${link}, whose frames pass the rules`, fact, endpoint);
-  return filtered(arrival, hop, link);
+  trace.step('reply', `the reply passes bridge ${link}, whose frames pass the rules`, fact, endpoint);
+  return filtered(arrival, delivery, link);
 }
 
 /** The reply passes this node to another host. */
-function forwarded(arrival: Arrival, hop: Hop, { link }: NetworkRoute): HopResult {
-  const { node, trail, server, endpoint } = hop;
+function forwarded(arrival: Arrival, delivery: EndpointDelivery, { link }: NetworkRoute): DeliveryResult {
+  const { node, trace, server, endpoint } = delivery;
   const { on, text: fact } = node.forwarding;
-  if (node.isLocal(server.address)) return filtered(arrival, hop, link);
+  if (node.isLocal(server.address)) return filtered(arrival, delivery, link);
   if (!on) {
     const text = `this node does not forward the reply of ${endpoint}: ${fact}`;
     return lost(arrival, 'returns', { code: 'ForwardingOff', text });
   }
-  trail.step(
+  trace.step(
     'reply',
     `the reply of ${endpoint} returns to this node, which sends it to the client`,
     fact,
     endpoint,
   );
-  return filtered(arrival, hop, link);
+  return filtered(arrival, delivery, link);
 }
 
 /** The rules of chain FORWARD for a reply; those of OUTPUT if the endpoint is a process of this node. */
-function filtered(arrival: Arrival, hop: Hop, output: string): HopResult {
-  const chain = hop.node.isLocal(hop.server.address) ? 'OUTPUT' : 'FORWARD';
-  return replied(arrival, hop, [`mangle/${chain}`, `filter/${chain}`], output);
+function filtered(arrival: Arrival, delivery: EndpointDelivery, output: string): DeliveryResult {
+  const chain = delivery.node.isLocal(delivery.server.address) ? 'OUTPUT' : 'FORWARD';
+  return replied(arrival, delivery, [`mangle/${chain}`, `filter/${chain}`], output);
 }
 
 /** The reply to a client on this node. */
-function toNode(arrival: Arrival, hop: Hop): HopResult {
-  const { node, trail, server, endpoint } = hop;
+function toNode(arrival: Arrival, delivery: EndpointDelivery): DeliveryResult {
+  const { node, trace, server, endpoint } = delivery;
   const hooks = node.isLocal(server.address) ? [] : ['mangle/INPUT', 'filter/INPUT'];
-  const result = replied(arrival, hop, hooks);
+  const result = replied(arrival, delivery, hooks);
   const link = node.topology.assigned(arrival.source)?.link;
   const isVirtual = link !== undefined && link === node.mode.ownLink;
   if (result.cause || arrival.masqueraded || !isVirtual || node.isHere(server.address)) return result;
   const text = `the reply of ${endpoint} returns only if the network routes the virtual IP ${arrival.source} to this node`;
-  trail.step('reply', text, undefined, endpoint);
+  trace.step('reply', text, undefined, endpoint);
   return { ...result, reply: 'depends' };
 }
 
 /** The reply passes chains of this node. */
-function replied(arrival: Arrival, hop: Hop, hooks: readonly string[], output?: string): HopResult {
-  const { trail, endpoint } = hop;
-  const { stopped } = trail.pass(hooks, replyPacket(hop, output), endpoint, true);
-  const stop = stopped && trail.stop(stopped, `the reply of ${endpoint}`);
-  return { ...arrival, reply: 'returns', ...(stop ?? deliveryOf(hop)) };
+function replied(
+  arrival: Arrival,
+  delivery: EndpointDelivery,
+  hooks: readonly string[],
+  output?: string,
+): DeliveryResult {
+  const { trace, endpoint } = delivery;
+  const { stopped } = trace.pass(hooks, replyPacket(delivery, output), endpoint, true);
+  const stop = stopped && trace.stop(stopped, `the reply of ${endpoint}`);
+  return { ...arrival, reply: 'returns', ...(stop ?? deliveryOf(delivery)) };
 }
 
 function replyPacket(
-  { node, server, client, protocol, connection }: Hop,
+  { node, server, client, protocol, connection }: EndpointDelivery,
   output: string | undefined,
 ): Packet {
   const local = node.isLocal(server.address);

@@ -1,7 +1,7 @@
 // Rules of a mode that are missing in the programmed state.
 import type { Chain, ChainRule } from '../../kernel/iptables/types.js';
 import type { Cause } from '../explanation.js';
-import type { Surroundings } from './surroundings.js';
+import type { NodeNetwork } from './nodeNetwork.js';
 
 /** A cause with code `RulesMissing`. */
 export function missingRule(text: string): Cause {
@@ -15,7 +15,7 @@ export function missingRule(text: string): Cause {
  * @param chains chains that have at least as many rules as these
  */
 export function rulesMissing(
-  { facts: { tables } }: Surroundings,
+  { facts: { tables } }: NodeNetwork,
   jumps: readonly ChainRule[],
   chains: readonly Chain[],
 ): Cause[] {

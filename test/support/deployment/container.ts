@@ -11,7 +11,7 @@ import { IMAGE, runtimeConfiguration } from './containerConfiguration.js';
 import type { Container, PodSpec } from './daemonSet.js';
 
 /** The environment of a pod. */
-export interface Surroundings {
+export interface ContainerContext {
   readonly nodeName: string;
   /** ConfigMaps by name: file name → text. */
   readonly configMaps: Readonly<Record<string, Readonly<Record<string, string>>>>;
@@ -27,20 +27,20 @@ let count = 0;
 export class Pod {
   readonly folder = mkdtempSync(join(tmpdir(), 'knp-pod-'));
   readonly #spec: PodSpec;
-  readonly #surroundings: Surroundings;
+  readonly #context: ContainerContext;
   readonly #containers: RunningContainer[] = [];
   #closed = false;
 
-  constructor(spec: PodSpec, surroundings: Surroundings) {
+  constructor(spec: PodSpec, context: ContainerContext) {
     this.#spec = spec;
-    this.#surroundings = surroundings;
+    this.#context = context;
     // crun needs it; it exists on every node.
     execFileSync('sh', ['-c', 'mountpoint -q /sys/fs/cgroup || mount -t cgroup2 cgroup2 /sys/fs/cgroup']);
     // The upper layer of an overlay can be on tmpfs, but not on the VM's own overlay.
     execFileSync('mount', ['-t', 'tmpfs', 'tmpfs', this.folder]);
-    this.#write('serviceaccount', surroundings.serviceAccount);
+    this.#write('serviceaccount', context.serviceAccount);
     for (const { name, configMap } of spec.volumes) {
-      if (configMap) this.#write(name, surroundings.configMaps[configMap.name] ?? {});
+      if (configMap) this.#write(name, context.configMaps[configMap.name] ?? {});
     }
   }
 
@@ -70,7 +70,7 @@ export class Pod {
     for (const part of ['upper', 'work', 'rootfs']) mkdirSync(join(bundle, part), { recursive: true });
     const layers = `lowerdir=${IMAGE}/rootfs,upperdir=${bundle}/upper,workdir=${bundle}/work`;
     execFileSync('mount', ['-t', 'overlay', '-o', layers, 'overlay', join(bundle, 'rootfs')]);
-    const config = runtimeConfiguration(container, this.#surroundings.nodeName, this.#mounts(container));
+    const config = runtimeConfiguration(container, this.#context.nodeName, this.#mounts(container));
     writeFileSync(join(bundle, 'config.json'), JSON.stringify(config));
     const running = new RunningContainer(id, bundle);
     this.#containers.push(running);

@@ -106,9 +106,9 @@ function testTable(mode: PacketMode): void {
 function testSourceRanges(): void {
   describe('source ranges', { concurrency: true }, () => {
     for (const service of ['lan', 'strangers'] as const) {
-      for (const [client, kind, fate, because] of ADMISSIONS[service]) {
-        test(`${client} → ${kind} of Service ${service}: ${fate}`, async () => {
-          const patience = fate === 'dropped' ? SILENCE : undefined;
+      for (const [client, kind, outcome, because] of ADMISSIONS[service]) {
+        test(`${client} → ${kind} of Service ${service}: ${outcome}`, async () => {
+          const patience = outcome === 'dropped' ? SILENCE : undefined;
           const all = targets(client, service, kind);
           const outcomes = await each(all, async (target) => {
             const outcome = await world.dial(target, patience);
@@ -116,13 +116,13 @@ function testSourceRanges(): void {
           });
           assert.deepEqual(
             outcomes,
-            Object.fromEntries(all.map((target) => [nameOf(target), fate])),
+            Object.fromEntries(all.map((target) => [nameOf(target), outcome])),
             because,
           );
           for (const explanation of await world.explain(all)) {
             const { verdict, causes } = explanation;
             const codes = causes.map(({ code }) => code);
-            const want = fate === 'dropped' ? ['hangs', ['SourceRanges']] : ['forwarded', []];
+            const want = outcome === 'dropped' ? ['hangs', ['SourceRanges']] : ['forwarded', []];
             assert.deepEqual([verdict, [...new Set(codes)]], want, JSON.stringify(explanation, undefined, 1));
           }
         });

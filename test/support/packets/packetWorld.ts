@@ -2,10 +2,10 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Explanation, PacketQuestion } from '../../../src/explain/explanation.js';
 import { type Lab, openLab } from '../../laboratory/lab.js';
+import { type Dial, LabHost, type Outcome } from '../../laboratory/labHost.js';
 import { ManifestFolder } from '../../laboratory/manifestFolder.js';
 import { CLIENT, NODE_A, type Place, type Pod, SHELL } from '../../laboratory/places.js';
 import { ProxyProcess } from '../../laboratory/proxyProcess.js';
-import { type Dial, type Outcome, Station } from '../../laboratory/station.js';
 import { closeAfter } from '../closeAfter.js';
 import { Explainer } from './explainer.js';
 import {
@@ -54,7 +54,7 @@ export class PacketWorld {
   readonly manifests: ManifestFolder;
   readonly proxy: ProxyProcess;
   readonly #mode: PacketMode;
-  readonly #stations = new Map<Place, Station>();
+  readonly #hosts = new Map<Place, LabHost>();
   #explainer: Explainer | undefined;
 
   private constructor(mode: PacketMode) {
@@ -78,13 +78,13 @@ export class PacketWorld {
   async #start(): Promise<void> {
     await Promise.all(
       [CLIENT, NODE_A, SHELL, HERE, THERE, ELSEWHERE].map(async (place) => {
-        this.#stations.set(place, closeAfter(await Station.open(this.lab.namespace(place))));
+        this.#hosts.set(place, closeAfter(await LabHost.open(this.lab.namespace(place))));
       }),
     );
     for (const pod of [HERE, THERE]) {
-      await this.station(pod).serve(pod.name, { tcp: [ENDPOINT_PORT], udp: [ENDPOINT_PORT] });
+      await this.host(pod).serve(pod.name, { tcp: [ENDPOINT_PORT], udp: [ENDPOINT_PORT] });
     }
-    await this.station(NODE_A).serve('the node itself', { tcp: [HOST_PORT], udp: [HOST_PORT] });
+    await this.host(NODE_A).serve('the node itself', { tcp: [HOST_PORT], udp: [HOST_PORT] });
     this.#explainer = closeAfter(await Explainer.open(this.lab.namespace(NODE_A), this.#mode.name));
     const { failures } = await this.proxy.programmed();
     if (failures !== 0) throw new Error(`${failures} operations of the proxy failed`);
@@ -96,13 +96,13 @@ export class PacketWorld {
     return silent ? 2 : 1;
   }
 
-  station(place: Place): Station {
-    return this.#stations.get(place) as Station;
+  host(place: Place): LabHost {
+    return this.#hosts.get(place) as LabHost;
   }
 
   dial({ client, family, protocol, address, port }: Target, patience = PATIENCE): Promise<Outcome> {
     const options: Partial<Dial> = { patience, from: dialledFrom(client, family) };
-    const from = this.station(PLACES[client]);
+    const from = this.host(PLACES[client]);
     return protocol === 'tcp' ? from.dial(address, port, options) : from.dialUdp(address, port, options);
   }
 
@@ -128,7 +128,7 @@ export class PacketWorld {
       const seen = new Set(found);
       for (let pairs = 1; pairs < this.#pairs(silent) && !isDeepStrictEqual(found, want); pairs++) {
         const again = await ask(silent && this.#mode.random ? SILENCE : PATIENCE);
-        for (const fate of again) seen.add(fate);
+        for (const outcome of again) seen.add(outcome);
         found = this.#mode.random ? pairOf(seen) : again;
       }
       return found;

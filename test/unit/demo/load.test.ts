@@ -1,10 +1,10 @@
 // The steady load of the demonstration, with requests that only pretend.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { describeGround } from '../../../demo/ground.js';
 import { Load, type Requests } from '../../../demo/load.js';
 import { Outcomes } from '../../../demo/outcomes.js';
-import type { Outcome } from '../../laboratory/station.js';
+import { describeSlowdown } from '../../../demo/slowdown.js';
+import type { Outcome } from '../../laboratory/labHost.js';
 
 const answer = (by: string): Outcome => ({ by, sees: '', kept: true, milliseconds: 0 });
 const LASTS = { requests: 2, time: 0 };
@@ -56,8 +56,8 @@ it('a client that ended is a failure of its requests', async () => {
   assert.match(outcomes.failures.join('\n'), /phase start: one: not answered: it ended$/);
 });
 
-it('the ground is described with what was measured inside and outside, and the factor', () => {
-  const { text, factor } = describeGround({ vehicle: 'QEMU', loopbackMs: 10 }, 164, '6.1.0');
+it('the slowdown is described with what was measured inside and outside, and the factor', () => {
+  const { text, factor } = describeSlowdown({ vehicle: 'QEMU', loopbackMs: 10 }, 164, '6.1.0');
   assert.equal(factor, '×16.4');
   assert.match(
     text,

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { beforeEach, describe, it } from 'node:test';
 import { type Flow, Outcomes } from '../../../demo/outcomes.js';
-import type { Outcome } from '../../laboratory/station.js';
+import type { Outcome } from '../../laboratory/labHost.js';
 
 const FLOW: Flow = { name: 'ClusterIP' };
 const OPEN: Flow = { name: 'open', server: 'b' };

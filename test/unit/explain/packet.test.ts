@@ -1,7 +1,7 @@
 // The evaluation of rules: conditions, targets, chains, sets; rules that are not understood are reported.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Packet, RuleSurroundings } from '../../../src/explain/packet/packet.js';
+import type { Packet, RuleContext } from '../../../src/explain/packet/packet.js';
 import { readRule } from '../../../src/explain/packet/ruleText.js';
 import { testSet } from '../../../src/explain/packet/setMatch.js';
 import { Topology } from '../../../src/explain/packet/topology.js';
@@ -39,7 +39,7 @@ const SETS = [
   setOf('MACS', 'hash:mac', { mac: '01:23:45:67:89:ab' }),
 ];
 
-const NODE: RuleSurroundings = {
+const NODE: RuleContext = {
   sets: new Map(SETS.map((set) => [set.set.name, set])),
   isLocal: (address) => address === '10.96.0.10',
   isRecent: (list) => list === 'KNOWN' || undefined,
@@ -56,7 +56,7 @@ function follow(rules: readonly string[], packet = PACKET, policy = 'ACCEPT') {
 /** The outcome of the packet if the only rule drops what it matches. */
 const matches = (conditions: string, packet = PACKET) => {
   const { decision, unknown } = follow([`-A INPUT ${conditions} -j DROP`], packet);
-  return unknown.length > 0 ? unknown[0]?.part : decision.fate === 'drop';
+  return unknown.length > 0 ? unknown[0]?.part : decision.verdict === 'drop';
 };
 
 describe('conditions', () => {
@@ -134,7 +134,7 @@ describe('chains', () => {
       '-A A -s 10.244.1.9/32 -j RETURN',
     ];
     const { decision, matched } = follow(rules, PACKET, 'DROP');
-    assert.deepEqual(decision, { fate: 'drop', at: 'filter/INPUT' });
+    assert.deepEqual(decision, { verdict: 'drop', at: 'filter/INPUT' });
     assert.deepEqual(
       matched.map(({ at, reasons, effect }) => `${at}: ${reasons} ${effect}`),
       [
@@ -155,15 +155,15 @@ describe('chains', () => {
   });
 
   it('a goto does not return to its own chain', () => {
-    assert.equal(follow(['-A INPUT -j A', '-A A -g B', '-A A -j DROP']).decision.fate, 'accept');
-    assert.equal(follow(['-A INPUT -j A', '-A A -j B', '-A A -j DROP']).decision.fate, 'drop');
+    assert.equal(follow(['-A INPUT -j A', '-A A -g B', '-A A -j DROP']).decision.verdict, 'accept');
+    assert.equal(follow(['-A INPUT -j A', '-A A -j B', '-A A -j DROP']).decision.verdict, 'drop');
   });
 
   it('set and clear marks, which later rules see', () => {
     const set = '-A INPUT -j MARK --set-xmark 0x4000/0x4000';
     assert.equal(follow([set]).packet.mark, 0x4000);
     assert.equal(follow([set, '-A INPUT -j MARK --set-xmark 0x4000/0x0']).packet.mark, 0);
-    assert.equal(follow([set, '-A INPUT -m mark --mark 0x4000/0x4000 -j DROP']).decision.fate, 'drop');
+    assert.equal(follow([set, '-A INPUT -m mark --mark 0x4000/0x4000 -j DROP']).decision.verdict, 'drop');
     assert.equal(
       follow(['-A INPUT -j MARK --set-xmark 0x0/0xffffffff'], { ...PACKET, mark: 7 }).packet.mark,
       0,
@@ -172,7 +172,7 @@ describe('chains', () => {
 
   it('reject with a message, and replace the source', () => {
     const { decision, matched } = follow(['-A INPUT -j REJECT --reject-with tcp-reset']);
-    assert.deepEqual([decision.fate, matched[0]?.effect], ['reject', 'rejects the packet with tcp-reset']);
+    assert.deepEqual([decision.verdict, matched[0]?.effect], ['reject', 'rejects the packet with tcp-reset']);
     assert.equal(follow(['-A INPUT -j MASQUERADE --random-fully']).source, 'link');
     assert.equal(follow(['-A INPUT -j SNAT --to-source 192.0.2.7:1024-2048']).source, '192.0.2.7');
     assert.equal(follow(['-A INPUT -j SNAT --to-source [fd00::7]:1024']).source, 'fd00::7');
@@ -188,11 +188,11 @@ describe('chains', () => {
     assert.deepEqual(unknown, [
       { at: 'filter/INPUT', rule: '-A INPUT -j DNAT --to-destination 10.0.0.1', part: '-j DNAT' },
     ]);
-    assert.equal(decision.fate, 'drop');
+    assert.equal(decision.verdict, 'drop');
   });
 
   it('a chain that calls itself has an end', () => {
-    assert.equal(follow(['-A INPUT -j A', '-A A -j A']).decision.fate, 'accept');
+    assert.equal(follow(['-A INPUT -j A', '-A A -j A']).decision.verdict, 'accept');
   });
 });
 

@@ -248,9 +248,9 @@ describe('verdicts and causes', () => {
         ],
       );
     }
-    const hop = ask('node', at('eth0', '192.168.50.11', 'failed'));
+    const delivery = ask('node', at('eth0', '192.168.50.11', 'failed'));
     assert.deepEqual(
-      hop.causes.map(({ text }) => text),
+      delivery.causes.map(({ text }) => text),
       [
         'no host on link eth0 answered for 192.168.50.11, the next hop to 10.244.2.11:8080, when the kernel last asked (neighbour FAILED)',
       ],

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { REQUESTS } from './loopback.js';
 
-/** The test machine as scripts/demo.mjs describes it, in the environment variable {@link GROUND_VARIABLE} as JSON. */
+/** The test machine as scripts/demo.mjs describes it, in the environment variable {@link HOST_VARIABLE} as JSON. */
 interface Outside {
   /** `User Mode Linux`. */
   readonly vehicle: string;
@@ -16,18 +16,18 @@ interface Outside {
 const PROCESS = fileURLToPath(new URL('./loopbackProcess.js', import.meta.url));
 /** Maximum time of the measurement, in ms. */
 const PATIENCE = 60_000;
-const GROUND_VARIABLE = 'KNP_DEMO_GROUND';
+const HOST_VARIABLE = 'KNP_DEMO_HOST';
 
 /** A sentence about the test machine, and the factor. */
-export interface Ground {
+export interface Slowdown {
   readonly text: string;
   /** `×2.9`; `×?` if the time on the machine is unknown. */
   readonly factor: string;
 }
 
 /** Measures the time here, and compares it with the time on the machine. */
-export async function measureGround(): Promise<Ground> {
-  const given = process.env[GROUND_VARIABLE];
+export async function measureSlowdown(): Promise<Slowdown> {
+  const given = process.env[HOST_VARIABLE];
   if (given === undefined) {
     return {
       text: `Measured in Linux ${release()}; npm run demo also compares it with the host.`,
@@ -35,15 +35,15 @@ export async function measureGround(): Promise<Ground> {
     };
   }
   const { stdout } = await promisify(execFile)(process.execPath, [PROCESS], { timeout: PATIENCE });
-  return describeGround(JSON.parse(given) as Outside, Number(stdout), release());
+  return describeSlowdown(JSON.parse(given) as Outside, Number(stdout), release());
 }
 
 /** The sentence, for times in ms. */
-export function describeGround(
+export function describeSlowdown(
   { vehicle, loopbackMs: outside }: Outside,
   here: number,
   kernel: string,
-): Ground {
+): Slowdown {
   const factor = `×${(here / outside).toFixed(1)}`;
   const times = `${here.toFixed(0)} ms here and ${outside.toFixed(0)} ms on this machine itself`;
   const measured = `${REQUESTS} HTTP requests over loopback took ${times}`;

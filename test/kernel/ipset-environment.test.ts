@@ -1,4 +1,4 @@
-// The surroundings of ipset: network namespaces, a machine without libipset or /etc/protocols, a process without privileges.
+// The environment of ipset: network namespaces, a machine without libipset or /etc/protocols, a process without privileges.
 // Needs: ipset
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';

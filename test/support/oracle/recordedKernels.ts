@@ -16,7 +16,7 @@ import type { RecordedMode, Scenario, ToolOutput } from './oracle.js';
 import { IptablesNode, IpvsNode, type TestNode } from './testNode.js';
 
 /** A kernel that a mode programs. */
-export interface Ground<Item, Operation extends KeyedOperation> {
+export interface RecordedKernel<Item, Operation extends KeyedOperation> {
   readonly mode: RecordedMode;
   /** A node on this kernel. */
   newNode(scenario: Scenario): TestNode<Item, Operation>;
@@ -31,11 +31,11 @@ export interface Ground<Item, Operation extends KeyedOperation> {
 }
 
 type Run<Item, Operation extends KeyedOperation, Result> = (
-  ground: Ground<Item, Operation>,
+  kernel: RecordedKernel<Item, Operation>,
 ) => Promise<Result>;
 
 /** Opens the kernel for a mode, runs, and closes it. In ipvs mode, nothing of any program is left for the next recording. */
-export const GROUNDS = {
+export const RECORDED_KERNELS = {
   async ipvs<Result>(scenario: Scenario, run: Run<IpvsItem, IpvsOperation, Result>): Promise<Result> {
     layOut(scenario);
     const kernel = await openIpvsKernel(false);

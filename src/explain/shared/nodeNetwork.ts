@@ -4,7 +4,7 @@ import type { LocalMatch } from '../../modes/shared/plan/localDetector.js';
 import { isLoopback } from '../../net/address.js';
 import { networkContains, parseNetwork } from '../../net/network.js';
 import type { ClientPlace } from '../explanation.js';
-import type { Packet, RuleSurroundings, Tested } from '../packet/packet.js';
+import type { Packet, RuleContext, Tested } from '../packet/packet.js';
 import { Topology } from '../packet/topology.js';
 import { type PathFacts, pathSettings, type Setting, settingIn } from './facts.js';
 
@@ -28,12 +28,12 @@ export interface ModeView {
    * load-balancer IP. The port decides if several Services have the address. Undefined if no Service has it.
    */
   kindOf(address: string, port: number): VirtualIPKind | undefined;
-  /** See {@link RuleSurroundings}. */
+  /** See {@link RuleContext}. */
   isRecent?(list: string, packet: Packet): Tested;
 }
 
 /** Answers questions about the facts of one explanation. Pure. */
-export class Surroundings implements RuleSurroundings {
+export class NodeNetwork implements RuleContext {
   readonly facts: PathFacts;
   readonly mode: ModeView;
   readonly topology: Topology;

@@ -2,7 +2,7 @@
 import type { Cause, Explanation, Step } from '../explanation.js';
 import type { Packet } from '../packet/packet.js';
 import { type Branch, branches, type Decision, type MatchedRule, walk } from '../packet/walk.js';
-import type { Surroundings } from './surroundings.js';
+import type { NodeNetwork } from './nodeNetwork.js';
 
 /** The purpose of a mode's rules, in words. */
 export interface RuleMeanings {
@@ -17,7 +17,7 @@ export interface RuleMeanings {
 }
 
 /** The result of several hooks. */
-export interface Passage {
+export interface HooksResult {
   /** The packet with its marks. */
   readonly packet: Packet;
   /** The decision against the packet, if there is one. */
@@ -27,13 +27,13 @@ export interface Passage {
 }
 
 /** The steps so far. */
-export class Trail {
+export class PathTrace {
   readonly steps: Step[] = [];
-  readonly #node: Surroundings;
+  readonly #node: NodeNetwork;
   readonly #meanings: RuleMeanings;
   readonly #notUnderstood = new Map<string, Explanation['notUnderstood'][number]>();
 
-  constructor(node: Surroundings, meanings: RuleMeanings) {
+  constructor(node: NodeNetwork, meanings: RuleMeanings) {
     this.#node = node;
     this.#meanings = meanings;
   }
@@ -58,8 +58,8 @@ export class Trail {
    * @param hooks `nat/PREROUTING`
    * @param quiet record steps only if the packet is stopped
    */
-  pass(hooks: readonly string[], packet: Packet, endpoint?: string, quiet = false): Passage {
-    let current: Passage = { packet };
+  pass(hooks: readonly string[], packet: Packet, endpoint?: string, quiet = false): HooksResult {
+    let current: HooksResult = { packet };
     for (const hook of hooks) {
       const {
         decision,
@@ -69,7 +69,7 @@ export class Trail {
         source,
       } = walk(this.#node.facts.tables, hook, current.packet, this.#node);
       this.#note(unknown);
-      const stopped = decision.fate !== 'accept';
+      const stopped = decision.verdict !== 'accept';
       if (stopped || !quiet) {
         this.rules(matched, endpoint);
       }
@@ -101,14 +101,14 @@ export class Trail {
 
   /** The result and the cause of a decision against a packet. */
   stop(decision: Decision, of: string): { readonly result: 'refused' | 'hangs'; readonly cause: Cause } {
-    const { fate, at, rule } = decision;
-    const result = fate === 'reject' ? 'refused' : 'hangs';
+    const { verdict, at, rule } = decision;
+    const result = verdict === 'reject' ? 'refused' : 'hangs';
     const own = this.#meanings.causeOf(decision, of);
     if (own) return { result, cause: own };
     const by = rule === undefined ? `the policy of ${at}` : `the rule ${rule} of table ${at.split('/')[0]}`;
     return {
       result,
-      cause: { code: 'Rule', text: `${by} ${fate === 'reject' ? 'rejects' : 'drops'} ${of}` },
+      cause: { code: 'Rule', text: `${by} ${verdict === 'reject' ? 'rejects' : 'drops'} ${of}` },
     };
   }
 

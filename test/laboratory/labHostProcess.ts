@@ -1,10 +1,10 @@
-// The process of a Station: a server and client in its network namespace, controlled by its parent.
+// The process of a LabHost: a server and client in its network namespace, controlled by its parent.
 import { createSocket, type RemoteInfo } from 'node:dgram';
 import { once } from 'node:events';
 import { Agent, createServer, get, type IncomingMessage } from 'node:http';
 import { performance } from 'node:perf_hooks';
+import type { Answer, Ask, Dial, Outcome, Serve } from './labHost.js';
 import { serveParent } from './namespaceProcess.js';
-import type { Answer, Ask, Dial, Outcome, Serve } from './station.js';
 
 serveParent(async (ask: Ask): Promise<Outcome | undefined> => {
   if (ask.do === 'dial') return dial(ask);

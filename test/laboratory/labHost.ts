@@ -2,7 +2,7 @@
 import { fileURLToPath } from 'node:url';
 import { NamespaceProcess } from './namespaceProcess.js';
 
-/** Serves HTTP and single datagrams on these ports until the station is closed. */
+/** Serves HTTP and single datagrams on these ports until the host is closed. */
 export interface Serve {
   readonly do: 'serve';
   /** Name of the server in its responses. */
@@ -38,15 +38,15 @@ export interface Answer {
 /** The outcome of a request: a response, an error code such as `ECONNREFUSED`, or `no answer`. */
 export type Outcome = (Answer | { readonly error: string }) & { readonly milliseconds: number };
 
-/** A request to a station. */
+/** A request to a host. */
 export type Ask = Serve | Dial;
 
-const PROCESS = fileURLToPath(new URL('./stationProcess.js', import.meta.url));
+const PROCESS = fileURLToPath(new URL('./labHostProcess.js', import.meta.url));
 /** Default time limit of a request, in ms: the VM may be busy, and a lost packet is repeated after 1 s. */
 const PATIENCE = 5000;
 
-/** A server and client in a namespace. */
-export class Station {
+/** A host of the laboratory: a server and client in a namespace. */
+export class LabHost {
   readonly #process: NamespaceProcess<Ask, Outcome | undefined>;
 
   private constructor(process: NamespaceProcess<Ask, Outcome | undefined>) {
@@ -54,8 +54,8 @@ export class Station {
   }
 
   /** Starts one; resolves when it is ready. */
-  static async open(namespace: string): Promise<Station> {
-    return new Station(await NamespaceProcess.open(namespace, PROCESS));
+  static async open(namespace: string): Promise<LabHost> {
+    return new LabHost(await NamespaceProcess.open(namespace, PROCESS));
   }
 
   /** Serves on these ports, HTTP on those of TCP; resolves when it listens. */
@@ -85,7 +85,7 @@ export class Station {
     { from, keep, patience = PATIENCE }: Partial<Dial>,
   ): Promise<Outcome> {
     const outcome = await this.#process.ask({ do: 'dial', protocol, address, port, from, keep, patience });
-    if (!outcome) throw new Error('a station returned no outcome');
+    if (!outcome) throw new Error('a host returned no outcome');
     return outcome;
   }
 }

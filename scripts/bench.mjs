@@ -14,8 +14,7 @@ import { BUILD_PACKAGES, ensurePackages, WITNESS_PACKAGES } from './lib/packages
 import { nodeScript } from './lib/steps.mjs';
 import { readyVehicle } from './vm/vehicles.mjs';
 
-// The command of the package: its memory is measured too.
-const COMMAND = [process.execPath, join(CHECKOUT, 'dist/command/main.js'), 'bench'];
+const COMMAND = [process.execPath, join(CHECKOUT, 'dist/bench/main.js')];
 
 // 10 000 Services with 10 endpoints in the guest's kernel, in the proxy, and in the API server.
 const GUEST = ['--memory', '4096', '--timeout', '14400'];
@@ -73,7 +72,7 @@ function build() {
 async function runsOf(wanted, inVm) {
   // The build has made it.
   const { OF_IPVS, SCENARIOS, SIZELESS } = await import(
-    pathToFileURL(join(CHECKOUT, 'dist/src/bench/scenarios.js')).href
+    pathToFileURL(join(CHECKOUT, 'dist/bench/scenarios.js')).href
   );
   /** @type {string[]} */
   const all = SCENARIOS.map((/** @type {{ name: string }} */ { name }) => name);

@@ -1,6 +1,6 @@
 // Builds the C++ parts, if their sources have changed since the last build.
 //
-//   node scripts/build-native.mjs            the addon, build/Release/knp.node (node-gyp, binding.gyp)
+//   node scripts/build-native.mjs            the addons of the library and of the benchmark, build/Release/ (node-gyp)
 //   node scripts/build-native.mjs --tests    C++ unit tests with sanitizers, build-cmake/tests/ (CMakeLists.txt)
 //   node scripts/build-native.mjs --threads  those with several threads, with ThreadSanitizer, build-cmake/threads/
 //   node scripts/build-native.mjs --instructions  the program whose instructions are counted, as the addon is optimized
@@ -46,7 +46,8 @@ process.exitCode = await reportFailures('build-native', () => {
 /** @param {boolean} force */
 function buildAddon(force) {
   const output = join(CHECKOUT, 'build', 'Release', 'knp.node');
-  onlyWhenChanged({ output, inputs: addonSources(), with: COMPILER, force }, () => {
+  const inputs = ['binding.gyp', ...addonSources(), ...filesBelow('bench/native', /\.(cc|h)$/)];
+  onlyWhenChanged({ output, inputs, with: COMPILER, force }, () => {
     requireTools([firstWord(CXX), 'make', 'python3'], 'apt-get install g++ make python3');
     const gyp = join(CHECKOUT, 'node_modules', 'node-gyp', 'bin', 'node-gyp.js');
     if (!existsSync(gyp)) throw new Failure('node-gyp is not installed: run npm install');
@@ -72,7 +73,8 @@ function buildTests(name, optimization, options, targets, force) {
   const folder = join(CHECKOUT, 'build-cmake', name);
   const output = join(folder, targets[0]);
   const sources = /\.(cc|h|txt)$/;
-  const inputs = ['CMakeLists.txt', ...filesBelow('native', sources), ...filesBelow('test/native', sources)];
+  const folders = ['native', 'bench/native', 'test/native'];
+  const inputs = ['CMakeLists.txt', ...folders.flatMap((each) => filesBelow(each, sources))];
   onlyWhenChanged({ output, inputs, with: COMPILER, force }, () => {
     requireTools([firstWord(CXX), 'make', 'cmake'], 'apt-get install g++ make cmake');
     const flags = ['-DCMAKE_BUILD_TYPE=RelWithDebInfo', `-DCMAKE_CXX_FLAGS_RELWITHDEBINFO=${optimization}`];

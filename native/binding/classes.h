@@ -5,7 +5,6 @@
 
 namespace knp::binding {
 
-void InitBench(Napi::Object exports);
 void InitConntrack(Napi::Object exports);
 void InitIpset(Napi::Object exports);
 void InitIpvs(Napi::Object exports);

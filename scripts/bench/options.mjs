@@ -1,11 +1,11 @@
-// The command line of `npm run bench`: its own options, and those of `kube-netlink-proxy bench`.
+// The command line of `npm run bench`: its own options, and those of the benchmark.
 
 import { Failure } from '../lib/failure.mjs';
 import { vehicleNamed } from '../vm/vehicles.mjs';
 
 export const HELP = `Usage: npm run bench [-- OPTIONS]
 
-Runs the benchmark of \`kube-netlink-proxy bench\` from this checkout. The scenarios of IPVS run in the vehicle of the kernel
+Builds and runs the benchmark. The scenarios of IPVS run in the vehicle of the kernel
 tests (npm run vm -- --help), the others on this machine's kernel, in network namespaces of their own, if you are root. Both
 results are shown as one report. Progress is on standard error.
 
@@ -13,17 +13,17 @@ results are shown as one report. Progress is on standard error.
   --json              same as -o json
   --help              print this text
 
-  --scenarios, --opponents, --sizes, --repetitions, --budget, --sample, --seed, --quick, --system-calls: what is measured
+  --scenarios, --methods, --sizes, --repetitions, --budget, --sample, --seed, --quick, --system-calls: what is measured
   --targets, -o FORMAT, --folder DIR: what is shown
   --against COMMAND, --pass-pattern PATTERN: another proxy, in the vehicle
 
-\`node dist/src/cli/main.js bench --help\` describes them. The document of the repository is written by
+\`node dist/bench/main.js --help\` describes them. The document of the repository is written by
 \`npm run bench -- --folder docs\`.
 `;
 
 /** Options with a value that are for the measurement. */
 const MEASURED = [
-  '--opponents',
+  '--methods',
   '--sizes',
   '--repetitions',
   '--budget',

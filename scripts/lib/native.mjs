@@ -9,7 +9,7 @@ import { Failure } from './failure.mjs';
 /** The sources of the addon, relative to the checkout. */
 export function addonSources() {
   const sources = filesBelow('native', /\.(cc|h|gypi|txt)$/);
-  return ['binding.gyp', ...sources.filter((path) => !path.startsWith('native/fuzz/'))];
+  return sources.filter((path) => !path.startsWith('native/fuzz/'));
 }
 
 /**

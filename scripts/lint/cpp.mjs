@@ -6,7 +6,7 @@ import { CHECKOUT, filesBelow } from '../lib/checkout.mjs';
 import { ensurePackages } from '../lib/packages.mjs';
 import { step } from '../lib/steps.mjs';
 
-const FOLDERS = ['native', 'test/native'];
+const FOLDERS = ['native', 'bench/native', 'test/native'];
 // clang-tidy needs the compiler options of each file, which CMake exports.
 const COMMANDS = 'build-cmake';
 

@@ -98,7 +98,9 @@ function workFolder(target) {
   const folder = join(CHECKOUT, '.cache', 'prebuild', target.name, 'work');
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(join(folder, 'native'), { recursive: true });
-  for (const file of ['binding.gyp', 'package.json']) copyFileSync(join(CHECKOUT, file), join(folder, file));
+  copyFileSync(join(CHECKOUT, 'package.json'), join(folder, 'package.json'));
+  // The checkout's has the addon of the benchmark too.
+  writeFileSync(join(folder, 'binding.gyp'), '{ "includes": ["native/addon.gypi"] }\n');
   for (const name of readdirSync(join(CHECKOUT, 'native'))) {
     if (name !== SOURCES) symlinkSync(join(CHECKOUT, 'native', name), join(folder, 'native', name));
   }

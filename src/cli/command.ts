@@ -26,13 +26,12 @@ export type CommandName =
   | 'plan'
   | 'diff'
   | 'explain'
-  | 'bench'
   | 'completion'
   | 'man';
 
 /** A command with its own options. */
-export interface CommandDefinition {
-  readonly name: CommandName;
+export interface CommandDefinition<Name extends string = CommandName> {
+  readonly name: Name;
   /** Its purpose in one line. */
   readonly summary: string;
   readonly description: string;

@@ -5,18 +5,28 @@ import { FLAGS, type Flag } from '../config/flags.js';
 import { FLAG_TYPES } from '../config/flagTypes.js';
 import { closestTo } from '../config/suggestion.js';
 import { beside, wrapped } from '../config/wrap.js';
-import type { CommandDefinition, OptionDefinition } from './command.js';
+import type { CommandDefinition, CommandName, OptionDefinition } from './command.js';
 import { COMMANDS, outputOption } from './definitions.js';
 
+/** A program with commands. */
+export interface Program<Name extends string> {
+  /** The words before the name of a command. */
+  readonly name: string;
+  readonly commands: readonly CommandDefinition<Name>[];
+}
+
+/** The commands of the package. */
+const PACKAGE: Program<CommandName> = { name: 'kube-netlink-proxy', commands: COMMANDS };
+
 /** The arguments of a command, read by its definition. */
-export interface ReadArguments {
-  readonly definition: CommandDefinition;
+export interface ReadArguments<Name extends string = CommandName> {
+  readonly definition: CommandDefinition<Name>;
   readonly args: readonly string[];
   readonly options: Readonly<Record<string, unknown>>;
 }
 
 /** The result: a command to run, or a text to print. */
-export type Reading = ReadArguments | { readonly help: string };
+export type Reading<Name extends string = CommandName> = ReadArguments<Name> | { readonly help: string };
 
 /** Flags of the agent that the help of a command lists; the others are in `--help` of the agent. */
 const LISTED_FLAGS: ReadonlySet<string> = new Set([
@@ -37,11 +47,22 @@ const INPUT_GROUP = 'Flags of the agent (kube-netlink-proxy --help lists the oth
  * @param columns width of the help
  */
 export function readCommand(args: readonly string[], columns: number): Reading {
+  return readCommandOf(PACKAGE, args, columns);
+}
+
+/** As {@link readCommand}, of another program. */
+export function readCommandOf<Name extends string>(
+  { name, commands }: Program<Name>,
+  args: readonly string[],
+  columns: number,
+): Reading<Name> {
   let help = '';
-  let found: ReadArguments | undefined;
-  const program = createProgram(columns, (read) => {
-    found = read;
-  });
+  let found: ReadArguments<Name> | undefined;
+  const program = new Command(name).helpCommand(false);
+  for (const definition of commands)
+    addCommand(program, definition, columns, (read) => {
+      found = read;
+    });
   for (const command of [program, ...program.commands]) {
     command
       .exitOverride()
@@ -65,18 +86,12 @@ export function readCommand(args: readonly string[], columns: number): Reading {
   return found ?? { help };
 }
 
-/** All commands. `act` is called with the arguments of the one that was given. */
-function createProgram(columns: number, act: (read: ReadArguments) => void): Command {
-  const program = new Command('kube-netlink-proxy').helpCommand(false);
-  for (const definition of COMMANDS) addCommand(program, definition, columns, act);
-  return program;
-}
-
-function addCommand(
+/** Adds a command. `act` is called with its arguments if it was given. */
+function addCommand<Name extends string>(
   program: Command,
-  definition: CommandDefinition,
+  definition: CommandDefinition<Name>,
   columns: number,
-  act: (read: ReadArguments) => void,
+  act: (read: ReadArguments<Name>) => void,
 ): void {
   const command = program
     .command(definition.name)
@@ -95,7 +110,7 @@ function addCommand(
       if (!AGENT_FLAGS.has(name)) command.addOption(inputOption(name, flag));
     }
   }
-  command.addHelpText('after', () => `\n${footer(definition, columns)}`);
+  command.addHelpText('after', () => `\n${footer(program.name(), definition, columns)}`);
   command.action(() => act({ definition, args: command.args, options: command.opts() }));
 }
 
@@ -125,14 +140,14 @@ function inputOption(name: string, { type, help, short }: Flag): Option {
   return LISTED_FLAGS.has(name) ? option.helpGroup(INPUT_GROUP) : option.hideHelp();
 }
 
-function footer({ statuses, examples }: CommandDefinition, columns: number): string {
+function footer(program: string, { statuses, examples }: CommandDefinition<string>, columns: number): string {
   return [
     'Exit status:',
     ...statuses.flatMap(([status, meaning]) => beside(`  ${status}`, meaning, 5, columns)),
     '',
     'Examples:',
     ...examples.flatMap(([args, purpose]) => [
-      ...wrapped(`  kube-netlink-proxy ${args}`, columns, 6),
+      ...wrapped(`  ${program} ${args}`, columns, 6),
       ...beside('', purpose, 6, columns),
     ]),
     '',

@@ -10,7 +10,6 @@ export const RUNNERS: Readonly<Record<CommandName, () => Promise<CommandRunner>>
   plan: async () => (await import('./plan.js')).runPlan,
   diff: async () => (await import('./diff.js')).runDiff,
   explain: async () => (await import('./explain/explain.js')).runExplain,
-  bench: async () => (await import('./bench/bench.js')).runBenchCommand,
   completion: async () => (await import('./completion/completion.js')).runCompletion,
   man: async () => (await import('./manPage.js')).runMan,
 };

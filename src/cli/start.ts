@@ -1,12 +1,11 @@
 // Reads the command line, prints help or runs the command, and sets the exit status. main.ts imports it.
 import { readFlags, splitFlags, UsageError } from '../config/commandLine.js';
 import { helpText, usageText } from '../config/help.js';
-import { ConfigurationError } from '../config/load.js';
-import { escapedLines } from '../errors.js';
+import { ErrorWithNextStep } from '../errors.js';
 import { FAILED } from './command.js';
 import { COMMAND_NAMES, COMMANDS, HELP } from './definitions.js';
 import { keepYoungGenerationSmall } from './heap.js';
-import { nextStepOf } from './nextStep.js';
+import { errorLines } from './nextStep.js';
 import { columnsOf } from './output/output.js';
 import { stopSignal } from './signals.js';
 import { VERSION } from './version.js';
@@ -14,10 +13,14 @@ import { VERSION } from './version.js';
 /** Exit status of an agent that failed, as of kube-proxy. */
 const AGENT_FAILED = 1;
 
+/** Users may know it from an earlier version. */
+const BENCH_PLACE = 'in a checkout of kube-netlink-proxy, run: npm run bench';
+
 async function main(): Promise<number> {
   const args = process.argv.slice(2);
   const split = splitFlags(args, COMMAND_NAMES);
   try {
+    if (args[0] === 'bench') throw new ErrorWithNextStep('bench is not in the package', BENCH_PLACE);
     if (split.command === undefined) return await runAgent(args);
     // Imported late, so that the agent does not load the libraries of the other commands.
     const { runCommand } = await import('./commands.js');
@@ -55,11 +58,7 @@ function printError(error: unknown, command: string | undefined): void {
     const usage = `kube-netlink-proxy help ${command} describes the command.\n\n`;
     process.stderr.write(command === undefined || command === HELP ? usageText() : usage);
   }
-  const message = error instanceof Error ? error.message : String(error);
-  const lines = error instanceof ConfigurationError ? message.split('\n') : [message];
-  for (const line of lines) process.stderr.write(`Error: ${escapedLines(line)}\n`);
-  const nextStep = nextStepOf(error);
-  if (nextStep !== undefined) process.stderr.write(`Next step: ${nextStep}\n`);
+  for (const line of errorLines(error)) process.stderr.write(`${line}\n`);
 }
 
 function rawVersion(): string {

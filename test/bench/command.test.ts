@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import type { AgainstReport } from '../../src/bench/against/types.js';
-import type { BenchReport } from '../../src/bench/types.js';
+import type { AgainstReport } from '../../bench/against/types.js';
+import type { BenchReport } from '../../bench/types.js';
 import { bench } from '../support/benchmark/benchProcess.js';
 import { ROOT } from '../support/paths.js';
 
@@ -12,7 +12,7 @@ test('the proxy, the limit and the tools are measured, and the targets with them
   const scenarios = [
     '--scenarios',
     'full,endpoint,oneOperation,memory',
-    '--opponents',
+    '--methods',
     'ours,raw,rawSingle,toolBatch',
   ];
   const { status, stdout, stderr } = bench([
@@ -22,17 +22,17 @@ test('the proxy, the limit and the tools are measured, and the targets with them
   assert.equal(status, 0, stderr);
   const { figures, unavailable, targets, machine, memory } = JSON.parse(stdout) as BenchReport;
   assert.deepEqual(unavailable, []);
-  const measured = figures.map(({ scenario, opponent }) => `${scenario} ${opponent}`);
+  const measured = figures.map(({ scenario, method }) => `${scenario} ${method}`);
   const missing = ['full ours', 'full raw', 'full toolBatch', 'endpoint ours', 'oneOperation ours'];
   assert.deepEqual(
     missing.filter((name) => !measured.includes(name)),
     [],
     `${measured}`,
   );
-  for (const { scenario, opponent, wall } of figures) {
-    assert.ok(wall.min > 0 && wall.min <= wall.median && wall.median <= wall.max, `${scenario} ${opponent}`);
+  for (const { scenario, method, wall } of figures) {
+    assert.ok(wall.min > 0 && wall.min <= wall.median && wall.median <= wall.max, `${scenario} ${method}`);
   }
-  const changed = figures.find(({ scenario, opponent }) => scenario === 'endpoint' && opponent === 'ours');
+  const changed = figures.find(({ scenario, method }) => scenario === 'endpoint' && method === 'ours');
   assert.equal(changed?.messages, 2, 'one addition and one deletion');
   assert.ok(
     targets.length > 10 && targets.every(({ value, reason }) => value !== undefined || reason),

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { test } from 'node:test';
-import type { BenchReport } from '../../src/bench/types.js';
+import type { BenchReport } from '../../bench/types.js';
 import { bench, startBench } from '../support/benchmark/benchProcess.js';
 import { AS_NOBODY } from '../support/namespaces/asNobody.js';
 import { tools } from '../support/namespaces/tools.js';
@@ -37,23 +37,21 @@ test('a report, a document and charts, and the node as before', (t) => {
   const { figures } = JSON.parse(stdout) as BenchReport;
   assert.deepEqual([...new Set(figures.map(({ scenario }) => scenario))], ['ipset', 'addresses']);
   assert.deepEqual(readdirSync(join(folder, 'benchmarks')).sort(), [
-    'addresses-dark.svg',
     'addresses.svg',
-    'ipset-dark.svg',
     'ipset.svg',
     'report.json',
   ]);
   const document = readFileSync(join(folder, 'benchmarks.md'), 'utf8');
   assert.match(
     document,
-    /<img alt="Add entries to sets: time by number of Services" src="benchmarks\/ipset\.svg"\/>/,
+    /\n!\[Add entries to sets: time by number of Services\]\(benchmarks\/ipset\.svg\)\n/,
   );
   assert.match(stderr, /measures in a new network namespace/);
 });
 
 test('Ctrl-C ends it with all its processes', async () => {
   const [before, processes] = [state(), benchProcesses()];
-  const child = startBench(['--scenarios', 'ipset', '--sizes', '10000', '--opponents', 'execFile']);
+  const child = startBench(['--scenarios', 'ipset', '--sizes', '10000', '--methods', 'execFile']);
   const lines = createInterface({ input: child.stderr as NodeJS.ReadableStream });
   const closed = once(child, 'close');
   let text = '';

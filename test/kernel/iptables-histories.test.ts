@@ -10,7 +10,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, it } from 'node:test';
-import { loadAddon } from '../../src/kernel/shared/addon.js';
+import { loadBenchAddon } from '../../bench/addon.js';
 import { type HistoryCounts, runHistory } from '../support/clusters/history.js';
 import { selectBackend } from '../support/namespaces/iptablesBackend.js';
 
@@ -38,7 +38,7 @@ for (const backend of ['nft', 'legacy'] as const) {
     };
     const failed: string[] = [];
     for (const seed of SEEDS) {
-      loadAddon().enterNewNetworkNamespace();
+      loadBenchAddon().enterNewNetworkNamespace();
       await runHistory(seed, 'iptables', counts, true).catch((error) => {
         failed.push(`HISTORY=${seed} npm test -- --only kernel iptables-histories\n${error.stack}`);
       });

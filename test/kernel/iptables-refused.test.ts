@@ -6,10 +6,10 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
+import { loadBenchAddon } from '../../bench/addon.js';
 import { NetlinkError } from '../../src/errors.js';
 import { openIptables } from '../../src/kernel/iptables/index.js';
 import type { Iptables, IptablesOperation } from '../../src/kernel/iptables/types.js';
-import { loadAddon } from '../../src/kernel/shared/addon.js';
 import { FakeKernel } from '../../src/kernel/testing/index.js';
 import type { SyncSummary } from '../../src/reconcile/summary.js';
 import { HOST, service, slice } from '../support/clusters/manifests.js';
@@ -106,7 +106,7 @@ for (const backend of ['nft', 'legacy'] as const) {
   describe(backend, () => {
     it('refused rules of Services, of shared chains and of the node leave out only what has them', async (context) => {
       selectBackend(backend);
-      loadAddon().enterNewNetworkNamespace();
+      loadBenchAddon().enterNewNetworkNamespace();
       const real = openIptables();
       context.after(() => real.close());
       let spoils: Spoils | undefined = SPOILS;
@@ -140,7 +140,7 @@ for (const backend of ['nft', 'legacy'] as const) {
 
     it('a clusterCIDR with all addresses refuses nothing', async (context) => {
       selectBackend(backend);
-      loadAddon().enterNewNetworkNamespace();
+      loadBenchAddon().enterNewNetworkNamespace();
       const iptables = openIptables();
       context.after(() => iptables.close());
       const configuration = { clusterCIDR: '0.0.0.0/0,::/0' };

@@ -7,8 +7,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
+import { loadBenchAddon } from '../../bench/addon.js';
 import { openIptables } from '../../src/kernel/iptables/index.js';
-import { loadAddon } from '../../src/kernel/shared/addon.js';
 import { FakeKernel } from '../../src/kernel/testing/index.js';
 import { HOST, service, slice } from '../support/clusters/manifests.js';
 import { type Backend, selectBackend } from '../support/namespaces/iptablesBackend.js';
@@ -54,7 +54,7 @@ function repeatedIn(lines: readonly string[]): string[] {
 /** The lines that a start in an empty namespace makes. */
 async function expected(backend: Backend, text: string): Promise<string[]> {
   selectBackend(backend);
-  loadAddon().enterNewNetworkNamespace();
+  loadBenchAddon().enterNewNetworkNamespace();
   const iptables = openIptables();
   try {
     const node = new IptablesNode(HOST, Object.assign(new FakeKernel(), { iptables }), false);
@@ -75,7 +75,7 @@ for (const [before, now] of [
       const later = objects('10.244.1.2', '10.244.1.3');
       const whole = await expected(now, later);
       selectBackend(before);
-      loadAddon().enterNewNetworkNamespace();
+      loadBenchAddon().enterNewNetworkNamespace();
       const iptables = openIptables();
       context.after(() => iptables.close());
       const replaced: string[] = [];

@@ -10,11 +10,11 @@ import { performance } from 'node:perf_hooks';
 import { after, afterEach, beforeEach, describe, it } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
+import { loadBenchAddon } from '../../bench/addon.js';
 import { type IptablesClient, openIptables } from '../../src/kernel/iptables/index.js';
 import { Restorer, type RestorerOptions } from '../../src/kernel/iptables/restorer.js';
 import { restoreTables } from '../../src/kernel/iptables/text.js';
 import type { IptablesOperation } from '../../src/kernel/iptables/types.js';
-import { loadAddon } from '../../src/kernel/shared/addon.js';
 import { codesOf, iptablesContract, setChain } from '../support/contract/iptables.js';
 
 const PATH = process.env['PATH'];
@@ -71,7 +71,7 @@ function restorerOf(options: RestorerOptions, reports: string[]): Restorer {
 const tablesOf = (...operations: IptablesOperation[]) => restoreTables(operations);
 
 beforeEach(() => {
-  loadAddon().enterNewNetworkNamespace();
+  loadBenchAddon().enterNewNetworkNamespace();
   rmSync(starts, { force: true });
 });
 afterEach(async () => {

@@ -1,8 +1,8 @@
 // The raw limits of the benchmark: what they refuse, and what they count.
 #include <cerrno>
 
-#include "bench/commands.h"
-#include "bench/messages.h"
+#include "bench/native/commands.h"
+#include "bench/native/messages.h"
 #include "check.h"
 #include "netlink/message_builder.h"
 

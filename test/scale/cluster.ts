@@ -4,7 +4,7 @@
 //
 // Prints the server's URL. Each line on standard input removes an endpoint, or adds it again.
 import { createInterface } from 'node:readline';
-import type { RawObject } from '../../src/bench/apiServer/store.js';
+import type { RawObject } from '../../bench/apiServer/store.js';
 import { ApiServer } from '../support/apiServer/server.js';
 
 /** The nth Service: a cluster IP with two ports, every tenth a node port. */

@@ -158,8 +158,6 @@ const FLOORS: readonly Floor[] = [
     outside: /^(node:.*|prom-client)$/,
   },
   { name: 'proxy', files: /^(proxy|index)\.ts$/, imports: ['*'], outside: /^node:(perf_hooks|util)$/ },
-  // The benchmark runs the proxy and the clients of the kernel, and wires them itself.
-  { name: 'bench', files: /^bench\//, imports: ['*'], outside: EVERYTHING },
   { name: 'agent', files: /^agent\//, imports: ['*'], outside: ALL_BUT_CHILD_PROCESS },
   { name: 'cli', files: /^cli\//, imports: ['*'], outside: EVERYTHING },
 ];

@@ -2,7 +2,7 @@
 // known state of the kernel. Measured as the difference between two clusters, so that the fixed part does not count.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { emptyKernel } from '../../src/bench/modes.js';
+import { emptyKernel } from '../../bench/modes.js';
 import { createIpvsMode, IPVS_DEFAULTS } from '../../src/modes/ipvs/index.js';
 import { decodeObject } from '../../src/objects/decode.js';
 import type { KubernetesObject } from '../../src/objects/types.js';

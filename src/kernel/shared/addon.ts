@@ -163,56 +163,6 @@ export interface NativeDeletion {
   readonly failed: Uint8Array;
 }
 
-/** The cost of a piece of work. Times are in ns. */
-export interface NativeCost {
-  readonly wall: number;
-  /** CPU time of all threads of the process. */
-  readonly user: number;
-  readonly system: number;
-  /** CPU time of the children that ended. */
-  readonly children: number;
-  /** System calls of the process. */
-  readonly systemCalls: number;
-  /** Messages that were sent by netlink. */
-  readonly messages: number;
-  readonly processes: number;
-}
-
-/** Messages that a loop in C++ sends: `native/bench/messages.h`. Throws a {@link NativeError}. */
-export interface NativePreparedMessages {
-  /** Sends all of them once, on the JavaScript thread and in its network namespace. */
-  send(): NativeCost;
-}
-
-/** Commands that a loop in C++ runs: `native/bench/commands.h`. Throws a {@link NativeError}. */
-export interface NativePreparedCommands {
-  /** Runs all of them once, in the network namespace of the JavaScript thread. */
-  run(): NativeCost;
-}
-
-/** The exports of the addon for the benchmark: `native/binding/bench_binding.cc`. */
-export interface NativeBench {
-  /**
-   * `messages`: struct nlmsghdr, payload, padding to 4 bytes; `load`: messages in one buffer; `datagramSize`: bytes offered to
-   * recv(2).
-   */
-  readonly PreparedMessages: new (
-    protocol: number,
-    messages: Uint8Array,
-    load: number,
-    datagramSize: number,
-  ) => NativePreparedMessages;
-  /** `commands`: program and arguments; `input`: the standard input of each. */
-  readonly PreparedCommands: new (
-    commands: readonly (readonly string[])[],
-    input: Uint8Array,
-  ) => NativePreparedCommands;
-  /** Entries of 8 bytes: IPv4 address, port in the machine's byte order, protocol (0: without port), 0. */
-  addEntriesWithLibipset(set: string, entries: Uint8Array): NativeCost;
-  /** Moves the JavaScript thread, and the processes that it starts, to a new network namespace. Needs CAP_SYS_ADMIN. */
-  enterNewNetworkNamespace(): void;
-}
-
 /** How a program ended: `native/binding/process_binding.cc`. */
 export interface NativeEnd {
   /** Exit status; 0 if a signal ended it. */
@@ -279,7 +229,7 @@ export interface NativeSession {
 }
 
 /** The exports of the addon. */
-export interface Addon extends NativeBench {
+export interface Addon {
   readonly IpvsClient: new () => NativeIpvsClient;
   /** `protocol`: `NETLINK_…`, a number; `strictChecking`: `NETLINK_GET_STRICT_CHK`. */
   readonly NetlinkClient: new (

@@ -2,7 +2,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
-import { type EncodedBody, encodeBody } from '../../../src/bench/apiServer/responses.js';
+import { type EncodedBody, encodeBody } from '../../../bench/apiServer/responses.js';
 
 /** A fault of one request. */
 export type Fault =

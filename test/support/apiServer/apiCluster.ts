@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
 import { parseAllDocuments } from 'yaml';
-import type { RawObject } from '../../../src/bench/apiServer/store.js';
+import type { RawObject } from '../../../bench/apiServer/store.js';
 import { ApiServer, type ApiServerOptions } from './server.js';
 
 /** A running API server with objects from manifests. */

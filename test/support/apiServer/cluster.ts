@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict';
 import { setTimeout as wait } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
+import { parseSelectors } from '../../../bench/apiServer/store.js';
 import { ApiSource, type ApiSourceOptions, type ApiTrouble } from '../../../src/api/apiSource.js';
 import { ApiClient } from '../../../src/api/client.js';
 import { type ConnectionOptions, connectToApi } from '../../../src/api/connection.js';
-import { parseSelectors } from '../../../src/bench/apiServer/store.js';
 import { describeProblem } from '../../../src/errors.js';
 import { decodeObject } from '../../../src/objects/decode.js';
 import type { KubernetesObject } from '../../../src/objects/types.js';

@@ -1,5 +1,5 @@
 // Objects for tests, in the format of the API server.
-import type { RawObject } from '../../../src/bench/apiServer/store.js';
+import type { RawObject } from '../../../bench/apiServer/store.js';
 
 /** A Service in namespace demo. */
 export function service(name: string, clusterIP: string, labels: Record<string, string> = {}): RawObject {

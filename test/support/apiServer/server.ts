@@ -5,14 +5,14 @@ import { createServer as createTlsServer } from 'node:https';
 import type { Server, Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { TLSSocket } from 'node:tls';
-import { sendStatus } from '../../../src/bench/apiServer/responses.js';
+import { sendStatus } from '../../../bench/apiServer/responses.js';
 import {
   eventLine,
   ApiServer as PlainServer,
   RESOURCES,
   type ReceivedRequest,
   type Watcher,
-} from '../../../src/bench/apiServer/server.js';
+} from '../../../bench/apiServer/server.js';
 import { type Fault, reset, sendDamaged, writePieces } from './answers.js';
 import type { KeyPair } from './certificates.js';
 import { faultsOfEvent } from './eventRules.js';

@@ -1,6 +1,10 @@
-// The command bench, as a user runs it.
+// The benchmark, as a user runs it.
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { COMMAND } from '../../laboratory/proxyProcess.js';
+import { join } from 'node:path';
+import { ROOT } from '../paths.js';
+
+/** The program that `npm run bench` starts. */
+export const PROGRAM = join(ROOT, 'dist/bench/main.js');
 
 /** Time limit of a run, in ms. */
 const LIMIT = 300_000;
@@ -10,7 +14,7 @@ export function bench(
   args: readonly string[],
   { env = process.env, launcher = [] }: { env?: NodeJS.ProcessEnv; launcher?: readonly string[] } = {},
 ) {
-  const [program, ...rest] = [...launcher, process.execPath, COMMAND, 'bench', ...args];
+  const [program, ...rest] = [...launcher, process.execPath, PROGRAM, ...args];
   const { status, stdout, stderr } = spawnSync(program ?? '', rest, {
     encoding: 'utf8',
     timeout: LIMIT,
@@ -22,7 +26,7 @@ export function bench(
 
 /** Starts it with its progress as lines on standard error. */
 export function startBench(args: readonly string[]): ChildProcess {
-  return spawn(process.execPath, [COMMAND, 'bench', '--progress', 'lines', ...args], {
+  return spawn(process.execPath, [PROGRAM, '--progress', 'lines', ...args], {
     stdio: ['ignore', 'pipe', 'pipe'],
   });
 }

@@ -1,9 +1,9 @@
 // Reports of benchmarks, made up for tests of their output.
-import type { BenchReport, Figure, OpponentName } from '../../../src/bench/types.js';
+import type { BenchReport, Figure, MethodName } from '../../../bench/types.js';
 
 /** A figure of full programming with a median, in ms; the least is its half and the greatest its double. */
 export function figure(
-  opponent: OpponentName,
+  method: MethodName,
   services: number,
   median: number,
   more: Partial<Figure> = {},
@@ -11,7 +11,7 @@ export function figure(
   const spread = { min: median / 2, median, max: median * 2, values: [median, median / 2, median * 2] };
   return {
     scenario: 'full',
-    opponent,
+    method,
     size: { services, endpoints: 10 },
     operations: services * 14,
     wall: spread,
@@ -48,7 +48,7 @@ export function report(more: Partial<BenchReport> = {}): BenchReport {
         { services: 10_000, endpoints: 10 },
       ],
       scenarios: ['full', 'conntrack'],
-      opponents: ['ours', 'raw', 'execFile'],
+      methods: ['ours', 'raw', 'execFile'],
       repetitions: 3,
       budget: 60,
       seed: 1,

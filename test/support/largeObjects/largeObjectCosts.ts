@@ -1,7 +1,7 @@
 // What the largest objects of a tenant cost, from JSON to the operations on a fake kernel, and the same parts in ordinary objects.
 import assert from 'node:assert/strict';
+import type { RawObject } from '../../../bench/apiServer/store.js';
 import { LeftOut } from '../../../src/agent/leftOut.js';
-import type { RawObject } from '../../../src/bench/apiServer/store.js';
 import { decodeObject } from '../../../src/objects/decode.js';
 import { Interning } from '../../../src/objects/interning.js';
 import type { KubernetesObject } from '../../../src/objects/types.js';

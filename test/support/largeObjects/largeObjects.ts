@@ -1,5 +1,5 @@
 // Objects that a tenant may create, with many parts in one list: a single large object, or the same parts in ordinary ones.
-import type { RawObject } from '../../../src/bench/apiServer/store.js';
+import type { RawObject } from '../../../bench/apiServer/store.js';
 
 /**
  * The objects of one Service with `count` parts, from part `first` on. The name contains the number of its cluster IP.

@@ -6,7 +6,7 @@
 // ROW is a list of largeObjects.ts, in Services with ORDINARY parts each; all PARTS are in one if ORDINARY is 0. Prints the server's
 // URL. Each line on standard input changes the objects once. Prints the number of stored objects after each change.
 import { createInterface } from 'node:readline';
-import type { RawObject } from '../../../src/bench/apiServer/store.js';
+import type { RawObject } from '../../../bench/apiServer/store.js';
 import { node } from '../apiServer/objects.js';
 import { ApiServer } from '../apiServer/server.js';
 import { LARGE_OBJECTS, portsAndEndpoints } from './largeObjects.js';

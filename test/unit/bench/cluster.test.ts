@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { makeCluster, NODE_NAME, VITAL_ADDRESSES } from '../../../src/bench/cluster.js';
+import { makeCluster, NODE_NAME, VITAL_ADDRESSES } from '../../../bench/cluster.js';
 
 const SIZE = { services: 25, endpoints: 4 };
 

@@ -1,19 +1,19 @@
 // Tables, the document in Markdown, merged reports, and reports that are read again.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { markdownDocument, markdownTable } from '../../../src/bench/output/markdown.js';
-import { mergeReports } from '../../../src/bench/output/merge.js';
-import { InvalidReport, readReports } from '../../../src/bench/output/readReport.js';
-import { summaryText } from '../../../src/bench/output/summary.js';
+import { benchFiles } from '../../../bench/cli/folder.js';
+import { reportLines, targetLines } from '../../../bench/cli/text.js';
+import { markdownDocument, markdownTable } from '../../../bench/output/markdown.js';
+import { mergeReports } from '../../../bench/output/merge.js';
+import { InvalidReport, readReports } from '../../../bench/output/readReport.js';
+import { summaryText } from '../../../bench/output/summary.js';
 import {
   FIGURE_LEGEND,
   figureTable,
   memoryTable,
   scenariosOf,
   targetTable,
-} from '../../../src/bench/output/table.js';
-import { benchFiles } from '../../../src/cli/bench/folder.js';
-import { reportLines, targetLines } from '../../../src/cli/bench/text.js';
+} from '../../../bench/output/table.js';
 import { figure, report } from '../../support/benchmark/benchReport.js';
 
 const plain = (text: string) => text.replaceAll('\u00a0', ' ');
@@ -92,18 +92,18 @@ describe('the document', () => {
     const text = markdownDocument({
       reports: [one],
       targets: one.targets,
-      chart: () => ({ light: 'benchmarks/full.svg', dark: 'benchmarks/full-dark.svg' }),
+      chart: () => 'benchmarks/full.svg',
       explanation: () => undefined,
     });
-    assert.match(text, /^# Benchmarks\n\nWritten by `kube-netlink-proxy bench`/);
+    assert.match(text, /^# Benchmarks\n\nWritten by `npm run bench -- --folder docs`/);
     assert.match(
       text,
-      /\nkube-netlink-proxy bench --scenarios full,conntrack --opponents ours,raw,execFile --sizes 100x10,10000x10 --repetitions 3 --budget 60 --sample 200 --seed 1\n/,
+      /\nnpm run bench -- --scenarios full,conntrack --methods ours,raw,execFile --sizes 100x10,10000x10 --repetitions 3 --budget 60 --sample 200 --seed 1\n/,
     );
     assert.match(text, /\n## Linux 6\.1\.0, User Mode Linux, 1 CPU\n/);
     assert.match(
       text,
-      /\n<picture><source media="\(prefers-color-scheme: dark\)" srcset="benchmarks\/full-dark\.svg"\/><img alt="Full programming of a node: time by number of Services" src="benchmarks\/full\.svg"\/><\/picture>\n/,
+      /\n!\[Full programming of a node: time by number of Services\]\(benchmarks\/full\.svg\)\n/,
     );
     assert.match(text, /\n\| full programming ÷ raw limit \| ≤ 1\.25 \| 1\.25 \| yes \|\n/);
     assert.match(text, /\n- conntrack: the kernel has no conntrack\.\n/);
@@ -153,12 +153,10 @@ describe('the document', () => {
         'benchmarks.md',
         'benchmarks/report.json',
         'benchmarks/full.svg',
-        'benchmarks/full-dark.svg',
         'benchmarks/full-Linux-6.12-User-Mode-Linux-1-CPU.svg',
-        'benchmarks/full-Linux-6.12-User-Mode-Linux-1-CPU-dark.svg',
       ],
     );
-    for (const { path } of files.slice(2)) assert.ok(files[0]?.text.includes(`"${path}"`), path);
+    for (const { path } of files.slice(2)) assert.ok(files[0]?.text.includes(`(${path})`), path);
     assert.deepEqual(readReports(files[1]?.text ?? '', 'report.json'), merged.reports);
   });
 });

@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { packedEntries } from '../../../src/bench/bytes.js';
-import { countOperations, libraryOperations, type Phase, sampleOf } from '../../../src/bench/phases.js';
-import { familyProgramme } from '../../../src/bench/programmes.js';
-import { additionMessages, ENTRIES_PER_MESSAGE } from '../../../src/bench/rawMessages.js';
-import { batchCommands, changeCommand, singleCommands } from '../../../src/bench/toolCommands.js';
+import { packedEntries } from '../../../bench/bytes.js';
+import { countOperations, libraryOperations, type Phase, sampleOf } from '../../../bench/phases.js';
+import { additionMessages, ENTRIES_PER_MESSAGE } from '../../../bench/rawMessages.js';
+import { batchCommands, changeCommand, singleCommands } from '../../../bench/toolCommands.js';
+import { familyWorkload } from '../../../bench/workloads.js';
 
 const SIZE = { services: 3, endpoints: 2 };
 const NUMBERS = { ipvs: 30, link: 7 };
-const [services] = familyProgramme('ipvs', SIZE).phases as [Phase & { kind: 'services' }];
-const [ports, plain] = familyProgramme('ipset', SIZE).phases as (Phase & { kind: 'entries' })[];
-const [addresses] = familyProgramme('addresses', SIZE).phases as [Phase & { kind: 'addresses' }];
+const [services] = familyWorkload('ipvs', SIZE).phases as [Phase & { kind: 'services' }];
+const [ports, plain] = familyWorkload('ipset', SIZE).phases as (Phase & { kind: 'entries' })[];
+const [addresses] = familyWorkload('addresses', SIZE).phases as [Phase & { kind: 'addresses' }];
 const RULES: Phase = {
   kind: 'rules',
   restores: [
@@ -28,7 +28,7 @@ describe('the operations of a workload', () => {
   });
 
   it('of a sample are spread over the phases, and its virtual services have all real servers', () => {
-    const phases = familyProgramme('ipvs', { services: 100, endpoints: 9 }).phases;
+    const phases = familyWorkload('ipvs', { services: 100, endpoints: 9 }).phases;
     const sample = sampleOf([...phases, RULES], 250);
     assert.equal(countOperations(sample), 250);
     assert.deepEqual(sample[0], {
@@ -83,7 +83,7 @@ describe('commands', () => {
 
 describe('messages for the raw limit', () => {
   it('have many entries each, unless one in each is asked for', () => {
-    const many = familyProgramme('ipset', { services: ENTRIES_PER_MESSAGE + 1, endpoints: 0 })
+    const many = familyWorkload('ipset', { services: ENTRIES_PER_MESSAGE + 1, endpoints: 0 })
       .phases[0] as typeof addresses;
     assert.equal(additionMessages(many, NUMBERS).count, 2);
     assert.equal(additionMessages(many, NUMBERS, true).count, ENTRIES_PER_MESSAGE + 1);

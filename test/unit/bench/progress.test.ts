@@ -1,12 +1,12 @@
 // The progress of a benchmark: the bar, its times, and lines for outputs that are not terminals.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { Progress, type ProgressForm, progressBar } from '../../../src/bench/output/progress.js';
-import type { Step } from '../../../src/bench/types.js';
+import { Progress, type ProgressForm, progressBar } from '../../../bench/output/progress.js';
+import type { Step } from '../../../bench/types.js';
 
 const step = (repetition: number, services = 100): Step => ({
   scenario: 'full',
-  opponent: 'ours',
+  method: 'ours',
   size: { services, endpoints: 10 },
   repetition,
 });

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { type Result, Results } from '../../../src/bench/results.js';
-import { totalOf } from '../../../src/bench/systemCalls.js';
-import type { Step } from '../../../src/bench/types.js';
+import { type Result, Results } from '../../../bench/results.js';
+import { totalOf } from '../../../bench/systemCalls.js';
+import type { Step } from '../../../bench/types.js';
 
 const STEP: Step = {
   scenario: 'full',
-  opponent: 'ours',
+  method: 'ours',
   size: { services: 10, endpoints: 2 },
   repetition: 1,
 };
@@ -32,7 +32,7 @@ describe('results', () => {
     const results = new Results();
     for (const step of [
       STEP,
-      { ...STEP, opponent: 'raw' as const },
+      { ...STEP, method: 'raw' as const },
       { ...STEP, size: { services: 11, endpoints: 2 } },
     ]) {
       results.add(step, [result(1)]);
@@ -48,11 +48,11 @@ describe('results', () => {
 
   it('know what is impossible for one method, and for all', () => {
     const results = new Results();
-    results.unavailable({ scenario: 'full', opponent: 'ours', reason: 'no' });
+    results.unavailable({ scenario: 'full', method: 'ours', reason: 'no' });
     results.unavailable({ scenario: 'ipvs', reason: 'the kernel has no IPVS' });
     assert.equal(results.isUnavailable(STEP), true);
-    assert.equal(results.isUnavailable({ ...STEP, opponent: 'raw' }), false);
-    assert.equal(results.isUnavailable({ scenario: 'ipvs', opponent: 'raw' }), true);
+    assert.equal(results.isUnavailable({ ...STEP, method: 'raw' }), false);
+    assert.equal(results.isUnavailable({ scenario: 'ipvs', method: 'raw' }), true);
     assert.equal(results.reasons.length, 2);
   });
 

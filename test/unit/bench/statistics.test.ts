@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { scaled, sumOf } from '../../../src/bench/cost.js';
-import { median, medianRun, seededRandom, spread } from '../../../src/bench/statistics.js';
+import { scaled, sumOf } from '../../../bench/cost.js';
+import { median, medianRun, seededRandom, spread } from '../../../bench/statistics.js';
 
 describe('the arithmetic of measurements', () => {
   it('has the least, the middle and the greatest value, and keeps the order of the runs', () => {

@@ -1,14 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { spread } from '../../../src/bench/statistics.js';
-import { TARGETS, targetsOf } from '../../../src/bench/targets.js';
-import type {
-  Figure,
-  MemoryFigure,
-  OpponentName,
-  ScenarioName,
-  TargetInput,
-} from '../../../src/bench/types.js';
+import { spread } from '../../../bench/statistics.js';
+import { TARGETS, targetsOf } from '../../../bench/targets.js';
+import type { Figure, MemoryFigure, MethodName, ScenarioName, TargetInput } from '../../../bench/types.js';
 
 describe('targets', () => {
   it('are those of the project', () => {
@@ -151,13 +145,13 @@ function withFigures(figures: readonly Figure[]): TargetInput {
 
 function figure(
   scenario: ScenarioName,
-  opponent: OpponentName,
+  method: MethodName,
   services: number,
   wall: readonly number[],
 ): Figure {
   return {
     scenario,
-    opponent,
+    method,
     size: { services, endpoints: 10 },
     operations: 1,
     wall: spread(wall),

@@ -1,9 +1,9 @@
 // The time budget of the benchmark: which runs of a figure are left out.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { TimeBudget } from '../../../src/bench/timeBudget.js';
-import type { Step } from '../../../src/bench/types.js';
-import { weightOf } from '../../../src/bench/weights.js';
+import { TimeBudget } from '../../../bench/timeBudget.js';
+import type { Step } from '../../../bench/types.js';
+import { weightOf } from '../../../bench/weights.js';
 
 const OPTIONS = { repetitions: 5, budget: 10 };
 
@@ -32,7 +32,7 @@ describe('the time budget', () => {
     budget.spend(job(1), 60_000);
     assert.equal(budget.allows(job(2)), false);
     assert.equal(budget.allows(job(2, { size: { services: 20, endpoints: 10 } })), true);
-    assert.equal(budget.allows(job(2, { opponent: 'raw' })), true);
+    assert.equal(budget.allows(job(2, { method: 'raw' })), true);
   });
 });
 
@@ -44,13 +44,13 @@ describe('the expected time of a step', () => {
     countSystemCalls: false,
     sizes: [],
     scenarios: [],
-    opponents: [],
+    methods: [],
   };
 
   it('is 0 from the run on for which the budget leaves no time', () => {
     const [large, small] = [10_000, 10].map((services) =>
       [1, 2, 5].map((repetition) =>
-        weightOf(stepOf(repetition, { size: { services, endpoints: 10 }, opponent: 'single' }), options),
+        weightOf(stepOf(repetition, { size: { services, endpoints: 10 }, method: 'single' }), options),
       ),
     );
     assert.ok((large?.[0] ?? 0) > 5e6, `${large}`);
@@ -63,7 +63,7 @@ describe('the expected time of a step', () => {
 });
 
 function stepOf(repetition: number, more: Partial<Step> = {}): Step {
-  return { scenario: 'full', opponent: 'ours', size: { services: 10, endpoints: 10 }, repetition, ...more };
+  return { scenario: 'full', method: 'ours', size: { services: 10, endpoints: 10 }, repetition, ...more };
 }
 
 function job(repetition: number, more: Partial<Step> = {}) {

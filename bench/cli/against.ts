@@ -1,0 +1,114 @@
+// bench --against: another proxy beside this one.
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Invocation } from '../../src/cli/command.js';
+import type { Style } from '../../src/cli/output/colours.js';
+import { type Output, writeReport } from '../../src/cli/output/output.js';
+import { UsageError } from '../../src/config/commandLine.js';
+import { wrapped } from '../../src/config/wrap.js';
+import { findPackageRoot } from '../../src/packageRoot.js';
+import { againstTable, failureLines } from '../against/table.js';
+import type { AgainstOptions, AgainstReport, ProxyCommand } from '../against/types.js';
+import { machineLine } from '../output/machine.js';
+import { sizeText } from '../output/table.js';
+import type { BenchOptions, Size } from '../types.js';
+import { plainTable } from './text.js';
+
+/** kube-proxy's line, in ipvs mode with `-v=4` and in the other modes with `-v=2`. */
+const KUBE_PROXY_PASS = 'syncProxyRules complete';
+
+/** Sizes without `--sizes`: a first sync of kube-proxy in ipvs mode takes minutes with 1000 Services. */
+const USUAL_SIZES: readonly Size[] = [100, 1000].map((services) => ({ services, endpoints: 10 }));
+
+/** Changes of one endpoint, and of the node, after each start; one with `--quick`. */
+const CHANGES = 5;
+
+/** Longest time of a first sync, in ms. */
+const TIMEOUT = 1_800_000;
+
+/** Options that have no effect with `--against`. */
+const OTHERS = ['scenarios', 'methods', 'budget', 'sample', 'systemCalls', 'targets', 'folder'] as const;
+
+/** The options of a comparison; undefined without `--against`. Throws {@link UsageError}. */
+export function againstOptions(
+  options: Invocation['options'],
+  bench: BenchOptions,
+): AgainstOptions | undefined {
+  const command = options['against'] as string | undefined;
+  const pattern = options['passPattern'] as string | undefined;
+  if (command === undefined) {
+    if (pattern !== undefined) throw new UsageError('--pass-pattern needs --against');
+    return undefined;
+  }
+  const wrong = OTHERS.find((name) => options[name] !== undefined);
+  if (wrong !== undefined) {
+    const flag = wrong.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+    throw new UsageError(`--${flag} has no effect with --against`);
+  }
+  if (!command.includes('{kubeconfig}'))
+    throw new UsageError('--against: the command must contain {kubeconfig}');
+  const other: ProxyCommand = {
+    name: 'other',
+    command,
+    passPattern: readPattern(pattern ?? KUBE_PROXY_PASS),
+  };
+  const usualSizes = options['sizes'] === undefined && options['quick'] !== true;
+  return {
+    proxies: [ownCommand(), other],
+    sizes: usualSizes ? USUAL_SIZES : bench.sizes,
+    repetitions: bench.repetitions,
+    changes: options['quick'] === true ? 1 : CHANGES,
+    seed: bench.seed,
+    timeout: TIMEOUT,
+  };
+}
+
+/** Upper and lower case are the same, because kube-proxy's modes write the line differently. */
+function readPattern(text: string): RegExp {
+  try {
+    return new RegExp(text, 'i');
+  } catch (error) {
+    throw new UsageError(`--pass-pattern: ${(error as Error).message}`);
+  }
+}
+
+/** The command of the package, whose memory is measured too; before it is bundled, the compiled one. */
+function agentFile(): string {
+  const root = findPackageRoot() ?? '';
+  const bundled = join(root, 'dist/command/main.js');
+  return existsSync(bundled) ? bundled : join(root, 'dist/src/cli/main.js');
+}
+
+/** The agent of this checkout. */
+export function ownCommand(): ProxyCommand {
+  const program = [process.execPath, ...process.execArgv, agentFile()].map((word) => `"${word}"`);
+  const flags =
+    '--kubeconfig={kubeconfig} --hostname-override={node} --proxy-mode=ipvs --logging-format=json';
+  return { name: 'ours', command: `${program.join(' ')} ${flags}`, passPattern: /"msg":"synced"/ };
+}
+
+/** Measures and prints a comparison. */
+export async function runAgainst(options: AgainstOptions, output: Output): Promise<number> {
+  // Imported late: it opens the addon.
+  const { compareProxies } = await import('../against/compare.js');
+  const report = await compareProxies(options, (proxy, size, repetition) => {
+    output.note(`${proxy}, ${sizeText(size)}, run ${repetition} of ${options.repetitions}`);
+  });
+  writeReport(output, report, () => againstLines(report, output.style, output.columns));
+  return 0;
+}
+
+function againstLines(report: AgainstReport, style: Style, columns: number): string[] {
+  return [
+    ...wrapped(machineLine(report.machine), columns, 2).map((line) => style('heading', line)),
+    ...plainTable(againstTable(report), { width: columns, keys: 2 }),
+    ...failureLines(report)
+      .flatMap((line) => wrapped(line, columns, 2))
+      .map((line) => style('warning', line)),
+    ...wrapped(
+      'Medians. Started are processes and threads until the end of the first sync, and by one changed endpoint.',
+      columns,
+    ),
+    ...wrapped(`The other proxy: ${report.command}`, columns, 2),
+  ];
+}

@@ -35,7 +35,6 @@ export type {
   Known,
   Maintenance,
   Mode,
-  Outlook,
   Pass,
   Plan,
   RefusedPart,

@@ -31,14 +31,6 @@ export interface KeyedOperation {
   readonly size?: number;
 }
 
-/** The Services of which the desired items are the plans. */
-export interface Outlook {
-  /** The plans of all Services are in the desired items. Otherwise, those of other Services follow in the same pass. */
-  readonly complete: boolean;
-  /** Number of Services that are known, planned or not. */
-  readonly services: number;
-}
-
 /** A pass whose operations have been applied. */
 export interface Pass<Item> {
   readonly desired: Desired<Item>;
@@ -172,18 +164,11 @@ export interface Mode<Item, Operation extends KeyedOperation> {
    */
   formOf?(totalEndpoints: ServicePlanInput['totalEndpoints']): string;
 
-  /**
-   * The items that belong to no single Service. Its cost does not depend on the number of Services. If the outlook is
-   * not complete, the items serve the Services of any plans that follow, except those for which {@link Mode.affectsNode}
-   * returns true.
-   */
-  planNode(desired: Desired<Item>, node: NodeFacts, outlook: Outlook): Plan<Item>;
+  /** The items that belong to no single Service. Its cost does not depend on the number of Services. */
+  planNode(desired: Desired<Item>, node: NodeFacts): Plan<Item>;
 
-  /**
-   * Whether a change of the number of keys in a group may change the plan of the node. If the outlook is not complete,
-   * only whether the plan of the node for that outlook does not serve the keys.
-   */
-  affectsNode(group: string, before: number, now: number, outlook: Outlook): boolean;
+  /** Whether a change of the number of keys in a group may change the plan of the node. */
+  affectsNode(group: string, before: number, now: number): boolean;
 
   /** The group of an item, if any: see {@link Desired.group}. */
   groupOf(item: Item): string | undefined;

@@ -1,6 +1,6 @@
 // Plans Services and the node: the desired items, and the Services to plan again.
 import type { NetlinkError } from '../errors.js';
-import type { KeyedOperation, Known, Mode, Outlook } from '../modes/mode.js';
+import type { KeyedOperation, Known, Mode } from '../modes/mode.js';
 import type { NodeFacts } from '../services/types.js';
 import type { Steps } from '../steps.js';
 import { TimeSlice } from '../timeSlice.js';
@@ -25,13 +25,6 @@ const NODE: Owner = { name: '', rank: -1 };
 
 /** The form of plans in several forms. */
 const MIXED = '';
-
-/** The keys of planned Services whose desired item may have changed. Those that several Services have may repeat. */
-export interface PlannedKeys {
-  readonly keys: Iterable<string>;
-  /** Those of Services that only the complete plan of the node serves. A subset of `keys`. */
-  readonly waiting: ReadonlySet<string>;
-}
 
 /** Keys: a list, which is quicker, as long as none may repeat. */
 class KeyCollection {
@@ -205,37 +198,26 @@ export class Planner<Item, Operation extends KeyedOperation> {
     this.settle();
   }
 
-  /** Plans a piece of the Services. */
-  async plan(services: readonly string[]): Promise<PlannedKeys> {
+  /**
+   * Plans a piece of the Services.
+   *
+   * @returns the keys whose desired item may have changed; those that several Services have may repeat
+   */
+  async plan(services: readonly string[]): Promise<Iterable<string>> {
     const keys = new KeyCollection();
-    const waiting = new Set<string>();
     const slice = new TimeSlice();
     for (const service of services) {
       // A key may have left the plan of one Service for that of another.
       if (this.desired.planOf(service) !== undefined) keys.mayRepeat();
       const changed = await slice.finish(this.#planService(service));
-      const waits = this.#noteGroups();
+      this.#noteGroups();
       for (const key of changed) {
         keys.add(key);
-        if (waits) waiting.add(key);
         if (slice.spend(1)) await slice.yield();
       }
       if (slice.spend(8)) await slice.yield();
     }
-    return { keys: keys.all, waiting };
-  }
-
-  /**
-   * Plans the node before all Services are planned: its items serve those that follow.
-   *
-   * @param unplanned number of Services that follow
-   * @returns the keys of the node
-   */
-  planNodeAhead(unplanned: number): Iterable<string> {
-    const outlook: Outlook = { complete: false, services: this.desired.plans + unplanned };
-    const plan = this.#mode.planNode(this.desired, this.#inputs.node(), outlook);
-    this.#nodeAffected = true;
-    return this.desired.replace(NODE, plan);
+    return keys.all;
   }
 
   /** After the Services: plans kept items, and the node if a fact or group that it depends on has changed. */
@@ -245,16 +227,12 @@ export class Planner<Item, Operation extends KeyedOperation> {
     this.#noteGroups();
     const node = this.#inputs.node();
     if (node === this.#plannedNode && !this.#nodeAffected) return keys;
-    const plan = this.#mode.planNode(this.desired, node, this.#complete);
+    const plan = this.#mode.planNode(this.desired, node);
     this.#plannedNode = node;
     this.#nodeAffected = false;
     this.#nodeTaken = true;
     for (const key of this.desired.replace(NODE, plan)) keys.add(key);
     return keys;
-  }
-
-  get #complete(): Outlook {
-    return { complete: true, services: this.desired.plans };
   }
 
   /** All Services have the form that a start would give them: else a start, or a plan, would have operations. */
@@ -288,20 +266,11 @@ export class Planner<Item, Operation extends KeyedOperation> {
     return keys;
   }
 
-  /**
-   * Notes whether the last change of the desired items affects the plan of the node.
-   *
-   * @returns whether only the complete plan of the node serves the changed items
-   */
-  #noteGroups(): boolean {
-    if (!this.desired.groupsChanged) return false;
-    let waits = false;
-    const complete = this.#complete;
-    const ahead = { ...complete, complete: false };
+  /** Notes whether the last change of the desired items affects the plan of the node. */
+  #noteGroups(): void {
+    if (!this.desired.groupsChanged) return;
     this.desired.takeGroupChanges(({ name, before, size }) => {
-      this.#nodeAffected ||= this.#mode.affectsNode(name, before, size, complete);
-      waits ||= this.#mode.affectsNode(name, before, size, ahead);
+      this.#nodeAffected ||= this.#mode.affectsNode(name, before, size);
     });
-    return waits;
   }
 }

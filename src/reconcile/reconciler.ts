@@ -1,25 +1,19 @@
 // Decides when to plan, compare and apply. Depends on the contract of a mode, not on IPVS, ipset or iptables.
 import type { DisturbedCheck, KeyedOperation, Mode } from '../modes/mode.js';
-import { endsWithin, TimeSlice } from '../timeSlice.js';
+import { TimeSlice } from '../timeSlice.js';
 import { Audit } from './audit.js';
 import { type Before, NO_REPAIR, repairsAfterReading, repairsOf } from './drift.js';
 import type { Inputs } from './inputs.js';
 import { KernelState } from './kernelState.js';
 import { observeAll } from './observeAll.js';
-import { countServices, divide, everything, type FirstServices, planAgain, planAhead } from './pieces.js';
+import { countServices, divide, everything } from './pieces.js';
 import { describeItems, type PlannedOperation } from './plannedOperation.js';
-import { type PlannedKeys, Planner } from './planner.js';
+import { Planner } from './planner.js';
 import { Repairs } from './repairs.js';
 import { PassRecord, type SyncSummary, together } from './summary.js';
 
 /** Maximum number of failed items that are read alone. For more, a full pass costs less. */
 const MOST_ALONE = 256;
-
-/**
- * Longest time for which an empty kernel is read while only the vital Services are planned, in ms. It is read in a few ms on a
- * node, and in 80 ms on a slow one.
- */
-const READING_ALONE = 150;
 
 /** The current audit, and the summary of its slices so far. */
 interface AuditUnderWay<Item> {
@@ -166,56 +160,53 @@ export class Reconciler<Item, Operation extends KeyedOperation> {
   /** Reads the kernel while the touched Services are planned, then programs all differences. */
   async #fullPass(record: PassRecord): Promise<number> {
     const planner = this.#planner;
-    const first = planner.desired.plans === 0 && !planner.held;
-    const planned: PlannedKeys[] = [];
-    let pieces: string[][] = [];
-    let read = false;
+    let isFirst = planner.desired.plans === 0 && !planner.held;
     if (this.#inPlace) record.isRepair = repairsAfterReading(this.#kernel, this.#planner);
     await record.waitFor(this.#inputs.refresh());
-    let found = () => {};
-    const foundItem = new Promise<void>((resolve) => {
-      found = resolve;
-    });
-    const reading = this.#observe(found).finally(() => {
-      read = true;
-    });
+    const reading = this.#observe();
     reading.catch(() => {}); // It is awaited below.
+    let vital = Promise.resolve();
+    let pieces: string[][] = [];
     try {
       if (planner.held) await record.waitFor(reading);
       pieces = planner.take();
       const slice = new TimeSlice();
       for (const piece of pieces) {
-        if (read) break;
-        planned.push(await planner.plan(piece));
-        // On an empty kernel the vital Services are next, and to plan the others would take the CPU from the reading.
-        if (first && planned.length === 1)
-          await endsWithin(READING_ALONE, Promise.race([reading, foundItem]));
+        const keys = await planner.plan(piece);
+        if (isFirst && pieces.length > 1) vital = this.#programFirst(keys, reading, record);
+        isFirst = false;
+        vital.catch(() => {}); // It is awaited below.
         await slice.yield(); // else the reading waits for the plans
       }
     } finally {
-      await record.waitFor(reading);
+      await record.waitFor(Promise.allSettled([reading, vital]));
     }
+    await Promise.all([reading, vital]);
     const late = planner.take();
-    const changed = await planAgain(planner, pieces.slice(0, planned.length), late);
-    const unplanned = [...pieces.slice(planned.length), ...changed.others];
-    pieces.push(...late);
-    const node = first && unplanned.length > 0 ? await this.#nodeAhead(countServices(unplanned)) : undefined;
-    if (node) await this.#programAhead({ again: changed.again, planned, unplanned }, node, record);
-    else {
-      for (const services of unplanned) await planner.plan(services);
-      planner.planRest();
-      await this.#kernel.program(everything(planner, this.#kernel.known), record);
-    }
+    for (const piece of late) await planner.plan(piece);
+    planner.planRest();
+    await this.#kernel.program(everything(planner, this.#kernel.known), record);
     this.#kernel.unknown.ownAgain();
     this.#kernel.compact();
-    return countServices(pieces);
+    return countServices(pieces) + countServices(late);
+  }
+
+  /**
+   * Programs the first piece, and the node for it, on a kernel without items of ours: pods need the vital Services to find any
+   * other. What an earlier proxy left serves traffic that these plans do not know, and changes only after all plans are made.
+   */
+  async #programFirst(planned: Iterable<string>, reading: Promise<void>, record: PassRecord): Promise<void> {
+    await reading;
+    for (const item of this.#kernel.known.values()) if (this.#mode.isOurs(item)) return;
+    const node = { keys: this.#planner.planRest(), last: false };
+    await this.#kernel.program([node, { keys: planned, last: false }], record);
   }
 
   async #planPieces(pieces: Iterable<readonly string[]>): Promise<Set<string>> {
     const keys = new Set<string>();
     const slice = new TimeSlice();
     for (const services of pieces) {
-      for (const key of (await this.#planner.plan(services)).keys) {
+      for (const key of await this.#planner.plan(services)) {
         keys.add(key);
         if (slice.spend(1)) await slice.yield();
       }
@@ -227,29 +218,6 @@ export class Reconciler<Item, Operation extends KeyedOperation> {
   #program(pieces: readonly string[][], keys: Set<string>, record: PassRecord): Promise<void> {
     const few = pieces.length <= 1;
     return this.#kernel.program(few ? [{ keys, last: true }] : divide(this.#planner, pieces, keys), record);
-  }
-
-  /**
-   * Plans the node for all Services, before these are planned.
-   *
-   * @returns the keys to program before those of Services. Undefined if the kernel has the node's items in another
-   *   form: they may serve traffic that the plan does not, and change only after all plans are made.
-   */
-  async #nodeAhead(unplanned: number): Promise<string[] | undefined> {
-    const { desired } = this.#planner;
-    const keys = [...this.#planner.planNodeAhead(unplanned)];
-    const exists = (key: string) => {
-      const want = desired.get(key);
-      return this.#kernel.known.has(key) && want !== undefined && this.#mode.isOurs(want);
-    };
-    const changes = await this.#kernel.differences(keys.filter(exists));
-    return changes.length > 0 ? undefined : keys.filter((key) => !exists(key));
-  }
-
-  async #programAhead(services: FirstServices, node: string[], record: PassRecord): Promise<void> {
-    const shared = new Set<string>();
-    await this.#kernel.program(planAhead(this.#planner, this.#kernel, services, node, shared), record);
-    await this.#kernel.program([{ keys: shared, last: true }], record);
   }
 
   /**
@@ -361,10 +329,9 @@ export class Reconciler<Item, Operation extends KeyedOperation> {
     return { counts: due?.counts() ?? {}, again, ...refused };
   }
 
-  /** @param found called with the first item that is ours */
-  async #observe(found?: () => void): Promise<void> {
+  async #observe(): Promise<void> {
     const asked = this.#fullAsked;
-    this.#kernel.known = await observeAll(this.#mode, found);
+    this.#kernel.known = await observeAll(this.#mode);
     this.#planner.found(this.#kernel.known);
     this.#kernel.unknown.readAll();
     this.#fullDone = asked;

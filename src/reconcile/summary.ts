@@ -91,6 +91,9 @@ export class PassRecord {
   #operations = 0;
   /** Time spent waiting for the kernel, in ms. */
   #waited = 0;
+  /** Number of works that are awaited, and the time since which any is. */
+  #waiting = 0;
+  #since = 0;
 
   /** @param now monotonic time, in ms */
   constructor(now: () => number) {
@@ -123,13 +126,13 @@ export class PassRecord {
     }
   }
 
-  /** Awaits work of the kernel. */
+  /** Awaits work of the kernel. Time is counted once, however much work is awaited at it. */
   async waitFor<Result>(work: Promise<Result>): Promise<Result> {
-    const since = this.#now();
+    if (this.#waiting++ === 0) this.#since = this.#now();
     try {
       return await work;
     } finally {
-      this.#waited += this.#now() - since;
+      if (--this.#waiting === 0) this.#waited += this.#now() - this.#since;
     }
   }
 

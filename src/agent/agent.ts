@@ -45,17 +45,7 @@ export interface AgentParts {
   readonly configFile: FollowedConfiguration | undefined;
   /** The values of all flags, for /flagz. */
   readonly flags: Readonly<Record<string, string>>;
-  readonly opened: Pick<
-    OpenedMode,
-    | 'mode'
-    | 'families'
-    | 'minSyncPeriod'
-    | 'kernel'
-    | 'parts'
-    | 'ruleCounts'
-    | 'packetCounters'
-    | 'countsPorts'
-  >;
+  readonly opened: Pick<OpenedMode, 'mode' | 'families' | 'minSyncPeriod' | 'kernel' | 'metrics'>;
   /** Other modes that may have run on this node before; none by default. */
   readonly formerModes?: readonly FormerMode[];
   /** Maximum time for which connections keep the items of a former mode, in ms; default 15 minutes. */
@@ -81,7 +71,8 @@ export async function runAgent(parts: AgentParts): Promise<number> {
   const serviceHealth = openServiceHealth(parts, health);
   const ending = new Ending(log, parts.stop);
   const leftOut = new LeftOut({ metrics, announcer });
-  const { families, countsPorts } = opened;
+  const { families } = opened;
+  const { countsPorts } = opened.metrics;
   const events = telemetry({ log, families, countsPorts, metrics, health, serviceHealth, leftOut });
   const state = new AgentState(aboutAgent(parts), leftOut, clock.now);
   const proxy = proxyOf(parts, withOwnNode(parts, state.watching(events), health, ending));
@@ -181,11 +172,11 @@ class Ending {
 
 function proxyOf(agent: AgentParts, events: ProxyEvents) {
   const { opened, formerModes = [], drainBound, source, node, configuration, metrics, log } = agent;
-  const { mode, minSyncPeriod, kernel, parts } = opened;
-  const { conntrack, iptables, rtnetlink, sysctl } = kernel;
-  const { failedRestores } = measure({ ...parts, conntrack, iptables, rtnetlink, sysctl }, metrics);
-  const { ruleCounts, packetCounters } = opened;
-  if (packetCounters) metrics.countPackets(() => packetsOf(packetCounters, log));
+  const { mode, minSyncPeriod, kernel } = opened;
+  const { conntrack, rtnetlink } = kernel;
+  const { parts = {}, ruleCounts, packets } = opened.metrics;
+  const { failedRestores } = measure(kernel, parts, metrics);
+  if (packets) metrics.countPackets(packets.counters, () => packetsOf(packets, log));
   return createProxy({
     source,
     mode,
@@ -204,11 +195,11 @@ function proxyOf(agent: AgentParts, events: ProxyEvents) {
 
 /** Packets by counter; none if they cannot be read, so that the other metrics are shown. */
 async function packetsOf(
-  read: NonNullable<OpenedMode['packetCounters']>,
+  packets: Pick<NonNullable<OpenedMode['metrics']['packets']>, 'read'>,
   log: Logger,
 ): Promise<ReadonlyMap<string, number>> {
   try {
-    return await read();
+    return await packets.read();
   } catch (error) {
     log.error({ err: String(error) }, 'cannot read the counters of packets');
     return new Map();

@@ -5,12 +5,15 @@ import type { Conntrack, FlowChange } from '../kernel/conntrack/types.js';
 import type { IptablesRestore } from '../kernel/iptables/types.js';
 import type { Batch, BatchSource } from '../kernel/shared/types.js';
 import { type Family, familyOf } from '../net/address.js';
-import type { KernelFamily, Metrics } from '../servers/metrics.js';
+import type { Metrics } from '../servers/metrics.js';
 
-/** The parts of the kernel that report batches, by the family of their metrics: common ones, and those of a mode. */
-export type ReportingParts = {
-  readonly [Part in KernelFamily]?: BatchSource<never>;
-} & { readonly conntrack: BatchSource<FlowChange>; readonly iptables: BatchSource<IptablesRestore> };
+/** The parts of the kernel that report batches in every mode. */
+export interface CommonParts {
+  readonly conntrack: BatchSource<FlowChange>;
+  readonly iptables: BatchSource<IptablesRestore>;
+  readonly rtnetlink: BatchSource<never>;
+  readonly sysctl: BatchSource<never>;
+}
 
 /** The metrics of the kernel. */
 export type KernelMetrics = Pick<
@@ -24,11 +27,18 @@ export interface Measured {
   failedRestores(): ReadonlyMap<Family, number>;
 }
 
-/** Counts the operations of all further batches by kind and result. */
-export function measure(parts: ReportingParts, metrics: KernelMetrics): Measured {
-  const { conntrack, iptables, ...others } = parts;
+/**
+ * Counts the operations of all further batches by kind and result.
+ *
+ * @param own parts of the mode, by their label `family`
+ */
+export function measure(
+  { conntrack, iptables, rtnetlink, sysctl }: CommonParts,
+  own: Readonly<Record<string, BatchSource<never>>>,
+  metrics: KernelMetrics,
+): Measured {
   let failed = new Map<Family, number>();
-  for (const [family, part] of Object.entries(others) as [KernelFamily, BatchSource<never>][]) {
+  for (const [family, part] of Object.entries({ rtnetlink, sysctl, ...own })) {
     part.onBatch = (batch) => count(metrics, family, batch);
   }
   iptables.onBatch = (batch) => {
@@ -77,11 +87,7 @@ export function withTimedListing(
   };
 }
 
-function count(
-  metrics: KernelMetrics,
-  family: KernelFamily,
-  { names, results, duration }: Batch<unknown>,
-): void {
+function count(metrics: KernelMetrics, family: string, { names, results, duration }: Batch<unknown>): void {
   const counts = new Map<string, Map<string, number>>();
   for (const [i, name] of names.entries()) {
     const ofName = counts.get(name) ?? new Map<string, number>();

@@ -2,7 +2,7 @@
 import type { KernelCommand } from '../config/commandLine.js';
 import type { Configuration } from '../config/configuration.js';
 import { loadConfiguration } from '../config/load.js';
-import { isMode } from '../modes/select/select.js';
+import { isMode, MODES } from '../modes/select/select.js';
 import { askAgent, NoAnswer } from './agentClient.js';
 
 /** Time limit of the agent's answer, in ms. */
@@ -34,7 +34,7 @@ export async function modeOfNode(
  * that this proxy does not have changes nothing.
  */
 export async function withModeOfNode(flags: KernelCommand): Promise<KernelCommand> {
-  const { configuration } = loadConfiguration(flags);
+  const { configuration } = loadConfiguration(flags, MODES);
   const mode = await modeOfNode(flags, configuration);
   if (mode === configuration.mode || !isMode(mode)) return flags;
   return { ...flags, given: new Map(flags.given).set('proxy-mode', mode) };

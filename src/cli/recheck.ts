@@ -6,6 +6,7 @@ import { crossCheck, type NodeSituation } from '../config/crossChecks.js';
 import { ConfigurationError, loadConfiguration } from '../config/load.js';
 import type { ConfigurationFile } from '../config/reload.js';
 import type { OpenedMode } from '../modes/select/definition.js';
+import { MODES } from '../modes/select/select.js';
 
 /** The parts for the validation of the file. */
 export interface RecheckParts {
@@ -22,7 +23,7 @@ export interface RecheckParts {
  * no virtual service uses is probed in the kernel.
  */
 export async function recheck({ command, former, mode, node }: RecheckParts): Promise<string> {
-  const { configuration, file } = loadConfiguration(command);
+  const { configuration, file } = loadConfiguration(command, MODES);
   const text = file?.text ?? '';
   // A start succeeded with the former contents.
   if (text === former.text) return text;

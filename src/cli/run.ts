@@ -23,7 +23,7 @@ import { findFamilies } from '../modes/iptablesRules/open/families.js';
 import { iptablesWithout } from '../modes/iptablesRules/open/rulesInUse.js';
 import type { FormerMode } from '../modes/mode.js';
 import type { ModeDefinition, OpenedMode } from '../modes/select/definition.js';
-import { checkModeFlags, formerModes, selectMode } from '../modes/select/select.js';
+import { checkModeFlags, formerModes, MODES, selectMode } from '../modes/select/select.js';
 import { openHostKernel } from '../modes/shared/open/hostKernel.js';
 import type { Metrics } from '../servers/metrics.js';
 import { type NodeParts, nodeFacts } from '../services/nodeFacts.js';
@@ -69,7 +69,7 @@ export async function run(
   given?: AnswerLimit,
 ): Promise<number> {
   checkModeFlags(command);
-  const loaded = loadConfiguration(command);
+  const loaded = loadConfiguration(command, MODES);
   const { configuration, notices } = loaded;
   const definition = selectMode(configuration.mode);
   const log = openLog(configuration.logging);
@@ -109,9 +109,9 @@ async function runOnKernel(
   const settings = { configuration, command, loadModules: command.do !== 'plan', log };
   const opened = await definition.open(settings);
   try {
-    const { families } = opened;
-    const iptables = iptablesWithout(opened.kernel.iptables, opened.rules);
-    const kernel = { ...opened.kernel, iptables };
+    const { families, rules } = opened;
+    const { iptables } = opened.kernel;
+    const kernel = { ...opened.kernel, iptables: rules ? iptablesWithout(iptables, rules) : iptables };
     const session = { ...begun, opened, former: formerModes(definition, { ...settings, kernel, families }) };
     if (origin === undefined) return await initialize(session);
     if (opened.families.length === 0) throw new Error('iptables is not available on this host');

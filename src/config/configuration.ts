@@ -3,6 +3,7 @@
 import { canonicalAddress, joinHostPort } from '../net/address.js';
 import { featureGateErrors } from './featureGates.js';
 import { splitHostPort } from './goSyntax.js';
+import type { KnownModes } from './modes.js';
 import { CONFIGURATION, type Configuration } from './schema.js';
 import { loggingErrors, validationErrors } from './validation.js';
 
@@ -29,11 +30,10 @@ export function decodeFields(raw: Readonly<Record<string, unknown>>): Decoded {
   return { configuration: withServers(decoded), problems, unknown };
 }
 
-/** The mode of a blank `mode`, as in kube-proxy on Linux: see docs/decisions/0031. */
-export const DEFAULT_MODE = 'iptables';
-
 /** The warning about a blank `mode`. */
-export const BLANK_MODE = `is blank, which means ${DEFAULT_MODE} mode, as in kube-proxy; for ipvs mode, set it to ipvs`;
+export function blankModeWarning({ blank }: KnownModes): string {
+  return `is blank, which means ${blank} mode, as in kube-proxy; for ipvs mode, set it to ipvs`;
+}
 
 /** The defaults of every field. */
 export function defaultConfiguration(): Configuration {
@@ -41,19 +41,19 @@ export function defaultConfiguration(): Configuration {
 }
 
 /** Every error of a configuration, with kube-proxy's prefixes. */
-export function configurationErrors(configuration: Configuration): string[] {
+export function configurationErrors(configuration: Configuration, modes: KnownModes): string[] {
   return [
     ...featureGateErrors(configuration.featureGates).map((error) => `failed complete: ${error}`),
     ...loggingErrors(configuration).map((error) => `initialize logging: ${error}`),
-    ...validationErrors(configuration).map((error) => `failed validate: ${error}`),
+    ...validationErrors(configuration, modes).map((error) => `failed validate: ${error}`),
   ];
 }
 
 /** The configuration with its mode set if it was blank, and with canonical addresses. */
-export function completed(configuration: Configuration): Configuration {
+export function completed(configuration: Configuration, { blank }: KnownModes): Configuration {
   return {
     ...configuration,
-    mode: configuration.mode || DEFAULT_MODE,
+    mode: configuration.mode || blank,
     bindAddress: canonicalAddress(configuration.bindAddress) ?? configuration.bindAddress,
     healthzBindAddress: canonicalHostPort(configuration.healthzBindAddress),
     metricsBindAddress: canonicalHostPort(configuration.metricsBindAddress),

@@ -90,7 +90,7 @@ function describe([name, { short, type, help, withConfig }]: [string, Flag], col
   return [first, ...beside('', text, 12, columns).map((line) => line.replace(JOINED, ' '))];
 }
 
-/** Every flag with its value, as kube-proxy logs them at verbosity 1: `FLAG: --proxy-mode="ipvs"`. */
+/** Every flag with its value, as kube-proxy logs them at verbosity 1: `FLAG: --once="true"`. */
 export function flagLines(given: ReadonlyMap<string, FlagValue>): string[] {
   return [...flagTexts(given)].map(([name, text]) => `FLAG: --${name}=${quote(text)}`);
 }

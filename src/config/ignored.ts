@@ -3,10 +3,10 @@
 import { defaultConfiguration } from './configuration.js';
 import { EFFECTIVE_GATES } from './featureGates.js';
 import { FLAGS, type FlagValue } from './flags.js';
+import { type KnownModes, modeNamed } from './modes.js';
 import type { Configuration } from './schema.js';
 
 const WINDOWS = 'it is only for Windows';
-const OTHER_MODE = 'only nftables mode uses it';
 const UNBUFFERED = 'every log line is written at once, to standard error';
 
 /** Fields and sections without effect in every mode, and the reason. */
@@ -19,25 +19,11 @@ const REASONS: Readonly<Record<string, string>> = {
   'logging.options.json': UNBUFFERED,
   'logging.options.text': UNBUFFERED,
   'logging.vmodule': 'one verbosity applies to the whole program',
-  nftables: OTHER_MODE,
   portRange: 'it is unused, as in kube-proxy',
   showHiddenMetricsForVersion: 'there are no hidden metrics',
   windowsRunAsService: WINDOWS,
   winkernel: WINDOWS,
 };
-
-/** Fields and sections without effect in one mode, and the reason. */
-const REASONS_IN_MODE: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  ipvs: {
-    'iptables.localhostNodePorts': 'ipvs mode serves no node ports on loopback addresses',
-    'iptables.minSyncPeriod': 'ipvs mode does not use it',
-    'iptables.syncPeriod': 'ipvs mode does not use it',
-  },
-  iptables: { ipvs: 'iptables mode does not use it' },
-};
-
-/** Flags without a field that only ipvs mode uses. */
-const IPVS_FLAGS: ReadonlySet<string> = new Set(['cures', 'ipvs-own-all']);
 
 /** Flags without effect that set no field, and the reason. */
 const FLAG_REASONS: Readonly<Record<string, string>> = {
@@ -58,8 +44,10 @@ const REASONS_WITH_MANIFESTS: Readonly<Record<string, string>> = {
 const EFFECTIVE: ReadonlySet<string> = new Set(EFFECTIVE_GATES.map((gate) => `featureGates.${gate}`));
 
 /** The reason why a field has no effect in any mode; undefined if it has one. */
-export function whyIgnored(path: string): string | undefined {
-  return EFFECTIVE.has(path) ? undefined : reasonAmong(REASONS, path);
+export function whyIgnored(path: string, { definitions }: KnownModes): string | undefined {
+  if (EFFECTIVE.has(path)) return undefined;
+  const inModes = Object.values(definitions).map(({ unused }) => reasonAmong(unused, path));
+  return reasonAmong(REASONS, path) ?? (inModes.includes(undefined) ? undefined : inModes[0]);
 }
 
 function reasonAmong(reasons: Readonly<Record<string, string>>, path: string): string | undefined {
@@ -71,14 +59,18 @@ function reasonAmong(reasons: Readonly<Record<string, string>>, path: string): s
  *
  * @param withManifests objects are read from manifests, and settings of the node are not changed
  */
-export function ignoredFields(configuration: Configuration, withManifests: boolean): string[] {
+export function ignoredFields(
+  configuration: Configuration,
+  withManifests: boolean,
+  modes: KnownModes,
+): string[] {
   const defaults = leaves(defaultConfiguration());
   const reasons = {
-    ...(REASONS_IN_MODE[configuration.mode] ?? {}),
+    ...modeNamed(configuration.mode, modes)?.unused,
     ...(withManifests ? REASONS_WITH_MANIFESTS : {}),
   };
   return [...leaves(configuration)].flatMap(([path, value]) => {
-    const reason = whyIgnored(path) ?? reasonAmong(reasons, path);
+    const reason = whyIgnored(path, modes) ?? reasonAmong(reasons, path);
     if (reason === undefined || value === defaults.get(path)) return [];
     return [`${path} has no effect: ${reason}`];
   });
@@ -89,7 +81,11 @@ export function ignoredFields(configuration: Configuration, withManifests: boole
  *
  * @param mode `mode` of the configuration; undefined if it is unknown
  */
-export function flagWarnings(given: ReadonlyMap<string, FlagValue>, mode: string | undefined): string[] {
+export function flagWarnings(
+  given: ReadonlyMap<string, FlagValue>,
+  mode: string | undefined,
+  modes: KnownModes,
+): string[] {
   const withConfig = Boolean(given.get('config'));
   return [...given.keys()].flatMap((name) => {
     const flag = FLAGS.get(name);
@@ -99,12 +95,19 @@ export function flagWarnings(given: ReadonlyMap<string, FlagValue>, mode: string
       return [`--${name} has no effect: ${NO_API_SERVER}`];
     }
     // A clean-up removes the state of every mode.
-    if (mode === 'iptables' && IPVS_FLAGS.has(name) && !given.get('cleanup')) {
-      return [`--${name} has no effect: only ipvs mode uses it`];
-    }
+    const others = given.get('cleanup') ? [] : modesThatUse(name, mode, modes);
+    if (others.length > 0) return [`--${name} has no effect: only ${others.join(' and ')} mode uses it`];
     if (withConfig && !flag?.withConfig) return [`--${name} has no effect: --config is given`];
     return flag?.deprecated === undefined ? [] : [`Flag --${name} has been deprecated, ${flag.deprecated}`];
   });
+}
+
+/** The modes that have a flag of their own, if this one does not. An unknown mode is an error, without warnings. */
+function modesThatUse(flag: string, mode: string | undefined, modes: KnownModes): string[] {
+  if (mode === undefined || !modeNamed(mode, modes)) return [];
+  const { definitions } = modes;
+  const users = Object.keys(definitions).filter((name) => definitions[name]?.ownFlags.includes(flag));
+  return users.includes(mode) ? [] : users;
 }
 
 /** Every value of a configuration as JSON, by its path; a list is one value. */

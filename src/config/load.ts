@@ -4,7 +4,7 @@ import { hostname } from 'node:os';
 import { ErrorWithNextStep } from '../errors.js';
 import type { KernelCommand } from './commandLine.js';
 import {
-  BLANK_MODE,
+  blankModeWarning,
   completed,
   configurationErrors,
   DEFAULT_PORTS,
@@ -15,6 +15,7 @@ import { DecodingError, decodeFile } from './file.js';
 import { FLAGS, type FlagValue, type VerbosityPattern } from './flags.js';
 import { fileError } from './goSyntax.js';
 import { flagWarnings, ignoredFields } from './ignored.js';
+import { firstOf, type KnownModes } from './modes.js';
 import { type ConfigurationFile, readConfigurationFile } from './reload.js';
 import type { Configuration } from './schema.js';
 
@@ -40,7 +41,7 @@ export interface Loaded {
  * The configuration of a command: from the file if there is one, otherwise from the flags. With a file, only the flags
  * about the process and its log take effect. Throws {@link ConfigurationError}.
  */
-export function loadConfiguration(command: KernelCommand): Loaded {
+export function loadConfiguration(command: KernelCommand, modes: KnownModes): Loaded {
   const { given } = command;
   const {
     configuration: source,
@@ -50,32 +51,35 @@ export function loadConfiguration(command: KernelCommand): Loaded {
     ? { configuration: fromFlags(given), warnings: [], file: undefined }
     : readFile(command.config, given);
   const override = hostnameOverride(given);
-  const configuration = completed({
-    ...source,
-    mode: modeFor(command, source),
-    ...(override === undefined ? {} : { hostnameOverride: override }),
-  });
+  const configuration = completed(
+    {
+      ...source,
+      mode: modeFor(command, source, modes),
+      ...(override === undefined ? {} : { hostnameOverride: override }),
+    },
+    modes,
+  );
   const nodeName = (configuration.hostnameOverride || hostname()).trim().toLowerCase();
-  const errors = configurationErrors(configuration);
+  const errors = configurationErrors(configuration, modes);
   if (nodeName === '') errors.push('empty hostname is invalid');
   if (errors.length > 0) {
     const nextStep = configuration.mode === 'nftables' ? INSTEAD_OF_NFTABLES : undefined;
     throw new ConfigurationError(errors.join('\n'), nextStep);
   }
-  const blankMode = source.mode === '' && command.do !== 'cleanup' ? [`mode ${BLANK_MODE}`] : [];
+  const blankMode = source.mode === '' && command.do !== 'cleanup' ? [`mode ${blankModeWarning(modes)}`] : [];
   const withManifests = command.manifests !== '' && !command.initOnly;
   const notices = [
     ...warnings,
-    ...flagWarnings(given, configuration.mode),
+    ...flagWarnings(given, configuration.mode, modes),
     ...blankMode,
-    ...ignoredFields(configuration, withManifests),
+    ...ignoredFields(configuration, withManifests, modes),
   ];
   return { configuration, nodeName, file, notices };
 }
 
-/** A clean-up removes the state of every mode, so it accepts a configuration of any of kube-proxy's modes. */
-function modeFor(command: KernelCommand, { mode }: Configuration): string {
-  return command.do === 'cleanup' && mode === 'nftables' ? 'ipvs' : mode;
+/** A clean-up is the same in every mode, so it accepts a configuration of any of kube-proxy's modes. */
+function modeFor(command: KernelCommand, { mode }: Configuration, modes: KnownModes): string {
+  return command.do === 'cleanup' && mode === 'nftables' ? firstOf(modes) : mode;
 }
 
 function readFile(path: string, given: ReadonlyMap<string, FlagValue>) {

@@ -1,53 +1,24 @@
 // Validates a configuration, with the rules, messages and field paths of kube-proxy 1.36.
-import { shortened } from '../errors.js';
 import { canonicalAddress, familyOf } from '../net/address.js';
 import { formatNetwork, parseNetwork } from '../net/network.js';
 import { formatDuration } from './duration.js';
+import { FieldErrors } from './fieldErrors.js';
 import { MAX_INT32, quote, splitHostPort } from './goSyntax.js';
+import { firstOf, type KnownModes, type ModeConfiguration, modeNamed } from './modes.js';
 import type { Configuration } from './schema.js';
 
 /** The only version whose hidden metrics may be requested: the minor version before the emulated one. */
 const PREVIOUS_VERSION = '1.35';
 const CIDR_EXAMPLES = '(e.g. 10.100.0.0/16 or fde4:8dba:82e1::/48)';
-const NOT_NEGATIVE = 'must be greater than or equal to 0';
 const POSITIVE = 'must be greater than 0';
 
-/** Collects errors below one field path. */
-class FieldErrors {
-  readonly lines: string[] = [];
-  readonly #path: string;
-
-  constructor(path: string) {
-    this.#path = path;
-  }
-
-  /** Kubernetes' `field.Invalid`. */
-  invalid(field: string, value: unknown, rule: string): void {
-    const shown = typeof value === 'string' ? quote(shortened(value)) : shortened(JSON.stringify(value));
-    this.lines.push(`${this.#path}.${field}: Invalid value: ${shown}: ${rule}`);
-  }
-
-  /** Kubernetes' `field.Forbidden`, `field.Required` and `field.NotSupported`. */
-  other(field: string, type: string, rule: string): void {
-    this.lines.push(`${this.#path}.${field}: ${type}: ${rule}`);
-  }
-
-  atLeastZero(field: string, value: number): void {
-    if (value < 0) this.invalid(field, value, NOT_NEGATIVE);
-  }
-
-  durationAtLeastZero(field: string, milliseconds: number): void {
-    if (milliseconds < 0) this.invalid(field, formatDuration(milliseconds), NOT_NEGATIVE);
-  }
-}
-
 /** The errors of a configuration; none if it is valid. kube-proxy prefixes them with `failed validate: `. */
-export function validationErrors(configuration: Configuration): string[] {
+export function validationErrors(configuration: Configuration, modes: KnownModes): string[] {
   const errors = new FieldErrors('KubeProxyConfiguration');
-  validateKernel(errors, configuration);
-  validateMode(errors, configuration.mode);
+  validateKernel(errors, configuration, modes);
+  validateMode(errors, configuration.mode, modes);
   errors.atLeastZero('ClientConnection.Burst', configuration.clientConnection.burst);
-  validatePeriods(errors, configuration);
+  validatePeriods(errors, configuration, modes);
   validateAddresses(errors, configuration);
   if (!isPortRange(configuration.portRange)) {
     errors.invalid('PortRange', configuration.portRange, 'must be a valid port range (e.g. 300-2000)');
@@ -100,16 +71,16 @@ export function loggingErrors({ logging, featureGates }: Configuration): string[
 
 function validateKernel(
   errors: FieldErrors,
-  { mode, iptables, ipvs, conntrack, oomScoreAdj }: Configuration,
+  configuration: Configuration,
+  { definitions }: KnownModes,
 ): void {
+  const { mode, iptables, conntrack, oomScoreAdj } = configuration;
   if (iptables.masqueradeBit < 0 || iptables.masqueradeBit > 31) {
     const field = 'KubeProxyIPTablesConfiguration.MasqueradeBit';
     errors.invalid(field, iptables.masqueradeBit, 'must be within the range [0, 31]');
   }
-  if (mode === 'ipvs') validateIpvs(errors, ipvs);
-  // In every mode: they protect virtual services when the state of ipvs mode is removed after a change of mode.
-  for (const [i, network] of ipvs.excludeCIDRs.entries()) {
-    if (!parseNetwork(network)) errors.invalid(inIpvs(`ExcludeCidrs[${i}]`), network, 'must be a valid CIDR');
+  for (const [name, definition] of Object.entries(definitions)) {
+    definition.validate(configuration, errors, name === mode);
   }
   const inLinux = (field: string) => `KubeProxyLinuxConfiguration.${field}`;
   const inConntrack = (field: string) => inLinux(`KubeProxyConntrackConfiguration.${field}`);
@@ -124,32 +95,22 @@ function validateKernel(
   }
 }
 
-const inIpvs = (field: string) => `KubeProxyIPVSConfiguration.${field}`;
-
-/** kube-proxy validates this section only in ipvs mode. Its networks are validated in every mode: see {@link validateKernel}. */
-function validateIpvs(errors: FieldErrors, ipvs: Configuration['ipvs']): void {
-  errors.durationAtLeastZero(inIpvs('TCPTimeout'), ipvs.tcpTimeout);
-  errors.durationAtLeastZero(inIpvs('TCPFinTimeout'), ipvs.tcpFinTimeout);
-  errors.durationAtLeastZero(inIpvs('UDPTimeout'), ipvs.udpTimeout);
-  // IP_VS_SCHEDNAME_MAXLEN, 16, minus the terminator. kube-proxy has no such rule: it exits with the kernel's error.
-  if (!/^[a-z0-9_-]{0,15}$/.test(ipvs.scheduler)) {
-    const rule = 'must be the name of an IPVS scheduler, of at most 15 characters';
-    errors.invalid(inIpvs('Scheduler'), ipvs.scheduler, rule);
-  }
-}
-
 /** kube-proxy also has nftables mode. */
-function validateMode(errors: FieldErrors, mode: string): void {
-  if (mode === 'ipvs' || mode === 'iptables') return;
+function validateMode(errors: FieldErrors, mode: string, modes: KnownModes): void {
+  if (modeNamed(mode, modes)) return;
+  const { definitions, blank } = modes;
   const why = mode === 'nftables' ? 'nftables mode is not available; ' : '';
-  const rule = 'must be iptables, ipvs or blank (blank means the best-available proxy [currently iptables])';
+  const names = Object.keys(definitions).sort().join(', ');
+  const rule = `must be ${names} or blank (blank means the best-available proxy [currently ${blank}])`;
   errors.invalid('Mode.ProxyMode', mode, why + rule);
 }
 
-/** kube-proxy validates only the periods of the section of its mode. */
-function validatePeriods(errors: FieldErrors, configuration: Configuration): void {
-  const { configSyncPeriod, mode } = configuration;
-  const { syncPeriod, minSyncPeriod } = configuration[mode === 'iptables' ? 'iptables' : 'ipvs'];
+/** kube-proxy validates only the periods of the section of its mode. For an unknown mode, they are those of the first one. */
+function validatePeriods(errors: FieldErrors, configuration: Configuration, modes: KnownModes): void {
+  const { configSyncPeriod } = configuration;
+  const mode = (modeNamed(configuration.mode, modes) ??
+    modeNamed(firstOf(modes), modes)) as ModeConfiguration;
+  const { syncPeriod, minSyncPeriod } = mode.periods(configuration);
   if (configSyncPeriod <= 0) errors.invalid('ConfigSyncPeriod', formatDuration(configSyncPeriod), POSITIVE);
   if (syncPeriod <= 0) errors.invalid('SyncPeriod', formatDuration(syncPeriod), POSITIVE);
   errors.durationAtLeastZero('MinSyncPeriod', minSyncPeriod);

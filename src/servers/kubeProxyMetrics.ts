@@ -135,31 +135,28 @@ function conntrackMetrics({ counter, duration }: Makers) {
   };
 }
 
-/** Counters of nfacct, with their metrics. */
-const PACKETS = [
-  {
-    counter: 'ct_state_invalid_dropped_pkts',
-    name: 'iptables_ct_state_invalid_dropped_packets_total',
-    help: 'packets dropped by iptables to work around conntrack problems',
-  },
-  {
-    counter: 'localhost_nps_accepted_pkts',
-    name: 'iptables_localhost_nodeports_accepted_packets_total',
-    help: 'Number of packets accepted on nodeports of loopback interface',
-  },
-] as const;
+/** A counter of packets in the kernel, with its metric. */
+export interface PacketCounter {
+  readonly counter: string;
+  /** Name of the metric, without the prefix `kubeproxy_`. */
+  readonly name: string;
+  readonly help: string;
+}
 
 /**
  * Registers the counters of packets, which the kernel has.
  *
  * @param read packets by name of the counter
  */
-export function packetMetrics(registry: Registry, read: () => Promise<ReadonlyMap<string, number>>): void {
-  for (const { counter, name, help } of PACKETS) {
+export function packetMetrics(
+  registry: Registry,
+  counters: readonly PacketCounter[],
+  read: () => Promise<ReadonlyMap<string, number>>,
+): void {
+  const { alpha } = makers(registry);
+  for (const { counter, name, help } of counters) {
     new Counter({
-      name: `kubeproxy_${name}`,
-      help: `[ALPHA] ${help}`,
-      registers: [registry],
+      ...alpha(name, help),
       async collect() {
         // The kernel has the number: it continues after a restart of this process.
         const packets = (await read()).get(counter);

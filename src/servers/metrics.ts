@@ -1,13 +1,10 @@
 // The metrics of the process, updated by methods, in a registry of our own.
 import { Gauge, Registry } from 'prom-client';
 import type { Family } from '../net/address.js';
-import { kubeProxyMetrics, packetMetrics } from './kubeProxyMetrics.js';
+import { kubeProxyMetrics, type PacketCounter, packetMetrics } from './kubeProxyMetrics.js';
 import { ownMetrics } from './ownMetrics.js';
 import { processMetrics } from './processMetrics.js';
 import { textOf } from './text.js';
-
-/** The parts of the kernel that operations are sent to. */
-export type KernelFamily = 'ipvs' | 'ipset' | 'rtnetlink' | 'iptables' | 'conntrack' | 'sysctl';
 
 /** Facts about the program that metrics show. */
 export interface MetricsOptions {
@@ -57,21 +54,21 @@ export interface Metrics {
   /** So many of these failures were outside of a full pass. */
   partialRestoreFailed(family: Family, count: number): void;
   /**
-   * Shows counters of packets of nfacct from now on.
+   * Shows counters of packets from now on.
    *
    * @param read packets by name of the counter, without those that do not exist; it is called for each scrape
    */
-  countPackets(read: () => Promise<ReadonlyMap<string, number>>): void;
+  countPackets(counters: readonly PacketCounter[], read: () => Promise<ReadonlyMap<string, number>>): void;
   /** A search for stale UDP flows ended. */
   conntrackReconciled(family: Family, seconds: number): void;
   /** Stale UDP flows were deleted. */
   conntrackDeleted(family: Family, flows: number): void;
   /** The health server sent a response. */
   probed(probe: 'healthz' | 'livez', status: number): void;
-  /** Operations of a kind (`addServer`) ended; `result` is `ok` or the code of the error (`ENOENT`). */
-  operations(family: KernelFamily, kind: string, result: string, count: number): void;
+  /** Operations of a kind (`addServer`) on a part of the kernel (`ipvs`) ended; `result` is `ok` or the code of the error (`ENOENT`). */
+  operations(family: string, kind: string, result: string, count: number): void;
   /** A batch ended. */
-  batch(family: KernelFamily, operations: number, seconds: number): void;
+  batch(family: string, operations: number, seconds: number): void;
   /** Number of unreadable manifest files. */
   unread(files: number): void;
   /** Number of draining real servers. */
@@ -131,7 +128,7 @@ export function openMetrics({ version, kubernetesVersion, startedAt, now }: Metr
     },
     restoreFailed: (family) => theirs.restoreFailures.inc(label(family)),
     partialRestoreFailed: (family, count) => theirs.partialRestoreFailures.inc(label(family), count),
-    countPackets: (read) => packetMetrics(registry, read),
+    countPackets: (counters, read) => packetMetrics(registry, counters, read),
     conntrackReconciled: (family, seconds) => theirs.conntrackDuration.observe(label(family), seconds),
     conntrackDeleted: (family, flows) => theirs.conntrackDeleted.inc(label(family), flows),
     probed: (probe, status) => theirs[probe].inc({ code: `${status}` }),

@@ -129,7 +129,7 @@ async function startAgent(
       families: options.families,
       minSyncPeriod: configuration.ipvs.minSyncPeriod,
       kernel,
-      parts: kernel,
+      metrics: { parts: { ipvs: kernel.ipvs, ipset: kernel.ipset } },
     },
     stop,
   };

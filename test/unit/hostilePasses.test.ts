@@ -6,6 +6,7 @@ import { type PassParts, runCleanUp, runOnce } from '../../src/cli/passes.js';
 import { readInputFlags } from '../../src/config/commandLine.js';
 import { loadConfiguration } from '../../src/config/load.js';
 import { NetlinkError } from '../../src/errors.js';
+import { MODES as KNOWN_MODES } from '../../src/modes/select/select.js';
 import { nodeFacts } from '../../src/services/nodeFacts.js';
 import type { Source } from '../../src/source/source.js';
 import { assertCleanLines } from '../support/hostile/clean.js';
@@ -15,7 +16,7 @@ import { HOSTILE, MARK, OTHER } from '../support/hostile/objects.js';
 import { MODES, type ModeName, proxyOf, recordingKernel } from '../support/hostile/proxies.js';
 import { type Read, SOURCES } from '../support/hostile/sources.js';
 
-const { configuration } = loadConfiguration(readInputFlags([]));
+const { configuration } = loadConfiguration(readInputFlags([]), KNOWN_MODES);
 
 /** A source of these objects, which cannot read a file of this name. */
 function sourceOf({ objects, problems }: Read, unread: string): Source {

@@ -2,13 +2,13 @@
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { KernelCommand } from '../../config/commandLine.js';
-import { type Configuration, DEFAULT_MODE } from '../../config/configuration.js';
+import type { Configuration } from '../../config/configuration.js';
 import { servesExternalIPs } from '../../config/featureGates.js';
 import { FLAGS } from '../../config/flags.js';
 import { fileError } from '../../config/goSyntax.js';
 import { flagWarnings } from '../../config/ignored.js';
 import { ConfigurationError, loadConfiguration } from '../../config/load.js';
-import { checkModeFlags } from '../../modes/select/select.js';
+import { checkModeFlags, MODES } from '../../modes/select/select.js';
 import type { CommandRunner } from '../command.js';
 import { writeReport } from '../output/output.js';
 import {
@@ -99,15 +99,15 @@ async function configurationsAmong(files: readonly string[]): Promise<Map<string
 function flagProblems(flags: KernelCommand): CheckedProblem[] {
   // With a file, the mode is in the file.
   const mode =
-    flags.config === undefined ? (flags.given.get('proxy-mode') as string) || DEFAULT_MODE : undefined;
-  const problems = flagWarnings(flags.given, mode).map((line): CheckedProblem => {
+    flags.config === undefined ? (flags.given.get('proxy-mode') as string) || MODES.blank : undefined;
+  const problems = flagWarnings(flags.given, mode, MODES).map((line): CheckedProblem => {
     const [, flag = '', rule = ''] = /^(?:Flag )?(--\S+) (.*)$/s.exec(line) ?? [];
     return { file: COMMAND_LINE, object: 'flags', field: flag, rule, level: 'warning' };
   });
   const setsField = [...flags.given.keys()].some((name) => FLAGS.get(name)?.field !== undefined);
   if (flags.config !== undefined || !setsField) return problems;
   try {
-    const { configuration } = loadConfiguration(flags);
+    const { configuration } = loadConfiguration(flags, MODES);
     return [
       ...problems,
       ...configurationProblems(COMMAND_LINE, configuration),

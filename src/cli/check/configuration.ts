@@ -1,6 +1,6 @@
 // Checks a configuration file, and the flags of the agent. Pure.
 import {
-  BLANK_MODE,
+  blankModeWarning,
   type Configuration,
   completed,
   configurationErrors,
@@ -8,8 +8,8 @@ import {
 import { allAddressesRule } from '../../config/crossChecks.js';
 import { DecodingError, decodeFile } from '../../config/file.js';
 import { ignoredFields } from '../../config/ignored.js';
-import { closestTo } from '../../config/suggestion.js';
-import { SCHEDULERS } from '../../kernel/ipvs/types.js';
+import { modeNamed } from '../../config/modes.js';
+import { MODES } from '../../modes/select/select.js';
 import type { CheckedProblem } from './report.js';
 
 /** Name of the checked object. */
@@ -34,7 +34,7 @@ export function checkConfiguration(file: string, text: string, withManifests: bo
     const { configuration, strict } = decodeFile(text);
     const problems = [
       ...strict.map((rule) => lineProblem(file, rule)),
-      ...configurationProblems(file, completed(configuration)),
+      ...configurationProblems(file, completed(configuration, MODES)),
       ...configurationWarnings(file, configuration, withManifests),
     ];
     return { problems, unreadable: false, featureGates: configuration.featureGates };
@@ -50,14 +50,15 @@ export function checkConfiguration(file: string, text: string, withManifests: bo
 
 /** The problems of a decoded configuration. */
 export function configurationProblems(file: string, configuration: Configuration): CheckedProblem[] {
-  const { scheduler } = configuration.ipvs;
-  const errors = configurationErrors(configuration).map((line) => lineProblem(file, line));
-  const isKnown = scheduler === '' || SCHEDULERS.some((name) => name === scheduler);
-  if (isKnown || configuration.mode === 'iptables') return errors;
-  const nearest = closestTo(scheduler, SCHEDULERS);
-  const suggestion = nearest === undefined ? '' : ` (did you mean ${nearest}?)`;
-  const rule = `must be a scheduler of the kernel: ${SCHEDULERS.join(', ')}${suggestion}`;
-  return [...errors, { ...at(file, 'ipvs.scheduler', rule, 'error'), value: scheduler }];
+  const errors = configurationErrors(configuration, MODES).map((line) => lineProblem(file, line));
+  const selected = modeNamed(configuration.mode, MODES);
+  const refused = (selected ? [selected] : Object.values(MODES.definitions)).flatMap((mode) =>
+    mode.refusedValues(configuration),
+  );
+  return [
+    ...errors,
+    ...refused.map(({ field, value, rule }) => ({ ...at(file, field, rule, 'error'), value })),
+  ];
 }
 
 /**
@@ -70,12 +71,12 @@ export function configurationWarnings(
   configuration: Configuration,
   withManifests: boolean,
 ): CheckedProblem[] {
-  const ignored = ignoredFields(configuration, withManifests).map((line) => {
+  const ignored = ignoredFields(configuration, withManifests, MODES).map((line) => {
     const [field = '', ...reason] = line.split(' ');
     return at(file, field, reason.join(' '), 'warning');
   });
   if (configuration.mode === '') {
-    ignored.push(at(file, 'mode', BLANK_MODE, 'warning'));
+    ignored.push(at(file, 'mode', blankModeWarning(MODES), 'warning'));
   }
   if (configuration.detectLocalMode === 'ClusterCIDR' && configuration.clusterCIDR === '') {
     const rule = 'is blank: with detectLocalMode ClusterCIDR, no traffic is detected as that of local pods';

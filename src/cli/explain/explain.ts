@@ -4,7 +4,7 @@ import type { KernelCommand } from '../../config/commandLine.js';
 import { loadConfiguration } from '../../config/load.js';
 import type { Explanation, PacketQuestion, Verdict } from '../../explain/explanation.js';
 import { readerOf } from '../../explain/read/select.js';
-import { checkModeFlags } from '../../modes/select/select.js';
+import { checkModeFlags, MODES } from '../../modes/select/select.js';
 import { AnswerLimit } from '../answerLimit.js';
 import type { CommandRunner } from '../command.js';
 import { modeOfNode } from '../modeOfNode.js';
@@ -46,7 +46,7 @@ async function explain(
   limit: AnswerLimit,
 ): Promise<ExplainReport> {
   checkModeFlags(flags);
-  const loaded = loadConfiguration(flags);
+  const loaded = loadConfiguration(flags, MODES);
   const { configuration } = loaded;
   const found = await findFrontend(flags, loaded, question, limit);
   const log = openLog(configuration.logging);

@@ -3,6 +3,7 @@ import type { KernelCommand } from '../../config/commandLine.js';
 import { loadConfiguration } from '../../config/load.js';
 import { readerOf } from '../../explain/read/select.js';
 import { openIpvs } from '../../kernel/ipvs/index.js';
+import { MODES } from '../../modes/select/select.js';
 import type { AnswerLimit } from '../answerLimit.js';
 import { modeOfNode } from '../modeOfNode.js';
 import type { Output } from '../output/output.js';
@@ -29,7 +30,7 @@ export async function withInventory<Result>(
   { flags, texts, limit, output }: InventoryParts,
   use: <Listing>(inventory: Inventory<Listing>) => Promise<Result>,
 ): Promise<Result> {
-  const mode = await modeOfNode(flags, loadConfiguration(flags).configuration);
+  const mode = await modeOfNode(flags, loadConfiguration(flags, MODES).configuration);
   const { listFrontends } = readerOf(mode);
   const read = await readNames(flags, limit);
   if (listFrontends) {

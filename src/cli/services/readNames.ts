@@ -1,6 +1,7 @@
 // Reads the names of Services: from manifests or the API server if a flag names them, otherwise from the running agent.
 import type { KernelCommand } from '../../config/commandLine.js';
 import { loadConfiguration } from '../../config/load.js';
+import { MODES } from '../../modes/select/select.js';
 import { namedFrontends } from '../../services/namedFrontends.js';
 import { nodeFacts } from '../../services/nodeFacts.js';
 import { NoAnswer } from '../agentClient.js';
@@ -22,7 +23,7 @@ export interface ReadNames {
  * @param limit of the API server
  */
 export async function readNames(flags: KernelCommand, limit: AnswerLimit): Promise<ReadNames> {
-  const loaded = loadConfiguration(flags);
+  const loaded = loadConfiguration(flags, MODES);
   const objects = await readObjects(flags, loaded, limit);
   if (objects) {
     const { source, cache, problems } = objects;

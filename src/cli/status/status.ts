@@ -1,6 +1,7 @@
 // The command status: the state of the running agent, from its health and metrics ports.
 import type { Configuration } from '../../config/configuration.js';
 import { loadConfiguration } from '../../config/load.js';
+import { MODES } from '../../modes/select/select.js';
 import { askAgent, NoAnswer } from '../agentClient.js';
 import type { CommandRunner } from '../command.js';
 import { writeReport } from '../output/output.js';
@@ -8,7 +9,7 @@ import { decodeAgentReport, decodeHealth, type StatusReport, statusLines, status
 
 /** `status`. */
 export const runStatus: CommandRunner = async ({ options, flags, output }) => {
-  const { configuration } = loadConfiguration(flags);
+  const { configuration } = loadConfiguration(flags, MODES);
   const report = await readStatus(configuration, Number(options['timeout']) * 1000);
   writeReport(output, report, (layout) => statusLines(report, Date.now(), layout));
   return report.good ? 0 : 1;

@@ -2,6 +2,7 @@
 import type { Logger } from 'pino';
 import type { KernelCommand } from '../../config/commandLine.js';
 import type { Configuration } from '../../config/configuration.js';
+import type { ModeConfiguration } from '../../config/modes.js';
 import type { BatchSource } from '../../kernel/shared/types.js';
 import type { Family } from '../../net/address.js';
 import type { RulesInUse } from '../iptablesRules/open/rulesInUse.js';
@@ -25,24 +26,34 @@ export interface FormerSettings extends Pick<ModeSettings, 'configuration' | 'co
   readonly families: readonly Family[];
 }
 
+/** What a mode adds to the metrics. */
+export interface ModeMetrics {
+  /** Its own parts of the kernel, by the label `family`: `ipvs`. */
+  readonly parts?: Readonly<Record<string, BatchSource<never>>>;
+  /** Service ports without local endpoints are counted, as in kube-proxy in this mode. Absent: Services are. */
+  readonly countsPorts?: true;
+  /** Counts of the rules in our chains. Absent if their number does not depend on the Services. */
+  ruleCounts?(): readonly RuleCount[];
+  /** Counters of packets. Absent if the mode or the kernel has none. */
+  readonly packets?: {
+    /** The counters, each with its metric's name without the prefix `kubeproxy_`, and help text. */
+    readonly counters: readonly { readonly counter: string; readonly name: string; readonly help: string }[];
+    /** Packets by counter. Rejects with a NetlinkError. */
+    read(): Promise<ReadonlyMap<string, number>>;
+  };
+}
+
 /** A mode with the kernel that it programs. */
 export interface OpenedMode {
   readonly mode: Mode<unknown, KeyedOperation>;
-  /** The chains and rules that other modes may have too. */
-  readonly rules: RulesInUse;
+  /** The chains and rules of iptables that other modes may have too. Absent: it has no rules of iptables. */
+  readonly rules?: RulesInUse;
   /** Families that can be programmed on this host. */
   readonly families: readonly Family[];
   /** Time from the end of a pass to the start of the next, at least, in ms: `minSyncPeriod`. */
   readonly minSyncPeriod: number;
   readonly kernel: HostKernel;
-  /** The mode's own parts of the kernel, by their name in metrics. */
-  readonly parts: { readonly ipvs?: BatchSource<never>; readonly ipset?: BatchSource<never> };
-  /** Service ports without local endpoints are counted in metrics, as in kube-proxy in this mode. Absent: Services are. */
-  readonly countsPorts?: true;
-  /** Counts of the rules in our chains. Absent if their number does not depend on the Services. */
-  ruleCounts?(): readonly RuleCount[];
-  /** Packets by counter of nfacct. Absent if the mode or the kernel has none. Rejects with a NetlinkError. */
-  packetCounters?(): Promise<ReadonlyMap<string, number>>;
+  readonly metrics: ModeMetrics;
   /** Performs the steps that need more privileges, once (`--init-only`). Rejects with a NetlinkError. */
   prepare(): Promise<void>;
   /**
@@ -57,7 +68,7 @@ export interface OpenedMode {
 }
 
 /** A mode, before it is opened. */
-export interface ModeDefinition {
+export interface ModeDefinition extends ModeConfiguration {
   /** Throws UsageError if a flag of this mode has an unknown value. */
   checkFlags(command: KernelCommand): void;
   /** Whether it needs the Node objects of other nodes. */

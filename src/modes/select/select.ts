@@ -1,5 +1,6 @@
 // Selects the mode: `mode` of the configuration → its definition. No other file names a mode.
 import type { KernelCommand } from '../../config/commandLine.js';
+import type { KnownModes } from '../../config/modes.js';
 import { ErrorWithNextStep } from '../../errors.js';
 import { IPTABLES_MODE } from '../iptables/open/definition.js';
 import { IPVS_MODE } from '../ipvs/open/definition.js';
@@ -7,19 +8,22 @@ import type { FormerMode } from '../mode.js';
 import type { FormerSettings, ModeDefinition } from './definition.js';
 
 /** By the value of `mode` in the configuration. */
-const MODES: Readonly<Record<string, ModeDefinition>> = {
+const DEFINITIONS: Readonly<Record<string, ModeDefinition>> = {
   ipvs: IPVS_MODE,
   iptables: IPTABLES_MODE,
 };
 
+/** The modes that a configuration can select. A blank `mode` means that of kube-proxy on Linux: see docs/decisions/0031. */
+export const MODES: KnownModes = { definitions: DEFINITIONS, blank: 'iptables' };
+
 /** Checks the flags of each mode. Throws UsageError for a value that its mode does not know. */
 export function checkModeFlags(command: KernelCommand): void {
-  for (const definition of Object.values(MODES)) definition.checkFlags(command);
+  for (const definition of Object.values(DEFINITIONS)) definition.checkFlags(command);
 }
 
 /** Whether this package has a mode of this name. */
 export function isMode(name: string): boolean {
-  return Object.hasOwn(MODES, name);
+  return Object.hasOwn(DEFINITIONS, name);
 }
 
 /**
@@ -29,7 +33,7 @@ export function isMode(name: string): boolean {
  */
 export function selectMode(
   name: string,
-  modes: Readonly<Record<string, ModeDefinition>> = MODES,
+  modes: Readonly<Record<string, ModeDefinition>> = DEFINITIONS,
 ): ModeDefinition {
   const definition = Object.hasOwn(modes, name) ? modes[name] : undefined;
   if (definition) return definition;
@@ -48,7 +52,7 @@ export function selectMode(
 export function formerModes(
   running: ModeDefinition | undefined,
   settings: FormerSettings,
-  modes: Readonly<Record<string, ModeDefinition>> = MODES,
+  modes: Readonly<Record<string, ModeDefinition>> = DEFINITIONS,
 ): FormerMode[] {
   return Object.entries(modes)
     .filter(([, definition]) => definition !== running)

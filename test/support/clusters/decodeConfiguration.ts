@@ -5,11 +5,12 @@ import {
   type Decoded,
   decodeFields,
 } from '../../../src/config/configuration.js';
+import { MODES } from '../../../src/modes/select/select.js';
 
 /** A decoded configuration. The program does not start if there are problems; they have the printed prefixes. */
 export function decodeConfiguration(raw: Readonly<Record<string, unknown>>): Decoded {
   const { configuration: decoded, problems, unknown } = decodeFields(raw);
-  const configuration = completed(decoded);
+  const configuration = completed(decoded, MODES);
   const decoding = problems.map((problem) => `failed complete: failed to decode: ${problem}`);
-  return { configuration, problems: [...decoding, ...configurationErrors(configuration)], unknown };
+  return { configuration, problems: [...decoding, ...configurationErrors(configuration, MODES)], unknown };
 }

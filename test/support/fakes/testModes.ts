@@ -3,6 +3,7 @@
 import { parseSaved, type SavedRules } from '../../../src/kernel/iptables/index.js';
 import { FakeKernel } from '../../../src/kernel/testing/index.js';
 import { IPTABLES_DEFAULTS } from '../../../src/modes/iptables/index.js';
+import { COUNTERS } from '../../../src/modes/iptables/open/counters.js';
 import { createCountedMode } from '../../../src/modes/iptables/open/ruleCounts.js';
 import { createIpvsMode, IPVS_DEFAULTS } from '../../../src/modes/ipvs/index.js';
 import { mapKernel } from '../mapMode/index.js';
@@ -30,9 +31,13 @@ function iptablesKernel(): TestKernel {
         families: options.families,
         minSyncPeriod: 0,
         kernel,
-        parts: {},
-        ruleCounts: take,
-        packetCounters: async () => new Map([['localhost_nps_accepted_pkts', 3]]),
+        metrics: {
+          ruleCounts: take,
+          packets: {
+            counters: COUNTERS,
+            read: async () => new Map([['localhost_nps_accepted_pkts', 3]]),
+          },
+        },
       };
     },
     state: () => kernel.iptables.dump(4),
@@ -68,7 +73,7 @@ function ipvsKernel(): TestKernel {
         families: options.families,
         minSyncPeriod: 0,
         kernel,
-        parts: kernel,
+        metrics: { parts: { ipvs, ipset } },
       };
     },
     state: () => [ipvs.dump(), ipset.dump(), rtnetlink.dump('kube-ipvs0')].join('\n'),

@@ -27,13 +27,13 @@ export function openAccepting(mode: string, accepted: Accepted): Pick<OpenedMode
   const options = { families: [4] as const, auditPeriod: NEVER };
   if (mode === 'iptables') {
     const counted = createCountedMode(kernel, { ...IPTABLES_DEFAULTS, ...options });
-    return { ...common, mode: counted.mode, parts: {}, ruleCounts: counted.take };
+    return { ...common, mode: counted.mode, metrics: { ruleCounts: counted.take } };
   }
   const ipvs = createIpvsMode(kernel, { ...IPVS_DEFAULTS, ...options, kernelRelease: '6.1.0' });
-  return { ...common, mode: ipvs, parts: { ipvs: kernel.ipvs, ipset: kernel.ipset } };
+  return { ...common, mode: ipvs, metrics: { parts: { ipvs: kernel.ipvs, ipset: kernel.ipset } } };
 }
 
-type Opened = Omit<OpenedMode, 'prepare' | 'probe' | 'check' | 'rules' | 'packetCounters' | 'countsPorts'>;
+type Opened = Omit<OpenedMode, 'prepare' | 'probe' | 'check' | 'rules'>;
 
 function acceptingKernel(accepted: Accepted) {
   const kernel = Object.assign(new FakeKernel(), { watchHost: async () => ({ close() {} }), close() {} });

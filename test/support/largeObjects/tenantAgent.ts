@@ -14,6 +14,7 @@ import { ApiClient } from '../../../src/api/client.js';
 import { connectToApi } from '../../../src/api/connection.js';
 import { keepYoungGenerationSmall } from '../../../src/cli/heap.js';
 import { completed, defaultConfiguration } from '../../../src/config/configuration.js';
+import { MODES } from '../../../src/modes/select/select.js';
 import { openMetrics } from '../../../src/servers/metrics.js';
 import { nodeFacts } from '../../../src/services/nodeFacts.js';
 import { loopTurns } from '../measures/loopTimes.js';
@@ -71,11 +72,14 @@ const ended = runAgent({
   version: 'test',
   startedAt: Date.now(),
   metrics,
-  configuration: completed({
-    ...defaultConfiguration(),
-    healthzBindAddress,
-    metricsBindAddress: '127.0.0.1:0',
-  }),
+  configuration: completed(
+    {
+      ...defaultConfiguration(),
+      healthzBindAddress,
+      metricsBindAddress: '127.0.0.1:0',
+    },
+    MODES,
+  ),
   configFile: undefined,
   flags: {},
   opened: openAccepting(mode, accepted),

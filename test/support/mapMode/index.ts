@@ -13,7 +13,7 @@ export function mapKernel(): TestKernel {
       families: [4],
       minSyncPeriod: 0,
       kernel: kernel.host,
-      parts: {},
+      metrics: {},
     }),
     state: () =>
       entries()

@@ -20,6 +20,7 @@ import { completed, type DetectLocalMode, defaultConfiguration } from '../../../
 import { CONFIGURATION_UPDATED, readConfigurationFile } from '../../../src/config/reload.js';
 import { NetlinkError } from '../../../src/errors.js';
 import type { FakeKernel } from '../../../src/kernel/testing/index.js';
+import { MODES } from '../../../src/modes/select/select.js';
 import { decodeObject } from '../../../src/objects/decode.js';
 import type { Node } from '../../../src/objects/types.js';
 import { openMetrics } from '../../../src/servers/metrics.js';
@@ -60,13 +61,16 @@ async function startAgent(
   { detectLocalMode = 'ClusterCIDR', configFile, kernel, healthzBindAddress = '127.0.0.1:0' }: Settings,
 ) {
   const usual = defaultConfiguration();
-  const configuration = completed({
-    ...usual,
-    detectLocalMode,
-    healthzBindAddress,
-    metricsBindAddress: '127.0.0.1:0',
-    ipvs: { ...usual.ipvs, syncPeriod: AUDIT },
-  });
+  const configuration = completed(
+    {
+      ...usual,
+      detectLocalMode,
+      healthzBindAddress,
+      metricsBindAddress: '127.0.0.1:0',
+      ipvs: { ...usual.ipvs, syncPeriod: AUDIT },
+    },
+    MODES,
+  );
   const { object } = decodeObject(node('node-a', { podCIDRs: ['10.244.1.0/24'] }));
   const lines: string[] = [];
   const client = closeAfter(new ApiClient(await connectToApi({ master: server.url }), { userAgent: 'test' }));

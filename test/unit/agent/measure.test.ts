@@ -18,7 +18,7 @@ function setUp() {
     conntrackReconciled: (family) => told.push(`looked at flows of IPv${family}`),
     conntrackDeleted: (family, flows) => told.push(`deleted ${flows} of IPv${family}`),
   };
-  const { failedRestores } = measure(kernel, metrics);
+  const { failedRestores } = measure(kernel, { ipvs: kernel.ipvs, ipset: kernel.ipset }, metrics);
   const conntrack = withTimedListing(kernel.conntrack, metrics);
   return { kernel, measuredKernel: { ...kernel, conntrack }, told, failedRestores };
 }

@@ -38,6 +38,18 @@ async function checked(paths: string[], ...flags: string[]) {
 }
 
 describe('a configuration', () => {
+  it('of an unknown mode is checked as far as possible, whatever the name is', async () => {
+    const path = file(
+      'mode.yaml',
+      `${KIND}mode: constructor\nclusterCIDR: 10.244.0.0/16\nipvs: {scheduler: wlrc}\n`,
+    );
+    const { lines } = await checked([path]);
+    assert.deepEqual(
+      lines.map((line) => line.split(' ').slice(0, 2).join(' ')),
+      ['error KubeProxyConfiguration.Mode.ProxyMode', 'error ipvs.scheduler'],
+    );
+  });
+
   const cases: [name: string, text: string, status: number, problem?: RegExp][] = [
     ['is valid', 'ipvs: {scheduler: mh}\n', 0],
     [

@@ -11,6 +11,7 @@ import { IPTABLES_DEFAULTS } from '../../../src/modes/iptables/index.js';
 import { formerState } from '../../../src/modes/iptables/open/former.js';
 import type { UnusableFamily } from '../../../src/modes/iptablesRules/open/families.js';
 import type { FormerMode } from '../../../src/modes/mode.js';
+import { MODES } from '../../../src/modes/select/select.js';
 import { nodeFacts } from '../../../src/services/nodeFacts.js';
 import { MapKernel } from '../../support/mapMode/mapKernel.js';
 import { createMapMode } from '../../support/mapMode/mapMode.js';
@@ -85,7 +86,7 @@ function passOf(kernel: FakeKernel, formerModes: readonly FormerMode[]) {
     formerModes,
     source: { start: async () => {}, stop() {} },
     node: nodeFacts('node-a'),
-    configuration: loadConfiguration(readInputFlags([])).configuration,
+    configuration: loadConfiguration(readInputFlags([]), MODES).configuration,
     log: pino({ base: null }, { write: (line: string) => lines.push(line) }),
     print: () => {},
   };

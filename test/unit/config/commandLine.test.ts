@@ -7,9 +7,10 @@ import { FLAG_TYPES } from '../../../src/config/flagTypes.js';
 import { flagLines, helpText } from '../../../src/config/help.js';
 import { ConfigurationError, loadConfiguration } from '../../../src/config/load.js';
 import { externalConfiguration } from '../../../src/config/writeConfig.js';
+import { MODES } from '../../../src/modes/select/select.js';
 
 function load(...args: string[]) {
-  return loadConfiguration(readFlags(args) as KernelCommand);
+  return loadConfiguration(readFlags(args) as KernelCommand, MODES);
 }
 
 /** The field as v1alpha1 JSON would show it. */

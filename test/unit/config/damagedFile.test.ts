@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { type KernelCommand, readFlags } from '../../../src/config/commandLine.js';
 import { ConfigurationError, loadConfiguration } from '../../../src/config/load.js';
+import { MODES } from '../../../src/modes/select/select.js';
 
 const GOOD = 'apiVersion: kubeproxy.config.k8s.io/v1alpha1\nkind: KubeProxyConfiguration\nmode: ipvs\n';
 
@@ -39,7 +40,7 @@ describe('a configuration file that', () => {
       make(path);
       const command = readFlags(['--config', path]) as KernelCommand;
       assert.throws(
-        () => loadConfiguration(command),
+        () => loadConfiguration(command, MODES),
         (error) => {
           assert.ok(error instanceof ConfigurationError);
           assert.match(error.message, says);

@@ -7,6 +7,7 @@ import { defaultConfiguration } from '../../../src/config/configuration.js';
 import { FLAGS, KUBE_PROXY_FLAGS, OWN_FLAGS } from '../../../src/config/flags.js';
 import { whyIgnored } from '../../../src/config/ignored.js';
 import { externalConfiguration } from '../../../src/config/writeConfig.js';
+import { MODES } from '../../../src/modes/select/select.js';
 import { ROOT } from '../../support/paths.js';
 
 const TEXT = readFileSync(join(ROOT, 'docs/configuration.md'), 'utf8');
@@ -53,7 +54,7 @@ describe('the table of fields', () => {
       // Fields that are omitted while they have their default.
       const omitted = value === undefined && ['none', 'false'].includes(absent);
       assert.ok(omitted || absent.split(', or ')[0] === String(text), `${absent} for ${text}`);
-      assert.equal(/^none\b/.test(effect), whyIgnored(field) !== undefined, effect);
+      assert.equal(/^none\b/.test(effect), whyIgnored(field, MODES) !== undefined, effect);
     });
   }
 });

@@ -8,6 +8,7 @@ import { defaultConfiguration } from '../../../src/config/configuration.js';
 import { DecodingError, decodeFile } from '../../../src/config/file.js';
 import { ConfigurationError, loadConfiguration } from '../../../src/config/load.js';
 import { formatConfiguration, writeConfiguration } from '../../../src/config/writeConfig.js';
+import { MODES } from '../../../src/modes/select/select.js';
 import { decodeConfiguration } from '../../support/clusters/decodeConfiguration.js';
 import { kubeadmConfiguration } from '../../support/deployment/kubeadm.js';
 
@@ -22,7 +23,7 @@ after(() => rmSync(folder, { recursive: true }));
 function load(text: string, ...args: string[]) {
   const path = join(folder, 'config.conf');
   writeFileSync(path, text);
-  return loadConfiguration(readFlags([`--config=${path}`, ...args]) as KernelCommand);
+  return loadConfiguration(readFlags([`--config=${path}`, ...args]) as KernelCommand, MODES);
 }
 
 describe("kubeadm's configuration", () => {
@@ -237,9 +238,9 @@ describe('a configuration that is loaded', () => {
   });
 
   it('is rejected without a file', () => {
-    const missing = () => loadConfiguration(readFlags(['--config=/nowhere/at/all']) as KernelCommand);
+    const missing = () => loadConfiguration(readFlags(['--config=/nowhere/at/all']) as KernelCommand, MODES);
     assert.deepEqual(refusal(missing), ['failed complete: open /nowhere/at/all: no such file or directory']);
-    const directory = () => loadConfiguration(readFlags([`--config=${folder}`]) as KernelCommand);
+    const directory = () => loadConfiguration(readFlags([`--config=${folder}`]) as KernelCommand, MODES);
     assert.deepEqual(refusal(directory), [`failed complete: read ${folder}: is a directory`]);
   });
 

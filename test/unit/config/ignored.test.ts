@@ -2,13 +2,14 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type KernelCommand, readFlags } from '../../../src/config/commandLine.js';
 import { flagWarnings, ignoredFields } from '../../../src/config/ignored.js';
+import { MODES } from '../../../src/modes/select/select.js';
 import { decodeConfiguration } from '../../support/clusters/decodeConfiguration.js';
 
 const warnings = (raw: Record<string, unknown>, withManifests = false) =>
-  ignoredFields(decodeConfiguration(raw).configuration, withManifests);
+  ignoredFields(decodeConfiguration(raw).configuration, withManifests, MODES);
 const warningsOf = (...args: string[]) => warningsIn('ipvs', ...args);
 const warningsIn = (mode: string, ...args: string[]) =>
-  flagWarnings((readFlags(args) as KernelCommand).given, mode);
+  flagWarnings((readFlags(args) as KernelCommand).given, mode, MODES);
 
 describe('a field without effect', () => {
   const cases: [raw: Record<string, unknown>, path: string][] = [

@@ -8,6 +8,7 @@ import { after, test } from 'node:test';
 import { accessOfKubeconfig } from '../../../src/api/kubeconfig.js';
 import { readFlags } from '../../../src/config/commandLine.js';
 import { loadConfiguration } from '../../../src/config/load.js';
+import { MODES } from '../../../src/modes/select/select.js';
 import { kubeadmConfiguration, kubeadmKubeconfig } from '../../support/deployment/kubeadm.js';
 import { ROOT } from '../../support/paths.js';
 
@@ -41,7 +42,7 @@ esac
   const path = join(folder, 'config.conf');
   const command = readFlags(['--config', path, '--hostname-override', 'node-a']);
   assert.ok(command.do === 'run');
-  const { configuration } = loadConfiguration(command);
+  const { configuration } = loadConfiguration(command, MODES);
   const { kubeconfig } = configuration.clientConnection;
   assert.equal(kubeconfig, join(folder, 'kubeconfig.conf'));
   assert.equal(

@@ -2,6 +2,7 @@
 // Needs: promtool
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { COUNTERS } from '../../../src/modes/iptables/open/counters.js';
 import { type Metrics, openMetrics } from '../../../src/servers/metrics.js';
 import { closeAfter } from '../../support/closeAfter.js';
 import { promtool } from '../../support/processes/promtool.js';
@@ -369,7 +370,7 @@ it('counters of packets have the numbers of the kernel at each scrape, and no se
   const lines = async () =>
     (await metrics.text()).split('\n').filter((line) => /^kubeproxy_iptables_.*packets/.test(line));
   assert.deepEqual(await lines(), []);
-  metrics.countPackets(async () => packets);
+  metrics.countPackets(COUNTERS, async () => packets);
   assert.deepEqual(await lines(), ['kubeproxy_iptables_localhost_nodeports_accepted_packets_total 3']);
   packets.set('localhost_nps_accepted_pkts', 5).set('ct_state_invalid_dropped_pkts', 0);
   assert.deepEqual(await lines(), [

@@ -4,7 +4,19 @@ import type { Nfacct } from '../../../kernel/nfacct/types.js';
 import { findModule } from '../../../kernel/shared/modules.js';
 import { INVALID_COUNTER, LOCALHOST_COUNTER } from '../plan/ruleText.js';
 
-const COUNTERS = [INVALID_COUNTER, LOCALHOST_COUNTER];
+/** The counters, with kube-proxy's metrics of them. */
+export const COUNTERS = [
+  {
+    counter: INVALID_COUNTER,
+    name: 'iptables_ct_state_invalid_dropped_packets_total',
+    help: 'packets dropped by iptables to work around conntrack problems',
+  },
+  {
+    counter: LOCALHOST_COUNTER,
+    name: 'iptables_localhost_nodeports_accepted_packets_total',
+    help: 'Number of packets accepted on nodeports of loopback interface',
+  },
+] as const;
 
 /**
  * Why the kernel cannot count packets; undefined if it can. Creates no counter.
@@ -16,7 +28,7 @@ export async function countingObstacle(
   find: typeof findModule = findModule,
 ): Promise<string | undefined> {
   try {
-    for (const name of COUNTERS) await nfacct.get(name);
+    for (const { counter } of COUNTERS) await nfacct.get(counter);
   } catch (error) {
     return String(error);
   }
@@ -26,8 +38,8 @@ export async function countingObstacle(
 
 /** Creates the missing counters. Rules that have them need them. Rejects with the NetlinkError of a counter. */
 export async function createCounters(nfacct: Pick<Nfacct, 'add'>): Promise<void> {
-  for (const name of COUNTERS) {
-    const error = await nfacct.add(name);
+  for (const { counter } of COUNTERS) {
+    const error = await nfacct.add(counter);
     if (error) throw error;
   }
 }
@@ -35,9 +47,9 @@ export async function createCounters(nfacct: Pick<Nfacct, 'add'>): Promise<void>
 /** The packets of each counter that exists, by its name. Rejects with a NetlinkError. */
 export async function readCounters(nfacct: Pick<Nfacct, 'get'>): Promise<Map<string, number>> {
   const packets = new Map<string, number>();
-  for (const name of COUNTERS) {
-    const counter = await nfacct.get(name);
-    if (counter) packets.set(name, Number(counter.packets));
+  for (const { counter } of COUNTERS) {
+    const found = await nfacct.get(counter);
+    if (found) packets.set(counter, Number(found.packets));
   }
   return packets;
 }

@@ -1,9 +1,11 @@
 // The definition of iptables mode. Its code is loaded when it is opened, or has left state.
 import type { ModeDefinition } from '../../select/definition.js';
+import { IPTABLES_SETTINGS } from './settings.js';
 import { hasTraces } from './traces.js';
 
 /** iptables mode. */
 export const IPTABLES_MODE: ModeDefinition = {
+  ...IPTABLES_SETTINGS,
   checkFlags: () => {},
   needsAllNodes: () => false,
   open: async (settings) => (await loaded()).open(settings),

@@ -7,7 +7,7 @@ import type { FormerState, Mode } from '../../mode.js';
 import type { FormerSettings, ModeSettings, OpenedMode } from '../../select/definition.js';
 import { type HostKernel, logFallback, openHostKernel } from '../../shared/open/hostKernel.js';
 import { loadAhead } from '../../shared/open/loadAhead.js';
-import { countingObstacle, createCounters, readCounters } from './counters.js';
+import { COUNTERS, countingObstacle, createCounters, readCounters } from './counters.js';
 import { isProgrammed } from './features.js';
 import { formerState, RULES } from './former.js';
 import { iptablesOptions } from './fromConfiguration.js';
@@ -30,10 +30,11 @@ export async function open(settings: ModeSettings): Promise<OpenedMode> {
     families: options.families,
     minSyncPeriod: settings.configuration.iptables.minSyncPeriod,
     kernel,
-    parts: {},
-    countsPorts: true,
-    ruleCounts: take,
-    ...(nfacct && { packetCounters: () => readCounters(nfacct) }),
+    metrics: {
+      countsPorts: true,
+      ruleCounts: take,
+      ...(nfacct && { packets: { counters: COUNTERS, read: () => readCounters(nfacct) } }),
+    },
     prepare: () => prepare(kernel, options),
     // No feature depends on the configuration: a family is tested once.
     probe: async () => {

@@ -2,10 +2,12 @@
 import type { FormerSettings, ModeDefinition } from '../../select/definition.js';
 import { curesOf } from './fromConfiguration.js';
 import { hasIpset, hasIpvs } from './loaded.js';
+import { IPVS_SETTINGS } from './settings.js';
 import { hasTraces } from './traces.js';
 
 /** ipvs mode. */
 export const IPVS_MODE: ModeDefinition = {
+  ...IPVS_SETTINGS,
   checkFlags: ({ cures }) => void curesOf(cures),
   needsAllNodes: ({ cures }) => curesOf(cures).has('other-nodes'),
   open: async (settings) => (await loaded()).open(settings),

@@ -28,7 +28,7 @@ export async function open(settings: ModeSettings): Promise<OpenedMode> {
     families: options.families,
     minSyncPeriod: settings.configuration.ipvs.minSyncPeriod,
     kernel,
-    parts: { ipvs: kernel.ipvs, ipset: kernel.ipset },
+    metrics: { parts: { ipvs: kernel.ipvs, ipset: kernel.ipset } },
     prepare: () => prepare(kernel, options),
     probe: (changed) => probeScheduler(kernel, schedulerOf(changed)),
     check: () => checkScheduler(kernel, options.scheduler),

@@ -6,6 +6,7 @@ import type { Dialled } from '../../../../src/cli/explain/frontendAt.js';
 import { type FoundFrontend, findFrontend } from '../../../../src/cli/explain/objects.js';
 import { readInputFlags } from '../../../../src/config/commandLine.js';
 import { loadConfiguration } from '../../../../src/config/load.js';
+import { MODES } from '../../../../src/modes/select/select.js';
 import { json, plain, type Response, routes } from '../../../../src/servers/handler.js';
 import { listen } from '../../../../src/servers/listen.js';
 import { closeAfter } from '../../../support/closeAfter.js';
@@ -26,7 +27,7 @@ async function find(dialled: Dialled, response: Response, flags: readonly string
     `--metrics-port=${port}`,
     ...flags,
   ]);
-  return findFrontend(command, loadConfiguration(command), dialled, new AnswerLimit(0.3));
+  return findFrontend(command, loadConfiguration(command, MODES), dialled, new AnswerLimit(0.3));
 }
 
 const at = (address: string, port: number, protocol: 'tcp' | 'udp' = 'tcp') => ({ address, port, protocol });

@@ -1,0 +1,47 @@
+// What the configuration asks a mode. The folders of the modes answer; the wiring hands the answers down.
+import type { FieldErrors } from './fieldErrors.js';
+import type { Configuration } from './schema.js';
+
+/** A value that no rule of kube-proxy forbids, and that the kernel would refuse. */
+export interface RefusedValue {
+  /** Path of the field: `ipvs.scheduler`. */
+  readonly field: string;
+  readonly value: unknown;
+  readonly rule: string;
+}
+
+/** What a mode says about fields and flags. */
+export interface ModeConfiguration {
+  /** Fields and sections without effect in this mode, and the reason. */
+  readonly unused: Readonly<Record<string, string>>;
+  /** Flags without a field that this mode has and some other mode does not: their names, without dashes. */
+  readonly ownFlags: readonly string[];
+  /** The fields with the periods of its audits and passes, in ms. */
+  periods(configuration: Configuration): { readonly syncPeriod: number; readonly minSyncPeriod: number };
+  /**
+   * Adds the errors of its section.
+   *
+   * @param selected the configuration selects this mode; otherwise, a field still says what a removal of its state spares
+   */
+  validate(configuration: Configuration, errors: FieldErrors, selected: boolean): void;
+  /** The values that the kernel would refuse, as far as that is known without the kernel. */
+  refusedValues(configuration: Configuration): readonly RefusedValue[];
+}
+
+/** The modes that a configuration can select. */
+export interface KnownModes {
+  /** By the value of `mode`. Not empty. */
+  readonly definitions: Readonly<Record<string, ModeConfiguration>>;
+  /** The mode of a blank `mode`. */
+  readonly blank: string;
+}
+
+/** The mode of this name; undefined if there is none. */
+export function modeNamed(name: string, { definitions }: KnownModes): ModeConfiguration | undefined {
+  return Object.hasOwn(definitions, name) ? definitions[name] : undefined;
+}
+
+/** The name of the first mode. */
+export function firstOf({ definitions }: KnownModes): string {
+  return Object.keys(definitions)[0] as string;
+}

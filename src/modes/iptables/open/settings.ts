@@ -1,0 +1,11 @@
+// What iptables mode says about the fields and flags of the configuration.
+import type { ModeConfiguration } from '../../../config/modes.js';
+
+/** The settings of iptables mode. */
+export const IPTABLES_SETTINGS: ModeConfiguration = {
+  unused: { ipvs: 'iptables mode does not use it', nftables: 'only nftables mode uses it' },
+  ownFlags: [],
+  periods: ({ iptables }) => iptables,
+  validate() {},
+  refusedValues: () => [],
+};

@@ -1,6 +1,4 @@
-// Kernel modules that nothing loads by itself.
-import { existsSync } from 'node:fs';
-import { release } from 'node:os';
+// Loads kernel modules that nothing loads by itself. hints.ts finds out which ones a kernel has.
 import { ProgramError, runProgram } from './programs/program.js';
 
 /**
@@ -20,23 +18,6 @@ export function loadModule(name: string): Promise<string | undefined> {
  */
 export function loadModules(names: readonly string[]): Promise<string | undefined> {
   return modprobe('-a', ...names);
-}
-
-/** Whether the kernel has a module: loaded, built in or to be loaded; not at all; or this host cannot know. */
-export type ModulePresence = 'there' | 'missing' | 'unknown';
-
-/**
- * Looks for a kernel module and loads nothing. Without the folder of the kernel's modules, or without modprobe, only a
- * module that is loaded is found.
- *
- * @param root folder that holds `sys/module` and `lib/modules`; default `/`
- */
-export async function findModule(name: string, root = '/'): Promise<ModulePresence> {
-  if (existsSync(`${root}/sys/module/${name}`)) return 'there';
-  if (!existsSync(`${root}/lib/modules/${release()}/modules.dep`)) return 'unknown';
-  const said = await modprobe('--dirname', root, '--dry-run', name);
-  if (said === undefined) return 'there';
-  return said.includes('not found') ? 'missing' : 'unknown';
 }
 
 /** The message of modprobe, or undefined when it succeeded. */

@@ -1,7 +1,7 @@
 // Counters of packets (nfacct) that rules of iptables mode increase, where the kernel has them.
 
 import type { Nfacct } from '../../../kernel/nfacct/types.js';
-import { findModule } from '../../../kernel/shared/modules.js';
+import { HOST, type Machine, stateOfModule } from '../../../kernel/shared/hints.js';
 import { INVALID_COUNTER, LOCALHOST_COUNTER } from '../plan/ruleText.js';
 
 /** The counters, with kube-proxy's metrics of them. */
@@ -18,14 +18,10 @@ export const COUNTERS = [
   },
 ] as const;
 
-/**
- * Why the kernel cannot count packets; undefined if it can. Creates no counter.
- *
- * @param find finds a kernel module
- */
+/** Why the kernel cannot count packets; undefined if it can. Creates no counter. */
 export async function countingObstacle(
   nfacct: Pick<Nfacct, 'get'>,
-  find: typeof findModule = findModule,
+  machine: Machine = HOST,
 ): Promise<string | undefined> {
   try {
     for (const { counter } of COUNTERS) await nfacct.get(counter);
@@ -33,7 +29,7 @@ export async function countingObstacle(
     return String(error);
   }
   // iptables' match is a module of its own. Without it, no rule that has it could be added.
-  return (await find('xt_nfacct')) === 'missing' ? 'the kernel has no module xt_nfacct' : undefined;
+  return stateOfModule('xt_nfacct', machine) === 'missing' ? 'the kernel has no module xt_nfacct' : undefined;
 }
 
 /** Creates the missing counters. Rules that have them need them. Rejects with the NetlinkError of a counter. */

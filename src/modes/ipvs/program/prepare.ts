@@ -1,7 +1,7 @@
 // Checks and sets the prerequisites of ipvs mode at the start: one error that names the missing module is better than a
 // failure of every virtual service.
 import { NetlinkError } from '../../../errors.js';
-import { findModule } from '../../../kernel/shared/modules.js';
+import { HOST, type Machine, stateOfModule } from '../../../kernel/shared/hints.js';
 import type { IpvsOptions } from '../plan/options.js';
 import { sysctls } from '../plan/planNode.js';
 import type { IpvsKernel } from './kernel.js';
@@ -41,19 +41,16 @@ export async function probeScheduler({ ipvs }: Pick<IpvsKernel, 'ipvs'>, schedul
  * Checks whether the scheduler is available, without adding a virtual service or loading a module. Rejects with a
  * NetlinkError `ENOENT` if it is not.
  *
- * @param find finds a kernel module
  * @returns a warning if the result cannot be determined on this host, otherwise undefined
  */
 export async function checkScheduler(
   { ipvs }: Pick<IpvsKernel, 'ipvs'>,
   scheduler: string,
-  find: typeof findModule = findModule,
+  machine: Machine = HOST,
 ): Promise<string | undefined> {
   if ((await ipvs.listServices()).some((service) => service.scheduler === scheduler)) return undefined;
   const module = `ip_vs_${scheduler}`;
-  switch (await find(module)) {
-    case 'there':
-      return undefined;
+  switch (stateOfModule(module, machine)) {
     case 'missing':
       throw new NetlinkError({
         code: 'ENOENT',
@@ -63,5 +60,7 @@ export async function checkScheduler(
       });
     case 'unknown':
       return `the scheduler ${scheduler} could not be checked: the kernel modules of this host cannot be read`;
+    default:
+      return undefined;
   }
 }

@@ -7,6 +7,7 @@ import {
   createCounters,
   readCounters,
 } from '../../../../src/modes/iptables/open/counters.js';
+import { machine, machineWith } from '../../../support/fakes/machine.js';
 
 const failed = (code: string) => new NetlinkError({ code, operation: 'nfacct.get' });
 
@@ -27,10 +28,10 @@ function fake(counters: Record<string, bigint> = {}, fault?: NetlinkError) {
 }
 
 it('a kernel with nfacct and its match can count packets, whether the counters exist or not', async () => {
-  const there = async () => 'there' as const;
+  const there = machineWith(['xt_nfacct']);
   assert.equal(await countingObstacle(fake(), there), undefined);
   assert.equal(await countingObstacle(fake({ localhost_nps_accepted_pkts: 1n }), there), undefined);
-  assert.equal(await countingObstacle(fake(), async () => 'unknown'), undefined);
+  assert.equal(await countingObstacle(fake(), machine({})), undefined);
 });
 
 it('a kernel without nfacct or its match cannot, and the reason is named', async () => {
@@ -38,7 +39,7 @@ it('a kernel without nfacct or its match cannot, and the reason is named', async
     (await countingObstacle(fake({}, failed('EINVAL')))) ?? '',
     /^NetlinkError: EINVAL: nfacct\.get/,
   );
-  assert.match((await countingObstacle(fake(), async () => 'missing')) ?? '', /xt_nfacct/);
+  assert.match((await countingObstacle(fake(), machineWith([]))) ?? '', /xt_nfacct/);
 });
 
 it('missing counters are created, and those that exist keep their numbers', async () => {

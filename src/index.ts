@@ -49,6 +49,7 @@ export type {
   ObjectChange,
   PerFamily,
   Service,
+  ServiceCIDR,
   ServiceObjectPort,
   SlicePort,
   TrafficPolicy,

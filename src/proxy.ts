@@ -221,6 +221,8 @@ class RunningProxy<Item, Operation extends KeyedOperation> implements ServicePro
     this.#oldest ??= reported;
     this.#parts.events.changed?.(changes);
     for (const touched of affected) if ('service' in touched) this.#reconciler.touch(touched.service);
+    if (affected.some((touched) => 'serviceCIDR' in touched))
+      this.#node.serviceCIDRsChanged(this.#cache.serviceCIDRs);
     if (affected.some((touched) => 'node' in touched)) this.#nodeChanged();
     this.#request();
   }

@@ -29,6 +29,7 @@ export const RESOURCES: Readonly<Record<string, Resource>> = {
   '/api/v1/services': ['v1', 'Service'],
   '/api/v1/nodes': ['v1', 'Node'],
   '/apis/discovery.k8s.io/v1/endpointslices': ['discovery.k8s.io/v1', 'EndpointSlice'],
+  '/apis/networking.k8s.io/v1/servicecidrs': ['networking.k8s.io/v1', 'ServiceCIDR'],
 };
 
 /** Duration of a watch without timeoutSeconds, in s: kube-apiserver's `--min-request-timeout`. */

@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import { ApiSource, type ApiTrouble } from '../api/apiSource.js';
 import { ApiClient } from '../api/client.js';
 import { connectToApi } from '../api/connection.js';
+import { SERVICE_CIDRS } from '../api/resources.js';
 import type { Configuration } from '../config/configuration.js';
 import type { Node } from '../objects/types.js';
 import type { Metrics } from '../servers/metrics.js';
@@ -19,6 +20,8 @@ export interface ApiParts {
   readonly nodeName: string;
   /** Watch all Nodes, because a correction of `--cures` needs their addresses. */
   readonly allNodes: boolean;
+  /** Watch ServiceCIDRs, because the mode needs them; default false. */
+  readonly serviceCIDRs?: boolean;
   /** Send events about objects that are left out; default false. */
   readonly objectEvents?: boolean;
   readonly version: string;
@@ -42,7 +45,7 @@ export interface Api {
 
 /** Reads the kubeconfig or the service account. Rejects with an Error that names the fault in it. */
 export async function openApi(parts: ApiParts): Promise<Api> {
-  const { configuration, master, nodeName, allNodes, version, log } = parts;
+  const { configuration, master, nodeName, allNodes, serviceCIDRs = false, version, log } = parts;
   const { kubeconfig, qps, burst } = configuration.clientConnection;
   const connection = await connectToApi({ kubeconfig, master });
   const userAgent = `kube-netlink-proxy/${version}`;
@@ -52,7 +55,7 @@ export async function openApi(parts: ApiParts): Promise<Api> {
     client,
     failed: ({ reason: event }, err) => log.warn({ event, err }, 'cannot send an event'),
   });
-  const source = new ApiSource({ client, nodeName, allNodes, trouble });
+  const source = new ApiSource({ client, nodeName, allNodes, serviceCIDRs, trouble });
   return {
     source,
     announcer: announcer(nodeName, recorder, parts.objectEvents),
@@ -73,8 +76,10 @@ function report({ log, metrics, failed }: ApiParts, { resource, error, retryIn }
     resource,
     error.code === 'ERR_STATUS' && error.status > 0 ? `${error.status}` : error.code,
   );
+  const isAbsent = resource === SERVICE_CIDRS.name && error.status === 404;
+  const hint = isAbsent ? `Kubernetes ${SERVICE_CIDRS.since} is the first with ServiceCIDRs` : undefined;
   log.warn(
-    { resource, err: error.message, retryInMs: Math.round(retryIn) },
+    { resource, err: error.message, retryInMs: Math.round(retryIn), hint },
     'request to the API server failed, retrying',
   );
   failed?.(error);

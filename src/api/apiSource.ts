@@ -7,7 +7,7 @@ import type { ApiError } from './error.js';
 import { KubeConfigConnection, type KubeConfigParts } from './kubeConfigConnection.js';
 import { type NodeCondition, NodeFeed } from './nodeFeed.js';
 import { Reflector, type ReflectorEvents, type ReflectorTimes } from './reflector.js';
-import { ENDPOINT_SLICES, nodes, type Resource, SERVICES } from './resources.js';
+import { ENDPOINT_SLICES, nodes, type Resource, SERVICE_CIDRS, SERVICES } from './resources.js';
 
 /** A request that failed, or whose answer was malformed. The objects that were known before are kept. */
 export interface ApiTrouble {
@@ -24,6 +24,8 @@ export interface ApiSourceOptions {
   readonly nodeName: string;
   /** Follow every Node; default false. */
   readonly allNodes?: boolean;
+  /** Follow ServiceCIDRs; default false. A server before Kubernetes 1.33 has none: it is asked again every ten minutes. */
+  readonly serviceCIDRs?: boolean;
   readonly trouble: (trouble: ApiTrouble) => void;
   readonly times?: Partial<ReflectorTimes>;
   /** Numbers from 0 up to 1; default Math.random. */
@@ -60,7 +62,7 @@ export class ApiSource implements Source {
 
   /**
    * Resolves once Services and EndpointSlices have been reported, or the source was stopped. Never rejects: a server that
-   * cannot be reached is tried again for as long as it takes, and `trouble` is called. The Node is not waited for.
+   * cannot be reached is tried again for as long as it takes, and `trouble` is called. The Node and ServiceCIDRs are not waited for.
    */
   start(events: SourceEvents): Promise<void> {
     const barrier: Resource[] = [SERVICES, ENDPOINT_SLICES];
@@ -72,6 +74,7 @@ export class ApiSource implements Source {
       queueMicrotask(() => {
         if (!this.#end.signal.aborted) nodes.deliver(events);
       });
+      if (this.#options.serviceCIDRs) this.#reflect(SERVICE_CIDRS, events, () => {});
       for (const resource of barrier) {
         const listed = () => {
           if (!missing.delete(resource) || missing.size > 0) return;

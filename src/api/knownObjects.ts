@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { isRecord } from '../input/fields.js';
 import { decodeObject } from '../objects/decode.js';
 import type { Interning } from '../objects/interning.js';
-import type { KubernetesObject, ObjectChange } from '../objects/types.js';
+import { isClusterScoped, type KubernetesObject, type ObjectChange } from '../objects/types.js';
 import { OpenProblems } from '../source/openProblems.js';
 import type { SourceEvents } from '../source/source.js';
 import type { Resource } from './resources.js';
@@ -76,8 +76,8 @@ export class KnownObjects {
     this.#problems.set(aboutOf(key, raw), problems);
     // A readable object that is not used any more (another type, no Service). An unreadable one keeps its last value.
     if (!object) return known && this.#drop(key, known);
-    // A node's heartbeat every few minutes, and a repeated object of a list, are not changes.
-    if ((listed || object.kind === 'Node') && known !== undefined && isDeepStrictEqual(known, object))
+    // A node's heartbeat every few minutes, another's status, and a repeated object of a list are not changes.
+    if ((listed || isClusterScoped(object.kind)) && known !== undefined && isDeepStrictEqual(known, object))
       return undefined;
     this.#known.set(key, object);
     return { type: 'set', object };

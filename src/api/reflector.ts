@@ -37,6 +37,8 @@ export interface ReflectorTimes extends Pauses {
   readonly silence: number;
   /** Shortest time from the start of a watch to the next, and of a watch that counts as working, in ms; default 1000. */
   readonly floor: number;
+  /** Pause after an answer that the server does not have the resource, if not every version of Kubernetes has it, in ms; default 600 000. */
+  readonly absent: number;
   /** Times of the check whether the server has the version that is watched from. */
   readonly check: CheckTimes;
 }
@@ -46,6 +48,7 @@ const TIMES: ReflectorTimes = {
   margin: 30_000,
   silence: 150_000,
   floor: 1_000,
+  absent: 600_000,
   repeat: 1_000,
   backoff: BACKOFF,
   check: CHECK_TIMES,
@@ -183,6 +186,8 @@ export class Reflector {
       // The next watch may be well-formed from this version; if not, a list avoids the malformed part.
       if (this.#malformedAt === this.#version) this.#version = undefined;
       this.#malformedAt = this.#version;
+    } else if (error.status === 404 && this.#resource.since !== undefined) {
+      pause = this.#times.absent;
     }
     this.#events.trouble(error, pause);
     return pause;

@@ -4,11 +4,13 @@ import type { KubernetesObject } from '../objects/types.js';
 /** A resource of the API, or the part of it that is used. */
 export interface Resource {
   /** Plural, as in URLs. */
-  readonly name: 'services' | 'endpointslices' | 'nodes';
+  readonly name: 'services' | 'endpointslices' | 'nodes' | 'servicecidrs';
   readonly path: string;
   /** Items of a list have neither: it is the list's. */
   readonly apiVersion: string;
   readonly kind: KubernetesObject['kind'];
+  /** The version of Kubernetes that has it first; absent: every version has it. */
+  readonly since?: string;
   readonly selectors: { readonly labelSelector?: string; readonly fieldSelector?: string };
 }
 
@@ -31,6 +33,16 @@ export const ENDPOINT_SLICES: Resource = {
   apiVersion: 'discovery.k8s.io/v1',
   kind: 'EndpointSlice',
   selectors: { labelSelector: '!service.kubernetes.io/headless' },
+};
+
+/** The ranges of cluster IPs. */
+export const SERVICE_CIDRS: Resource = {
+  name: 'servicecidrs',
+  path: '/apis/networking.k8s.io/v1/servicecidrs',
+  apiVersion: 'networking.k8s.io/v1',
+  kind: 'ServiceCIDR',
+  since: '1.33',
+  selectors: {},
 };
 
 /** One node by its name, or all. */

@@ -177,9 +177,10 @@ async function openOrigin({
   }
   const metrics = await openOwnMetrics();
   const allNodes = definition.needsAllNodes(command);
+  const serviceCIDRs = definition.needsServiceCIDRs === true;
   const { objectEvents } = command;
   const api = await openApi({
-    ...{ configuration, master, nodeName, allNodes, objectEvents, version: VERSION },
+    ...{ configuration, master, nodeName, allNodes, serviceCIDRs, objectEvents, version: VERSION },
     ...{ log, metrics },
     failed: (error) => limit?.failed(error),
   });

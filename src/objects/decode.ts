@@ -9,7 +9,8 @@ import { frontendCount, MOST_FRONTENDS } from './frontendCount.js';
 import { Interning } from './interning.js';
 import { decodeNode } from './node.js';
 import { decodeService } from './service.js';
-import type { KubernetesObject, ObjectName } from './types.js';
+import { decodeServiceCIDR } from './serviceCIDR.js';
+import { isClusterScoped, type KubernetesObject, type ObjectName } from './types.js';
 
 /** The result of reading one piece of data. */
 export interface Decoded {
@@ -45,6 +46,8 @@ const READERS: Readonly<Record<string, Reader>> = {
   'v1/Service': reader('Service', decodeService),
   'v1/Node': reader('Node', decodeNode),
   'discovery.k8s.io/v1/EndpointSlice': reader('EndpointSlice', decodeEndpointSlice),
+  'networking.k8s.io/v1/ServiceCIDR': reader('ServiceCIDR', decodeServiceCIDR),
+  'networking.k8s.io/v1beta1/ServiceCIDR': reader('ServiceCIDR', decodeServiceCIDR),
 };
 
 /**
@@ -73,7 +76,7 @@ export function decodeObject(
   const namespace = interning.text(
     typeof metadata['namespace'] === 'string' ? metadata['namespace'] : 'default',
   );
-  const identity = `${kind} ${kind === 'Node' ? name : `${namespace}/${name}`}`;
+  const identity = `${kind} ${isClusterScoped(kind) ? name : `${namespace}/${name}`}`;
   const found: Problem[] = [];
   const fields = new Fields(name === '' ? `nameless ${kind}` : identity, found, raw);
   if (!hasValidNames(kind, namespace, name, fields)) {
@@ -86,7 +89,7 @@ export function decodeObject(
   if (found.length === 0) return object ? { object, problems: found } : { problems: found };
   const id = metadata['uid'];
   const uid = typeof id === 'string' && isName(id, UID) ? { uid: id } : {};
-  const reference = { apiVersion, kind, ...(kind === 'Node' ? {} : { namespace }), name, ...uid };
+  const reference = { apiVersion, kind, ...(isClusterScoped(kind) ? {} : { namespace }), name, ...uid };
   return judge(object, former, found, reference);
 }
 
@@ -95,7 +98,7 @@ function hasValidNames(kind: string, namespace: string, name: string, fields: Fi
   const rule = kind === 'Service' ? DNS_LABEL : DNS_SUBDOMAIN;
   if (name === '') fields.report('metadata.name', 'must not be empty');
   else if (!isName(name, rule)) fields.report('metadata.name', rule.text, name);
-  else if (kind !== 'Node' && !isName(namespace, DNS_LABEL))
+  else if (!isClusterScoped(kind) && !isName(namespace, DNS_LABEL))
     fields.report('metadata.namespace', DNS_LABEL.text, namespace);
   else return true;
   return false;

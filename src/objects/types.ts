@@ -90,8 +90,21 @@ export interface Node {
   readonly podCIDRs: readonly string[];
 }
 
+/** networking.k8s.io/v1 ServiceCIDR: a range of cluster IPs. */
+export interface ServiceCIDR {
+  readonly kind: 'ServiceCIDR';
+  readonly name: string;
+  /** `spec.cidrs`, masked. */
+  readonly cidrs: readonly string[];
+}
+
 /** Any object that is read. */
-export type KubernetesObject = Service | EndpointSlice | Node;
+export type KubernetesObject = Service | EndpointSlice | Node | ServiceCIDR;
+
+/** Whether objects of a kind have no namespace. */
+export function isClusterScoped(kind: string): boolean {
+  return kind === 'Node' || kind === 'ServiceCIDR';
+}
 
 /** Name and namespace of an object, `default` where none is given, as kubectl does. */
 export interface ObjectName {

@@ -18,6 +18,7 @@ export class NodeState {
   #host = new Map<string, AssignedAddress>();
   #node: NodeParts['node'];
   #others: ReadonlySet<string> = new Set();
+  #serviceCIDRs: readonly string[] = [];
   #facts: NodeFacts;
 
   /** @param bindAddress canonical; if it is not unspecified, it is the node IP */
@@ -43,6 +44,12 @@ export class NodeState {
     this.#node = withFormer(node, this.#node);
     this.#others = others;
     return this.#update();
+  }
+
+  /** Sets the networks of all ServiceCIDRs, sorted. No plan of a Service depends on them. */
+  serviceCIDRsChanged(networks: readonly string[]): void {
+    this.#serviceCIDRs = networks;
+    this.#update();
   }
 
   /** Sets every address of the host. */
@@ -71,7 +78,8 @@ export class NodeState {
     const change = nodeChange(before, after);
     const { zone, nodeIPs, nodePorts, addresses } = change;
     const matters = zone || nodeIPs || nodePorts || addresses.length > 0;
-    if (!matters && before.podCIDRs.join() === after.podCIDRs.join()) return NO_SERVICES;
+    const networks = ({ podCIDRs, serviceCIDRs }: NodeFacts) => `${podCIDRs.join()} ${serviceCIDRs.join()}`;
+    if (!matters && networks(before) === networks(after)) return NO_SERVICES;
     this.#facts = after;
     return this.#dependents.of(change);
   }
@@ -80,6 +88,7 @@ export class NodeState {
     return nodeFacts(this.#nodeName, {
       node: this.#node,
       host: (nodeIPs) => this.#rules.facts([...this.#host.values()], nodeIPs),
+      serviceCIDRs: this.#serviceCIDRs,
       otherNodes: this.#others,
       bindAddress: this.#bindAddress,
     });

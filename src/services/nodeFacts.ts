@@ -15,6 +15,7 @@ export interface NodeParts {
   readonly node?: Node | undefined;
   /** Returns the facts of the host for these node IPs; default {@link NO_HOST}. */
   readonly host?: (nodeIPs: NodeFacts['nodeIPs']) => HostFacts;
+  readonly serviceCIDRs?: readonly string[];
   readonly otherNodes?: ReadonlySet<string>;
   /** Canonical. If it is not unspecified, it is the node IP. Default `0.0.0.0`. */
   readonly bindAddress?: string | undefined;
@@ -22,13 +23,14 @@ export interface NodeParts {
 
 /** The facts of a node. If its Node object is unknown, its node IPs are loopback addresses, as in kube-proxy. */
 export function nodeFacts(name: string, parts: NodeParts = {}): NodeFacts {
-  const { node, host, otherNodes = new Set(), bindAddress = '0.0.0.0' } = parts;
+  const { node, host, serviceCIDRs = [], otherNodes = new Set(), bindAddress = '0.0.0.0' } = parts;
   const identity = nodeIdentity(node?.addresses ?? [], bindAddress);
   return {
     name,
     zone: node?.zone ?? '',
     ...identity,
     podCIDRs: node?.podCIDRs ?? [],
+    serviceCIDRs,
     otherNodes,
     host: host?.(identity.nodeIPs) ?? NO_HOST,
   };

@@ -17,8 +17,11 @@ import { type KeyedService, type OrderOfService, orderOfService } from './orderO
 import { planInputOf } from './planInput.js';
 import type { NodeFacts, ServicePlanInput } from './types.js';
 
-/** The name of a Service or of a node that a change affects. */
-export type Touched = { readonly service: string } | { readonly node: string };
+/** The name of a Service, a node or a ServiceCIDR that a change affects. */
+export type Touched =
+  | { readonly service: string }
+  | { readonly node: string }
+  | { readonly serviceCIDR: string };
 
 /** A Service with its slices. Slices may exist before their Service and after it. */
 class Entry implements Claimant {
@@ -56,6 +59,8 @@ export class ServiceCache {
   /** Namespace → name → slice, as it is stored for its Service. */
   readonly #slices = new Map<string, Map<string, EndpointSlice>>();
   readonly #nodes = new NodeCache();
+  /** ServiceCIDR → its networks. */
+  readonly #serviceCIDRs = new Map<string, readonly string[]>();
   readonly #claims = new Claims();
   readonly #endpoints = new EndpointCount();
   readonly #externalIPs: boolean;
@@ -87,6 +92,10 @@ export class ServiceCache {
       case 'Node':
         this.#nodes.set(object, type === 'set');
         return [{ node: object.name }];
+      case 'ServiceCIDR':
+        if (type === 'set') this.#serviceCIDRs.set(object.name, object.cidrs);
+        else this.#serviceCIDRs.delete(object.name);
+        return [{ serviceCIDR: object.name }];
     }
   }
 
@@ -115,6 +124,11 @@ export class ServiceCache {
   /** Addresses of all nodes except the named one. The same set until one of them changes. */
   addressesOfOthers(name: string): ReadonlySet<string> {
     return this.#nodes.addressesOfOthers(name);
+  }
+
+  /** The networks of all ServiceCIDRs, each once, in the order of their text. */
+  get serviceCIDRs(): readonly string[] {
+    return [...new Set([...this.#serviceCIDRs.values()].flat())].sort();
   }
 
   /** Number of endpoints of all Services in each family. The same object until it changes. */

@@ -125,6 +125,8 @@ export interface NodeFacts {
   readonly primaryFamily: Family;
   /** The networks of this node's pods, if known: detect local traffic in mode NodeCIDR. */
   readonly podCIDRs: readonly string[];
+  /** The networks of all ServiceCIDRs that the source reports, sorted: cluster IPs are in them. Only some modes ask for them. */
+  readonly serviceCIDRs: readonly string[];
   /** Addresses of the other nodes that the source reports. */
   readonly otherNodes: ReadonlySet<string>;
   readonly host: HostFacts;

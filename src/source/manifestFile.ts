@@ -23,7 +23,8 @@ const TOO_DEEP = `must not be nested more than ${DEEPEST} levels deep`;
 
 /** The identity of an object: `Service demo/web`. */
 export function identityOf(object: KubernetesObject): string {
-  return object.kind === 'Node' ? `Node ${object.name}` : `${object.kind} ${object.namespace}/${object.name}`;
+  const { kind, name } = object;
+  return 'namespace' in object ? `${kind} ${object.namespace}/${name}` : `${kind} ${name}`;
 }
 
 /** A document of the text, or why it cannot be read and at which place of the text. */

@@ -1,11 +1,16 @@
 // The whole proxy: it changes nothing before the source has reported all objects, and then applies every change.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { setTimeout as wait } from 'node:timers/promises';
 import { failNth } from '../../src/kernel/testing/index.js';
 import { decodeObject } from '../../src/objects/decode.js';
 import type { ObjectChange } from '../../src/objects/types.js';
+import { createProxy } from '../../src/proxy.js';
 import type { HostChange } from '../../src/services/types.js';
+import type { SourceEvents } from '../../src/source/source.js';
 import { service, setUp } from '../support/fakes/proxyInMemory.js';
+import { MapKernel } from '../support/mapMode/mapKernel.js';
+import { createMapMode } from '../support/mapMode/mapMode.js';
 
 /** A slice whose only endpoint has a zone hint. */
 function hintedSlice(name: string): ObjectChange {
@@ -249,4 +254,48 @@ describe('a proxy', () => {
     assert.deepEqual(summary.failures, []);
     assert.match(kernel.ipvs.dump(), /10\.96\.0\.1:80/);
   });
+});
+
+it('the plan of the node follows the ranges of cluster IPs, and no Service is planned again', async () => {
+  const kernel = new MapKernel();
+  const mode = createMapMode(kernel, 60_000);
+  const seen: string[] = [];
+  let planned = 0;
+  let report: SourceEvents | undefined;
+  const { conntrack, rtnetlink, watchHost } = kernel.host;
+  const proxy = createProxy({
+    source: {
+      async start(events) {
+        report = events;
+        events.changed([service('web', '10.96.0.1')]);
+        events.synced();
+      },
+      stop() {},
+    },
+    mode: {
+      ...mode,
+      planNode: (desired, node, outlook) => {
+        seen.push(node.serviceCIDRs.join());
+        return mode.planNode(desired, node, outlook);
+      },
+      planService: (input, node) => {
+        planned++;
+        return mode.planService(input, node);
+      },
+    },
+    ...{ conntrack, rtnetlink, watchHost, nodeName: 'node-a' },
+    events: { synced() {}, problems() {}, failed() {}, retrying() {} },
+  });
+  try {
+    await proxy.start();
+    for (let i = 0; !kernel.table?.size && i < 500; i++) await wait(10);
+    const before = planned;
+    assert.equal(before, 1);
+    report?.changed([{ type: 'set', object: { kind: 'ServiceCIDR', name: 'a', cidrs: ['10.96.0.0/12'] } }]);
+    for (let i = 0; seen.at(-1) !== '10.96.0.0/12' && i < 500; i++) await wait(10);
+    assert.equal(seen.at(-1), '10.96.0.0/12');
+    assert.equal(planned, before);
+  } finally {
+    await proxy.stop();
+  }
 });

@@ -71,6 +71,8 @@ export interface OpenedMode {
 export interface ModeDefinition extends ModeConfiguration {
   /** Throws UsageError if a flag of this mode has an unknown value. */
   checkFlags(command: KernelCommand): void;
+  /** It needs ServiceCIDRs: they are watched. Absent: no request is made for them. */
+  readonly needsServiceCIDRs?: true;
   /** Whether it needs the Node objects of other nodes. */
   needsAllNodes(command: KernelCommand): boolean;
   /** Opens the kernel. Rejects with the NetlinkError of the part that cannot be opened. */

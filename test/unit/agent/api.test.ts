@@ -5,6 +5,7 @@ import { pino } from 'pino';
 import { openApi } from '../../../src/agent/api.js';
 import { defaultConfiguration } from '../../../src/config/configuration.js';
 import { openMetrics } from '../../../src/servers/metrics.js';
+import { until } from '../../support/apiServer/cluster.js';
 import { ApiServer } from '../../support/apiServer/server.js';
 import { closeAfter } from '../../support/closeAfter.js';
 
@@ -33,4 +34,27 @@ it('a refusal is counted with its HTTP status, another failure with its code', a
   ]);
   assert.equal(failed.length, 2);
   assert.match(failed.map(String).join('\n'), /403 .*deploy\/base\/rbac\.yaml/);
+});
+
+it('ServiceCIDRs are asked for only if the mode needs them, and a server that is too old is named', async () => {
+  for (const serviceCIDRs of [undefined, true] as const) {
+    const server = closeAfter(await new ApiServer().start());
+    server.fail(/servicecidrs/, { status: 404 });
+    const lines: string[] = [];
+    const api = closeAfter(
+      await openApi({
+        ...{ configuration: defaultConfiguration(), master: server.url, nodeName: 'node-a', allNodes: false },
+        ...{ version: '0', metrics: { requestFailed() {} } },
+        log: pino({}, { write: (line: string) => lines.push(line) }),
+        ...(serviceCIDRs && { serviceCIDRs }),
+      }),
+    );
+    await api.source.start({ changed() {}, synced() {}, problems() {} });
+    const asked = () => server.requests.filter(({ path }) => path.endsWith('/servicecidrs'));
+    if (serviceCIDRs) await until('the answer is logged', () => lines.length > 0);
+    assert.equal(asked().length, serviceCIDRs ? 1 : 0);
+    const told = lines.map((line) => JSON.parse(line)).map(({ resource, hint }) => `${resource}: ${hint}`);
+    const hint = 'servicecidrs: Kubernetes 1.33 is the first with ServiceCIDRs';
+    assert.deepEqual(told, serviceCIDRs ? [hint] : []);
+  }
 });

@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { waitForNodeAddresses } from '../../../src/agent/waitForNode.js';
-import type { EndpointSlice, Node } from '../../../src/objects/types.js';
+import { SERVICE_CIDRS } from '../../../src/api/resources.js';
+import type { EndpointSlice, Node, ServiceCIDR } from '../../../src/objects/types.js';
 import { agrees, Follower, until } from '../../support/apiServer/cluster.js';
 import { node, service, slice } from '../../support/apiServer/objects.js';
 import { NODES, SERVICES, SLICES } from '../../support/apiServer/scene.js';
@@ -34,6 +35,38 @@ describe('ApiSource', () => {
     );
     assert.equal(follower.objects.has('Service demo/web'), false);
     assert.deepEqual([follower.troubles, follower.problems, follower.synced], [[], [], 1]);
+  });
+
+  it('follows ServiceCIDRs only if it is told to, and a change of their status is none', async () => {
+    const server = await setUp();
+    const range = (status: object, ...cidrs: string[]) => ({
+      apiVersion: 'networking.k8s.io/v1',
+      kind: 'ServiceCIDR',
+      metadata: { name: 'kubernetes' },
+      spec: { cidrs },
+      status,
+    });
+    server.store.set(range({}, '10.96.0.0/12'));
+    const follower = closeAfter(await Follower.start({ master: server.url }, { serviceCIDRs: true }));
+    await until('it watches', () => server.watching(SERVICE_CIDRS.path) === 1);
+    assert.equal(follower.objects.has('ServiceCIDR kubernetes'), true);
+    server.store.set(range({ conditions: [] }, '10.96.0.0/12'));
+    server.store.set(range({}, '10.96.0.0/12', 'fd00::/112'));
+    await until('the change is reported', () => follower.changes.length === 5);
+    const { cidrs } = follower.objects.get('ServiceCIDR kubernetes') as ServiceCIDR;
+    assert.deepEqual(cidrs, ['10.96.0.0/12', 'fd00::/112']);
+  });
+
+  it('needs no ServiceCIDRs to be synced: a server without them is asked again after a long time', async () => {
+    const server = await setUp();
+    server.fail(/servicecidrs\?/, { status: 404 });
+    const follower = closeAfter(await Follower.start({ master: server.url }, { serviceCIDRs: true }));
+    await until('it is synced', () => follower.synced === 1 && follower.troubles.length === 1);
+    const [trouble] = follower.troubles;
+    assert.deepEqual(
+      [trouble?.resource, trouble?.error.status, trouble?.retryIn],
+      ['servicecidrs', 404, 600_000],
+    );
   });
 
   it('asks as kube-proxy 1.36 does', async () => {

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { parse } from 'yaml';
 import { accessOfKubeconfig } from '../../../src/api/kubeconfig.js';
-import { ENDPOINT_SLICES, nodes, SERVICES } from '../../../src/api/resources.js';
+import { ENDPOINT_SLICES, nodes, SERVICE_CIDRS, SERVICES } from '../../../src/api/resources.js';
 import { readFlags } from '../../../src/config/commandLine.js';
 import { decodeConfiguration } from '../../support/clusters/decodeConfiguration.js';
 import {
@@ -215,7 +215,7 @@ test('rights are what is used, and no more than system:node-proxier has', () => 
   const granted = (documents[1]?.rules ?? []).flatMap(({ apiGroups, resources, verbs }) =>
     apiGroups.flatMap((group) => resources.map((resource) => `${group}/${resource}: ${verbs.join(' ')}`)),
   );
-  const watched = [SERVICES, ENDPOINT_SLICES, nodes('a')].map(
+  const watched = [SERVICES, ENDPOINT_SLICES, nodes('a'), SERVICE_CIDRS].map(
     ({ path }) => `${path.replace(/^\/apis?\//, '').replace(/^v1|\/v1/, '')}: list watch`,
   );
   assert.deepEqual(granted.sort(), [...watched, 'events.k8s.io/events: create'].sort());

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { describeProblem } from '../../../src/errors.js';
 import { decodeObject } from '../../../src/objects/decode.js';
-import type { EndpointSlice, Node, Service } from '../../../src/objects/types.js';
+import type { EndpointSlice, Node, Service, ServiceCIDR } from '../../../src/objects/types.js';
 
 const service = (spec: object, status: object = {}) => ({
   apiVersion: 'v1',
@@ -285,6 +285,38 @@ describe('nodes', () => {
       deleting: true,
       eligible: false,
     });
+  });
+});
+
+describe('a ServiceCIDR', () => {
+  const raw = (version: string, cidrs: unknown) => ({
+    apiVersion: `networking.k8s.io/${version}`,
+    kind: 'ServiceCIDR',
+    metadata: { name: 'kubernetes' },
+    spec: { cidrs },
+  });
+
+  it('has its networks, masked, in each version of its API', () => {
+    for (const version of ['v1', 'v1beta1']) {
+      assert.deepEqual(decodeObject(raw(version, ['10.96.0.1/12', 'FD00::/112'])), {
+        object: { kind: 'ServiceCIDR', name: 'kubernetes', cidrs: ['10.96.0.0/12', 'fd00::/112'] },
+        problems: [],
+      });
+    }
+  });
+
+  it('with bad networks keeps the others, and the former ones if there is no list', () => {
+    const bad = raw('v1', ['10.96.0.0/12', '10.96.0.0/33']);
+    assert.deepEqual(said(bad), [
+      'ServiceCIDR kubernetes: spec.cidrs[1]: must be a network in CIDR notation, found "10.96.0.0/33"',
+    ]);
+    const { object } = decodeObject(bad);
+    assert.deepEqual((object as ServiceCIDR).cidrs, ['10.96.0.0/12']);
+    const later = decodeObject(raw('v1', 7), (identity) =>
+      identity === 'ServiceCIDR kubernetes' ? object : undefined,
+    );
+    assert.deepEqual((later.object as ServiceCIDR).cidrs, ['10.96.0.0/12']);
+    assert.equal(later.problems.length, 1);
   });
 });
 

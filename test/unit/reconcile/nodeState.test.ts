@@ -49,3 +49,15 @@ it('a Node that is deleted and created again loses its zone, and keeps its addre
   state.nodeChanged({ ...NODE, zone: 'zone-b' }, none);
   assert.deepEqual(shown(), { zone: 'zone-b', ...known });
 });
+
+it('the facts change with the ranges of cluster IPs, and only then', () => {
+  const state = new NodeState(PRIMARY, 'node-a');
+  const before = state.facts;
+  assert.deepEqual(before.serviceCIDRs, []);
+  state.serviceCIDRsChanged([]);
+  assert.equal(state.facts, before);
+  state.serviceCIDRsChanged(['10.96.0.0/12']);
+  assert.deepEqual(state.facts.serviceCIDRs, ['10.96.0.0/12']);
+  state.nodeChanged(NODE, new Set());
+  assert.deepEqual(state.facts.serviceCIDRs, ['10.96.0.0/12']);
+});

@@ -214,3 +214,14 @@ describe('ServiceCache', () => {
     assert.ok(count >= 20, `${count} steps`);
   });
 });
+
+it('the ranges of cluster IPs are those of all ServiceCIDRs, each once', () => {
+  const cache = new ServiceCache();
+  const range = (name: string, ...cidrs: string[]) => ({ kind: 'ServiceCIDR', name, cidrs }) as const;
+  const touched = cache.apply({ type: 'set', object: range('b', 'fd00::/112', '10.96.0.0/12') });
+  assert.deepEqual(touched, [{ serviceCIDR: 'b' }]);
+  cache.apply({ type: 'set', object: range('a', '10.96.0.0/12', '10.112.0.0/16') });
+  assert.deepEqual(cache.serviceCIDRs, ['10.112.0.0/16', '10.96.0.0/12', 'fd00::/112']);
+  cache.apply({ type: 'delete', object: range('b') });
+  assert.deepEqual(cache.serviceCIDRs, ['10.112.0.0/16', '10.96.0.0/12']);
+});

@@ -30,14 +30,18 @@ export type {
   FormerState,
   Found,
   HostRules,
+  ItemRules,
   Keep,
   KeyedOperation,
   Known,
   Maintenance,
   Mode,
   Pass,
+  PhasedOperation,
   Plan,
   RefusedPart,
+  SharedEndpoints,
+  Transactions,
 } from './modes/mode.js';
 export type { LocalDetector } from './modes/shared/plan/localDetector.js';
 export type { AddressPorts } from './net/addressPorts.js';

@@ -48,7 +48,7 @@ export interface ProxyEvents extends FormerModeEvents {
 }
 
 /** The parts of a proxy. */
-export interface ProxyParts<Item, Operation extends KeyedOperation> {
+export interface ProxyParts<Item, Operation extends KeyedOperation<Item>> {
   readonly source: Source;
   readonly mode: Mode<Item, Operation>;
   /** Other modes that may have run before: their items are removed once those of `mode` are in place. None by default. */
@@ -89,14 +89,14 @@ export interface ServiceProxy {
 }
 
 /** Makes a proxy of its parts; nothing happens before it is started. */
-export function createProxy<Item, Operation extends KeyedOperation>(
+export function createProxy<Item, Operation extends KeyedOperation<Item>>(
   parts: ProxyParts<Item, Operation>,
 ): ServiceProxy {
   return new RunningProxy(parts);
 }
 
 /** Watches and passes of one proxy. */
-class RunningProxy<Item, Operation extends KeyedOperation> implements ServiceProxy {
+class RunningProxy<Item, Operation extends KeyedOperation<Item>> implements ServiceProxy {
   readonly #parts: ProxyParts<Item, Operation>;
   readonly #cache: ServiceCache;
   readonly #node: NodeState;
@@ -124,7 +124,7 @@ class RunningProxy<Item, Operation extends KeyedOperation> implements ServicePro
     this.#parts = parts;
     const { mode, formerModes = [], drainBound, nodeName, bindAddress, rest = 0, events } = parts;
     const { externalIPs } = parts;
-    this.#cache = new ServiceCache({ externalIPs, sharesEndpoints: mode.sharesEndpoints });
+    this.#cache = new ServiceCache({ externalIPs, sharesEndpoints: mode.sharedEndpoints !== undefined });
     this.#formerModes = new FormerModes(formerModes, events, now, drainBound);
     this.#problems = new OpenProblems(events);
     this.#node = new NodeState(mode.host, nodeName, bindAddress);

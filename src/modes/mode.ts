@@ -13,7 +13,7 @@ export interface Desired<Item> {
   /** The desired item of a key. If several owners have the key, the item of the oldest one. */
   get(key: string): Item | undefined;
   keys(): IterableIterator<string>;
-  /** Number of the desired items in a group (see {@link Mode.groupOf}). */
+  /** Number of the desired items in a group (see {@link ItemRules.groupOf}). */
   groupSize(name: string): number;
   /** Their keys. From its first call, the keys of this group are listed, which takes memory. */
   group(name: string): ReadonlySet<string>;
@@ -22,13 +22,22 @@ export interface Desired<Item> {
 /** The items in the kernel, by key, as it acknowledged or reported them. */
 export type Known<Item> = Map<string, Item>;
 
-/** A change of the kernel, for the item of one key. */
-export interface KeyedOperation {
+/** A change of the kernel, as it is counted. */
+export interface PhasedOperation {
   readonly key: string;
   /** Its phase, in logs, metrics and plans: `addServers`. */
   readonly phase: string;
   /** Number of the kernel's operations that it makes; default 1. */
   readonly size?: number;
+}
+
+/** A change of the kernel, for the item of one key. */
+export interface KeyedOperation<Item = unknown> extends PhasedOperation {
+  /**
+   * The item after the operation; undefined if it is removed. To save memory, an added item is the same object as the desired
+   * one.
+   */
+  readonly becomes: Item | undefined;
 }
 
 /** A pass whose operations have been applied. */
@@ -81,6 +90,37 @@ export interface Keep<Item> {
   beyond(found: Item, wanted: Item): Item | undefined;
   /** A desired item with such a part added. */
   join(wanted: Item, part: Item): Item;
+}
+
+/** What the items of a mode are. Pure. */
+export interface ItemRules<Item> {
+  /** Whether a clean-up must remove the item from the kernel. */
+  isOurs(item: Item): boolean;
+  /** Whether a desired item equals the known one in all fields. Called only if {@link Mode.compare} found no difference. */
+  isSame(want: Item, have: Item): boolean;
+  /** Selects the state that stays while some objects are unreadable. */
+  readonly keep: Keep<Item>;
+  /** The group of an item, see {@link Desired.group}; undefined if it has none. Absent: there are no groups. */
+  groupOf?(item: Item): string | undefined;
+}
+
+/** A mode in which the frontends of a Service port share its endpoints, as chains of rules do. Pure. */
+export interface SharedEndpoints {
+  /**
+   * The form of all plans of Services in a cluster with so many endpoints in each family. When it changes, every Service is planned
+   * again.
+   */
+  formOf(totalEndpoints: ServicePlanInput['totalEndpoints']): string;
+}
+
+/** A mode whose operations are transactions, in which one item can be refused because of another. */
+export interface Transactions<Item> {
+  /** The part of an item that the kernel refused with this error; undefined if the error does not name it. */
+  refusedBy(error: NetlinkError): RefusedPart<Item> | undefined;
+  /**
+   * Keys of the items without which the kernel refuses this item. A retry reads them too: another program may have deleted one.
+   */
+  dependsOn(item: Item): Iterable<string>;
 }
 
 /** The host's addresses as a mode uses them. Pure. */
@@ -136,7 +176,7 @@ export interface FormerMode {
 }
 
 /** A proxy mode: how the kernel is programmed (`ipvs`). All methods up to `describe` are pure. */
-export interface Mode<Item, Operation extends KeyedOperation> {
+export interface Mode<Item, Operation extends KeyedOperation<Item>> {
   readonly name: string;
 
   /** Time without changes after which an audit starts, in ms. */
@@ -145,36 +185,29 @@ export interface Mode<Item, Operation extends KeyedOperation> {
   /** The host's addresses as the mode uses them. */
   readonly host: HostRules;
 
-  /**
-   * The frontends of a Service port share its endpoints, so that an endpoint has as many items as the Service has ports. Default
-   * false: each frontend has endpoints of its own, as virtual services have. It determines what the limit of frontends × endpoints
-   * counts.
-   */
-  readonly sharesEndpoints?: boolean;
+  /** What the items are. */
+  readonly items: ItemRules<Item>;
 
   /**
-   * The plan of one Service, in steps: a Service may have as many items as a whole cluster. Depends only on the arguments and on
-   * earlier plans of the same Service.
+   * The frontends of a Service port share its endpoints, so that an endpoint has as many items as the Service has ports. Absent: each
+   * frontend has endpoints of its own, as virtual services have. It determines what the limit of frontends × endpoints counts.
+   */
+  readonly sharedEndpoints?: SharedEndpoints;
+
+  /** Absent: no operation fails because of another. */
+  readonly transactions?: Transactions<Item>;
+
+  /**
+   * The plan of one Service, in steps: a Service may have as many items as a whole cluster. Depends only on the arguments;
+   * `input.left` also has the endpoints that were terminating in the last plan.
    */
   planService(input: ServicePlanInput, node: NodeFacts): Steps<Plan<Item>>;
-
-  /**
-   * The form of all plans of Services in a cluster with so many endpoints in each family. When it changes, every Service is planned
-   * again. Absent: no plan depends on the number.
-   */
-  formOf?(totalEndpoints: ServicePlanInput['totalEndpoints']): string;
 
   /** The items that belong to no single Service. Its cost does not depend on the number of Services. */
   planNode(desired: Desired<Item>, node: NodeFacts): Plan<Item>;
 
-  /** Whether a change of the number of keys in a group may change the plan of the node. */
-  affectsNode(group: string, before: number, now: number): boolean;
-
-  /** The group of an item, if any: see {@link Desired.group}. */
-  groupOf(item: Item): string | undefined;
-
-  /** Whether a clean-up must remove the item from the kernel. */
-  isOurs(item: Item): boolean;
+  /** Whether a change of the number of keys in a group may change the plan of the node. Absent: the plan depends on no group. */
+  affectsNode?(group: string, before: number, now: number): boolean;
 
   /**
    * Compares the desired items with the known ones. An item may change only before its key is compared, or when
@@ -188,30 +221,6 @@ export interface Mode<Item, Operation extends KeyedOperation> {
     unknown?: ReadonlyMap<string, Item | undefined>,
   ): Comparison<Operation>;
 
-  /** Whether a desired item equals the known one in all fields. Called only if {@link Mode.compare} found no difference. */
-  isSame(want: Item, have: Item): boolean;
-
-  /** Selects the state that stays while some objects are unreadable. */
-  readonly keep: Keep<Item>;
-
-  /** Removes the state of a deleted Service. */
-  forget?(service: string): void;
-
-  /**
-   * Applies an acknowledged operation to the known items. To save memory, an added item is known as the same object as
-   * the desired one.
-   */
-  learn(known: Known<Item>, operation: Operation): void;
-
-  /** The item of a failed operation, which may now be in the kernel. Undefined if the operation has no item. */
-  subjectOf(operation: Operation, known: ReadonlyMap<string, Item>): Item | undefined;
-
-  /**
-   * The part of an item that the kernel refused with this error; undefined if the error does not name it. A mode with this
-   * method plans a Service from the arguments of {@link Mode.planService} alone. Absent: no error names it.
-   */
-  refusedBy?(error: NetlinkError): RefusedPart<Item> | undefined;
-
   /** The lines of a readable diff, for each of the kernel's operations that an operation makes. */
   describe(operation: Operation, known: Known<Item>): string[][];
 
@@ -222,16 +231,17 @@ export interface Mode<Item, Operation extends KeyedOperation> {
   apply(operations: readonly Operation[]): Promise<(NetlinkError | undefined)[]>;
 
   /**
+   * The kernel acknowledged an operation. Absent: the mode keeps nothing beside the known items.
+   *
+   * @param before the item that was known of its key until now
+   */
+  acknowledged?(operation: Operation, before: Item | undefined): void;
+
+  /**
    * Reads our items from the kernel, in pieces of bounded size and in any order. If an item comes twice, the second one is right. A
    * piece may be older than the call for it, but not older than the first call. With the end of an iteration, the reading ends.
    */
   observe(): AsyncIterable<ReadonlyMap<string, Item>>;
-
-  /**
-   * Keys of the items without which the kernel refuses this item. A retry reads them too: another program may have deleted
-   * one. Absent: there are none.
-   */
-  dependsOn?(item: Item): Iterable<string>;
 
   /**
    * Reads single items. The result contains only those that are in the kernel. If the kernel cannot report an item

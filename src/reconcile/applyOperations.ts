@@ -10,7 +10,7 @@ const MOST_ATTEMPTS = 8;
  * Returns one result for each operation, in order. Operations that the last attempt rolled back have {@link
  * ROLLED_BACK}. If an attempt rolls back all its operations, no further attempt is made: its result would be the same.
  */
-export async function applyOperations<Item, Operation extends KeyedOperation>(
+export async function applyOperations<Item, Operation extends KeyedOperation<Item>>(
   mode: Pick<Mode<Item, Operation>, 'apply'>,
   operations: readonly Operation[],
 ): Promise<(NetlinkError | undefined)[]> {

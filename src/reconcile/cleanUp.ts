@@ -14,7 +14,7 @@ export interface CleanUpSummary {
 }
 
 /** Programs an empty desired state, then reads the kernel again. */
-export async function cleanUp<Item, Operation extends KeyedOperation>(
+export async function cleanUp<Item, Operation extends KeyedOperation<Item>>(
   mode: Mode<Item, Operation>,
 ): Promise<CleanUpSummary> {
   const known = await observeAll(mode);
@@ -30,17 +30,17 @@ export async function cleanUp<Item, Operation extends KeyedOperation>(
 }
 
 /** The operations after which none of our known items is left, in order. */
-export function removeAll<Item, Operation extends KeyedOperation>(
+export function removeAll<Item, Operation extends KeyedOperation<Item>>(
   mode: Mode<Item, Operation>,
   known: Known<Item>,
 ): Operation[] {
-  const nothing = new DesiredState<Item>((item) => mode.groupOf(item));
+  const nothing = new DesiredState<Item>((item) => mode.items.groupOf?.(item));
   const comparison = mode.compare(nothing, known);
   for (const key of known.keys()) comparison.look(key);
   return [...comparison.additions(), ...comparison.removals()];
 }
 
 /** The keys of our items. */
-function left<Item>(mode: Pick<Mode<Item, never>, 'isOurs'>, known: ReadonlyMap<string, Item>): string[] {
-  return [...known].filter(([, item]) => mode.isOurs(item)).map(([key]) => key);
+function left<Item>(mode: Pick<Mode<Item, never>, 'items'>, known: ReadonlyMap<string, Item>): string[] {
+  return [...known].filter(([, item]) => mode.items.isOurs(item)).map(([key]) => key);
 }

@@ -26,7 +26,7 @@ export interface Piece {
 }
 
 /** The known items, and those that are unknown. */
-export class KernelState<Item, Operation extends KeyedOperation> {
+export class KernelState<Item, Operation extends KeyedOperation<Item>> {
   known: Known<Item> = new Map();
   /** Those whose last operation failed. They are not changed until they have been read again. */
   readonly unknown: UnknownItems<Item>;
@@ -94,7 +94,7 @@ export class KernelState<Item, Operation extends KeyedOperation> {
       const error = results[i];
       if (error) await this.#fail(operation, error, record);
       else {
-        this.#mode.learn(this.known, operation);
+        this.#learn(operation);
         record.accepted++;
       }
     }
@@ -147,7 +147,7 @@ export class KernelState<Item, Operation extends KeyedOperation> {
     for (const key of keys) {
       const item = desired.get(key);
       if (item === undefined) continue;
-      for (const other of this.#mode.dependsOn?.(item) ?? []) {
+      for (const other of this.#mode.transactions?.dependsOn(item) ?? []) {
         if (!items.has(other)) items.set(other, this.known.get(other) ?? desired.get(other));
       }
     }
@@ -168,7 +168,7 @@ export class KernelState<Item, Operation extends KeyedOperation> {
       const have = this.known.get(key);
       const want = this.#planner.desired.get(key);
       if (have === undefined || want === undefined || want === have || this.unknown.items.has(key)) continue;
-      if (!this.#mode.isSame(want, have)) continue;
+      if (!this.#mode.items.isSame(want, have)) continue;
       if (!ownTexts) {
         this.known.delete(key); // A map keeps the text of a key that it has.
         this.#replaced++;
@@ -209,9 +209,18 @@ export class KernelState<Item, Operation extends KeyedOperation> {
     return known;
   }
 
+  /** The kernel acknowledged the operation. */
+  #learn(operation: Operation): void {
+    const { key, becomes } = operation;
+    const before = this.known.get(key);
+    if (becomes === undefined) this.known.delete(key);
+    else this.known.set(key, becomes);
+    this.#mode.acknowledged?.(operation, before);
+  }
+
   async #fail(operation: Operation, error: NetlinkError, record: PassRecord): Promise<void> {
-    const { key } = operation;
-    this.unknown.add(key, this.#mode.subjectOf(operation, this.known), error);
+    const { key, becomes } = operation;
+    this.unknown.add(key, becomes ?? this.known.get(key), error);
     record.failures.push(await this.#planner.failureOf(key, error));
   }
 }

@@ -2,7 +2,7 @@
 import type { KeyedOperation, Known, Mode } from '../modes/mode.js';
 
 /** All pieces that a mode observes, as one map. */
-export async function observeAll<Item, Operation extends KeyedOperation>(
+export async function observeAll<Item, Operation extends KeyedOperation<Item>>(
   mode: Mode<Item, Operation>,
 ): Promise<Known<Item>> {
   const known: Known<Item> = new Map();

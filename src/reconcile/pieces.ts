@@ -9,7 +9,7 @@ import { PIECE, type Planner } from './planner.js';
  * The keys after all plans: those of the node, then those that only one Service has, with all keys of a Service in one
  * piece, then the others.
  */
-export async function* divide<Item, Operation extends KeyedOperation>(
+export async function* divide<Item, Operation extends KeyedOperation<Item>>(
   { desired, nodeKeys }: Planner<Item, Operation>,
   services: Iterable<readonly string[]>,
   keys: Set<string>,
@@ -30,7 +30,7 @@ export async function* divide<Item, Operation extends KeyedOperation>(
 }
 
 /** Every key, desired or known, after all plans: one piece for few Services, otherwise in the order of {@link divide}. */
-export async function* everything<Item, Operation extends KeyedOperation>(
+export async function* everything<Item, Operation extends KeyedOperation<Item>>(
   planner: Planner<Item, Operation>,
   known: Known<Item>,
 ): AsyncIterable<Piece> {

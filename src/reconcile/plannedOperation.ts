@@ -28,7 +28,7 @@ export interface PlannedOperation {
 export type PlannedItem = Pick<PlannedOperation, 'node' | 'services' | 'state' | 'formerMode'>;
 
 /** Describes an operation of a mode: one planned operation for each of the kernel's operations that it makes. */
-export function describePlanned<Item, Operation extends KeyedOperation>(
+export function describePlanned<Item, Operation extends KeyedOperation<Item>>(
   mode: Pick<Mode<Item, Operation>, 'describe'>,
   operation: Operation,
   known: Known<Item>,
@@ -39,7 +39,7 @@ export function describePlanned<Item, Operation extends KeyedOperation>(
 }
 
 /** Describes the operations of a full pass. */
-export function describeItems<Item, Operation extends KeyedOperation>(
+export function describeItems<Item, Operation extends KeyedOperation<Item>>(
   mode: Pick<Mode<Item, Operation>, 'describe'>,
   operations: readonly Operation[],
   known: Known<Item>,

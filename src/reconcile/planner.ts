@@ -1,7 +1,8 @@
 // Plans Services and the node: the desired items, and the Services to plan again.
 import type { NetlinkError } from '../errors.js';
 import type { KeyedOperation, Known, Mode } from '../modes/mode.js';
-import type { NodeFacts } from '../services/types.js';
+import { type EndpointsByFamily, joinEndpoints, terminatingOf } from '../services/leftEndpoints.js';
+import type { NodeFacts, ServicePlanInput } from '../services/types.js';
 import type { Steps } from '../steps.js';
 import { TimeSlice } from '../timeSlice.js';
 import { DesiredState, type Owner } from './desiredState.js';
@@ -47,13 +48,15 @@ class KeyCollection {
 }
 
 /** The plans of all Services and of the node. */
-export class Planner<Item, Operation extends KeyedOperation> {
+export class Planner<Item, Operation extends KeyedOperation<Item>> {
   readonly desired: DesiredState<Item>;
   /** The part of the planned Services that the kernel refuses. */
   readonly share = new RefusedShare();
   readonly #mode: Mode<Item, Operation>;
   readonly #inputs: Inputs;
   readonly #refused: RefusedFields<Item, Operation>;
+  /** Service → endpoints that were terminating in its last plan; only Services with such endpoints. */
+  readonly #terminated = new Map<string, EndpointsByFamily>();
   #touched = new Set<string>();
   /** The Services of the pass under way. */
   readonly #taken: ReadonlySet<string>[] = [];
@@ -72,7 +75,7 @@ export class Planner<Item, Operation extends KeyedOperation> {
     this.#mode = mode;
     this.#inputs = inputs;
     this.#refused = new RefusedFields(mode, inputs);
-    this.desired = new DesiredState((item) => mode.groupOf(item));
+    this.desired = new DesiredState((item) => mode.items.groupOf?.(item));
   }
 
   /** The next pass plans this Service again. */
@@ -98,7 +101,7 @@ export class Planner<Item, Operation extends KeyedOperation> {
 
   /** Items that {@link found} reports and no plan contains are desired until {@link release}. */
   hold(): void {
-    this.#kept ??= new Kept(this.#mode.keep);
+    this.#kept ??= new Kept(this.#mode.items.keep);
   }
 
   /** Every object is known. */
@@ -243,7 +246,7 @@ export class Planner<Item, Operation extends KeyedOperation> {
   }
 
   get #currentForm(): string | undefined {
-    return this.#mode.formOf?.(this.#inputs.totalEndpoints());
+    return this.#mode.sharedEndpoints?.formOf(this.#inputs.totalEndpoints());
   }
 
   /** Uses the current facts of the node. If they change later in this pass, the affected Services are touched again. */
@@ -257,20 +260,33 @@ export class Planner<Item, Operation extends KeyedOperation> {
     if (this.#inputs.node() !== node) this.touchOne(service);
     const owner = { name: service, rank: input?.createdAt ?? 0 };
     if (!this.#kept) this.#inputs.followUp?.planned(service, input);
-    if (!input) this.#mode.forget?.(service);
     const former = this.desired.planOf(service);
-    const plan = input ? yield* this.#mode.planService(input, node) : new Map();
+    const plan = input ? yield* this.#mode.planService(this.#withTerminated(input), node) : new Map();
+    this.#noteTerminating(service, input);
     const keys = yield* this.desired.replaceInSteps(owner, this.#kept?.join(plan, former) ?? plan);
     const isPlanned = this.desired.planOf(service) !== undefined;
     if (isPlanned !== (former !== undefined)) this.share.planned(service, isPlanned ? 1 : -1);
     return keys;
   }
 
+  /** The input with the endpoints that were terminating in the last plan: their connections may not have ended. */
+  #withTerminated(input: ServicePlanInput): ServicePlanInput {
+    const left = joinEndpoints(this.#terminated.get(input.service), input.left);
+    return left === undefined || left === input.left ? input : { ...input, left };
+  }
+
+  /** With those that left: if this pass is aborted, the next one plans the Service again. */
+  #noteTerminating(service: string, input: ServicePlanInput | undefined): void {
+    const terminating = input && joinEndpoints(terminatingOf(input), input.left);
+    if (terminating) this.#terminated.set(service, terminating);
+    else this.#terminated.delete(service);
+  }
+
   /** Notes whether the last change of the desired items affects the plan of the node. */
   #noteGroups(): void {
     if (!this.desired.groupsChanged) return;
     this.desired.takeGroupChanges(({ name, before, size }) => {
-      this.#nodeAffected ||= this.#mode.affectsNode(name, before, size);
+      this.#nodeAffected ||= this.#mode.affectsNode?.(name, before, size) ?? false;
     });
   }
 }

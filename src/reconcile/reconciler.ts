@@ -22,7 +22,7 @@ interface AuditUnderWay<Item> {
 }
 
 /** Plans the changed Services, compares, and applies the differences. Runs one pass at a time. */
-export class Reconciler<Item, Operation extends KeyedOperation> {
+export class Reconciler<Item, Operation extends KeyedOperation<Item>> {
   readonly #mode: Mode<Item, Operation>;
   readonly #inputs: Inputs;
   readonly #now: () => number;
@@ -197,7 +197,7 @@ export class Reconciler<Item, Operation extends KeyedOperation> {
    */
   async #programFirst(planned: Iterable<string>, reading: Promise<void>, record: PassRecord): Promise<void> {
     await reading;
-    for (const item of this.#kernel.known.values()) if (this.#mode.isOurs(item)) return;
+    for (const item of this.#kernel.known.values()) if (this.#mode.items.isOurs(item)) return;
     const node = { keys: this.#planner.planRest(), last: false };
     await this.#kernel.program([node, { keys: planned, last: false }], record);
   }

@@ -13,13 +13,13 @@ import { TimeSlice } from '../timeSlice.js';
 import type { Inputs } from './inputs.js';
 
 /** The fields of each error, by Service. All items of a Service may fail with the same error. */
-export class RefusedFields<Item, Operation extends KeyedOperation> {
-  readonly #mode: Pick<Mode<Item, Operation>, 'planService' | 'refusedBy'>;
+export class RefusedFields<Item, Operation extends KeyedOperation<Item>> {
+  readonly #mode: Pick<Mode<Item, Operation>, 'planService' | 'transactions'>;
   readonly #inputs: Pick<Inputs, 'planInput' | 'node'>;
   readonly #found = new WeakMap<NetlinkError, Map<string, readonly string[]>>();
 
   constructor(
-    mode: Pick<Mode<Item, Operation>, 'planService' | 'refusedBy'>,
+    mode: Pick<Mode<Item, Operation>, 'planService' | 'transactions'>,
     inputs: Pick<Inputs, 'planInput' | 'node'>,
   ) {
     this.#mode = mode;
@@ -39,7 +39,7 @@ export class RefusedFields<Item, Operation extends KeyedOperation> {
   }
 
   async #find(error: NetlinkError, service: string): Promise<readonly string[]> {
-    const refused = this.#mode.refusedBy?.(error);
+    const refused = this.#mode.transactions?.refusedBy(error);
     const input = refused && (await new TimeSlice().finish(this.#inputs.planInput(service)));
     if (!refused || !input || itemsTried(input) > MOST_ITEMS) return NONE;
     const node = this.#inputs.node();

@@ -1,6 +1,6 @@
 // The summary of a pass and of its follow-up work.
 import type { NetlinkError } from '../errors.js';
-import type { KeyedOperation } from '../modes/mode.js';
+import type { PhasedOperation } from '../modes/mode.js';
 import type { ServicePlanInput } from '../services/types.js';
 import { type IsRepair, NO_REPAIR } from './drift.js';
 
@@ -30,7 +30,7 @@ export interface FollowUp {
    */
   run(
     unfinished: Pick<ReadonlySet<string>, 'has'>,
-  ): Promise<{ readonly operations: readonly KeyedOperation[]; readonly failures: readonly Failure[] }>;
+  ): Promise<{ readonly operations: readonly PhasedOperation[]; readonly failures: readonly Failure[] }>;
   /** Time until the next work is due without a change, in ms; undefined if there is none. */
   readonly dueIn: number | undefined;
 }
@@ -72,7 +72,7 @@ export interface SyncSummary {
 }
 
 /** Number of the kernel's operations. */
-export function countOperations(operations: readonly KeyedOperation[]): number {
+export function countOperations(operations: readonly PhasedOperation[]): number {
   return operations.reduce((count, { size = 1 }) => count + size, 0);
 }
 
@@ -107,17 +107,17 @@ export class PassRecord {
   }
 
   /** Adds operations on items that are about to be made, and counts the repairs among them. */
-  countItems(operations: readonly KeyedOperation[]): void {
+  countItems(operations: readonly PhasedOperation[]): void {
     this.count(operations);
     if (this.isRepair === NO_REPAIR) return;
     for (const { key, size = 1 } of operations) if (this.isRepair(key)) this.#repaired += size;
   }
 
   /** Adds operations, including those that fail. */
-  count(operations: readonly KeyedOperation[]): void {
+  count(operations: readonly PhasedOperation[]): void {
     // Consecutive operations mostly have the same phase.
     for (let start = 0, end = 0; start < operations.length; start = end) {
-      const { phase } = operations[start] as KeyedOperation;
+      const { phase } = operations[start] as PhasedOperation;
       let size = 0;
       for (; end < operations.length && operations[end]?.phase === phase; end++)
         size += operations[end]?.size ?? 1;

@@ -104,3 +104,13 @@ export function joinEndpoints(
   }
   return joined;
 }
+
+/** The terminating endpoints of a Service; undefined if there are none. */
+export function terminatingOf({ ports }: ServicePlanInput): EndpointsByFamily | undefined {
+  const found = new EndpointsBuilder();
+  for (const { endpoints } of ports) {
+    const { terminating } = endpoints;
+    for (let index = 0; index < terminating.size; index++) found.add(terminating, index);
+  }
+  return found.build();
+}

@@ -17,7 +17,7 @@ export interface PlanContext {
   readonly holds?: ((claim: Claim) => boolean) | undefined;
   /** See {@link ServicePlanInput.left}. */
   readonly left?: ServicePlanInput['left'] | undefined;
-  /** See `Mode.sharesEndpoints`. */
+  /** See `Mode.sharedEndpoints`. */
   readonly sharesEndpoints: boolean;
 }
 

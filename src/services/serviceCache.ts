@@ -48,7 +48,7 @@ class Entry implements Claimant {
 export interface ServiceCacheOptions {
   /** Serve external IPs; default true. Without them, a Service is as if it named none. */
   readonly externalIPs?: boolean | undefined;
-  /** The frontends of a port share its endpoints, see `Mode.sharesEndpoints`; default false. */
+  /** The frontends of a port share its endpoints, see `Mode.sharedEndpoints`; default false. */
   readonly sharesEndpoints?: boolean | undefined;
 }
 

@@ -51,8 +51,8 @@ export interface ServicePlanInput {
    */
   readonly totalEndpoints: Readonly<Record<Family, number>>;
   /**
-   * Endpoints of the last plan that left the slices since then, and were terminating or not ready when they did. Absent: none. A
-   * plan in between would have seen them so.
+   * Endpoints of the last plan that left the slices since then, and were terminating or not ready when they did: a plan in between
+   * would have seen them so. The planner adds those that were terminating in the last plan. Absent: none.
    */
   readonly left?: Readonly<Partial<Record<Family, AddressPorts>>>;
   /** The Service has more frontends × endpoints than are programmed. Absent: it has not. */

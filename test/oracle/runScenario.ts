@@ -30,7 +30,7 @@ export interface ScenarioReport {
   readonly failures: readonly string[];
 }
 
-async function main<Item, Operation extends KeyedOperation>(
+async function main<Item, Operation extends KeyedOperation<Item>>(
   scenario: Scenario,
   kernel: RecordedKernel<Item, Operation>,
 ): Promise<ScenarioReport> {

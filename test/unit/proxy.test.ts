@@ -274,9 +274,9 @@ it('the plan of the node follows the ranges of cluster IPs, and no Service is pl
     },
     mode: {
       ...mode,
-      planNode: (desired, node, outlook) => {
+      planNode: (desired, node) => {
         seen.push(node.serviceCIDRs.join());
-        return mode.planNode(desired, node, outlook);
+        return mode.planNode(desired, node);
       },
       planService: (input, node) => {
         planned++;

@@ -51,7 +51,7 @@ const MODES: Readonly<Record<string, (kernel: FakeKernel) => Refusing>> = {
   }),
 };
 
-function any<Item, Operation extends KeyedOperation>(mode: Mode<Item, Operation>) {
+function any<Item, Operation extends KeyedOperation<Item>>(mode: Mode<Item, Operation>) {
   return mode as unknown as Mode<unknown, KeyedOperation>;
 }
 

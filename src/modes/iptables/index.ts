@@ -7,7 +7,7 @@ import { describe } from './plan/describe.js';
 import { nodePortHosts } from './plan/host.js';
 import { chainsBehind, type Item, isOurs } from './plan/items.js';
 import { keep } from './plan/keep.js';
-import { learn, type Operation, subjectOf } from './plan/operations.js';
+import type { Operation } from './plan/operations.js';
 import type { IptablesOptions } from './plan/options.js';
 import { planNode } from './plan/planNode.js';
 import { formOf, planService } from './plan/planService.js';
@@ -27,22 +27,14 @@ export function createIptablesMode(kernel: IptablesKernel, options: IptablesOpti
   let tables: TableWatch | undefined;
   return {
     name: 'iptables',
-    sharesEndpoints: true,
     auditPeriod: options.auditPeriod,
     host: nodePortHosts(options),
     planService: (input, node) => planService(input, node, options),
-    formOf,
+    sharedEndpoints: { formOf },
+    transactions: { refusedBy, dependsOn: chainsBehind },
+    items: { isOurs, isSame, keep },
     planNode: (_desired, node) => planNode(node, options),
-    affectsNode: () => false,
-    groupOf: () => undefined,
-    isOurs,
     compare,
-    isSame,
-    keep,
-    learn,
-    dependsOn: chainsBehind,
-    subjectOf,
-    refusedBy,
     describe,
     apply: async (operations) => {
       const results = await apply(kernel, operations);

@@ -1,6 +1,5 @@
 // ipvs mode: load balancing in the kernel by IPVS, with ipsets and a constant number of iptables rules.
 
-import { type EndpointsByFamily, joinEndpoints } from '../../services/leftEndpoints.js';
 import type { Mode } from '../mode.js';
 import { nodePortHost } from '../shared/plan/nodePortAddresses.js';
 import { compare, isSame } from './plan/compare.js';
@@ -8,10 +7,10 @@ import { describe } from './plan/describe.js';
 import { protectedItems } from './plan/excluded.js';
 import { groupOf, type Item, isOurs, LINK } from './plan/items.js';
 import { keep } from './plan/keep.js';
-import { learn, type Operation, subjectOf } from './plan/operations.js';
+import type { Operation } from './plan/operations.js';
 import type { IpvsOptions } from './plan/options.js';
 import { affectsNode, planNode } from './plan/planNode.js';
-import { planService, terminatingOf } from './plan/planService.js';
+import { planService } from './plan/planService.js';
 import { apply } from './program/apply.js';
 import { DrainingServers } from './program/draining.js';
 import type { IpvsKernel } from './program/kernel.js';
@@ -30,8 +29,6 @@ export { checkScheduler, prepare, probeScheduler } from './program/prepare.js';
 export function createIpvsMode(kernel: IpvsKernel, options: IpvsOptions): Mode<Item, Operation> {
   const isProtected = protectedItems(options);
   const draining = new DrainingServers(isProtected);
-  /** Service → endpoints that were terminating in its last plan; only Services with such endpoints. */
-  const terminated = new Map<string, EndpointsByFamily>();
   /** Keys of the virtual services that this process added and has not deleted. */
   const made = new Set<string>();
   const { watchHost } = kernel;
@@ -43,29 +40,15 @@ export function createIpvsMode(kernel: IpvsKernel, options: IpvsOptions): Mode<I
       ownLink: LINK,
       onOwnLink: !options.cures.has('node-ports-off-vips'),
     }),
-    *planService(input, node) {
-      const ended = joinEndpoints(terminated.get(input.service), input.left);
-      const plan = yield* planService(input, node, options, ended);
-      // Those that left, too: if this pass is aborted, the next one plans the Service again.
-      const terminating = joinEndpoints(terminatingOf(input), input.left);
-      if (terminating) terminated.set(input.service, terminating);
-      else terminated.delete(input.service);
-      return plan;
-    },
-    forget: (service) => terminated.delete(service),
+    items: { isOurs: (item) => isOurs(item) && !isProtected(item), isSame, keep, groupOf },
+    planService: (input, node) => planService(input, node, options),
     planNode: (desired, node) => planNode(desired, node, options),
     affectsNode,
-    groupOf,
-    isOurs: (item) => isOurs(item) && !isProtected(item),
     compare: (desired, known, unknown = new Map()) => compare(desired, known, unknown, isProtected),
-    isSame,
-    keep,
-    learn(known, operation) {
-      learn(known, operation);
+    acknowledged(operation) {
       draining.learn(operation);
       recordMade(made, operation);
     },
-    subjectOf,
     describe,
     async apply(operations) {
       const results = await apply(kernel, operations);

@@ -46,7 +46,7 @@ export class Counters {
   }
 
   /** The same mode, with counts of its plans, comparisons and observed parts. */
-  ofMode<Item, Operation extends KeyedOperation>(mode: Mode<Item, Operation>): Mode<Item, Operation> {
+  ofMode<Item, Operation extends KeyedOperation<Item>>(mode: Mode<Item, Operation>): Mode<Item, Operation> {
     const counts = this.#counts;
     return {
       ...mode,

@@ -15,6 +15,7 @@ interface Operation {
   readonly key: string;
   readonly phase: 'table' | 'set' | 'delete';
   readonly call: MapOperation;
+  readonly becomes: Item | undefined;
 }
 
 const TABLE = 'table';
@@ -27,24 +28,18 @@ export function createMapMode(kernel: MapKernel, auditPeriod: number): Mode<Item
     name: 'map',
     auditPeriod,
     host: nodePortHost({ nodePortAddresses: [], ownLink: '', onOwnLink: false }),
+    items: {
+      isOurs: () => true,
+      isSame: () => true,
+      keep: {
+        found: (known) => new Map([...known].filter(([, { kind }]) => kind === 'entry')),
+        beyond: () => undefined,
+        join: (wanted) => wanted,
+      },
+    },
     planService,
     planNode: () => new Map([[TABLE, { kind: 'table' }]]),
-    affectsNode: () => false,
-    groupOf: () => undefined,
-    isOurs: () => true,
     compare,
-    isSame: () => true,
-    keep: {
-      found: (known) => new Map([...known].filter(([, { kind }]) => kind === 'entry')),
-      beyond: () => undefined,
-      join: (wanted) => wanted,
-    },
-    learn(known, { key, call }) {
-      if (call.do === 'set') known.set(key, { kind: 'entry', name: call.name, endpoints: call.endpoints });
-      else if (call.do === 'createTable') known.set(key, { kind: 'table' });
-      else known.delete(key);
-    },
-    subjectOf: ({ key }, known) => known.get(key),
     describe: ({ key, call }) => [[`${call.do === 'set' || call.do === 'createTable' ? '+' : '-'} ${key}`]],
     apply: (operations) => apply(kernel, operations),
     async *observe() {
@@ -86,13 +81,18 @@ function compare(desired: Desired<Item>, known: ReadonlyMap<string, Item>): Comp
       const want = desired.get(key);
       const have = known.get(key);
       if (want?.kind === 'table' && !have) {
-        phases.create.push({ key, phase: 'table', call: { do: 'createTable' } });
+        phases.create.push({ key, phase: 'table', call: { do: 'createTable' }, becomes: want });
       } else if (want?.kind === 'entry' && !isEqual(want, have)) {
-        phases.set.push({ key, phase: 'set', call: { do: 'set', ...want } });
+        phases.set.push({ key, phase: 'set', call: { do: 'set', ...want }, becomes: want });
       } else if (!want && have?.kind === 'entry') {
-        phases.delete.push({ key, phase: 'delete', call: { do: 'delete', name: have.name } });
+        phases.delete.push({
+          key,
+          phase: 'delete',
+          call: { do: 'delete', name: have.name },
+          becomes: undefined,
+        });
       } else if (!want && have?.kind === 'table') {
-        phases.last.push({ key, phase: 'delete', call: { do: 'deleteTable' } });
+        phases.last.push({ key, phase: 'delete', call: { do: 'deleteTable' }, becomes: undefined });
       }
     },
     additions: () => [...phases.create.splice(0), ...phases.set.splice(0)],

@@ -16,7 +16,7 @@ import type { RecordedMode, Scenario, ToolOutput } from './oracle.js';
 import { IptablesNode, IpvsNode, type TestNode } from './testNode.js';
 
 /** A kernel that a mode programs. */
-export interface RecordedKernel<Item, Operation extends KeyedOperation> {
+export interface RecordedKernel<Item, Operation extends KeyedOperation<Item>> {
   readonly mode: RecordedMode;
   /** A node on this kernel. */
   newNode(scenario: Scenario): TestNode<Item, Operation>;
@@ -30,7 +30,7 @@ export interface RecordedKernel<Item, Operation extends KeyedOperation> {
   readonly settings: Readonly<Record<string, string>>;
 }
 
-type Run<Item, Operation extends KeyedOperation, Result> = (
+type Run<Item, Operation extends KeyedOperation<Item>, Result> = (
   kernel: RecordedKernel<Item, Operation>,
 ) => Promise<Result>;
 

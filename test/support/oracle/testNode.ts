@@ -40,7 +40,7 @@ type NodeConntrack = Pick<Conntrack, 'list' | 'deleteFlows'>;
 type NodeScenario = Pick<Scenario, 'configuration' | 'interfaces'>;
 
 /** A node with its objects, and the reconciler that programs its kernel in one mode. */
-export class TestNode<Item, Operation extends KeyedOperation> {
+export class TestNode<Item, Operation extends KeyedOperation<Item>> {
   readonly mode: Mode<Item, Operation>;
   readonly configuration: Configuration;
   readonly reconciler: Reconciler<Item, Operation>;

@@ -20,7 +20,7 @@ function transactional(isBad: (key: string) => boolean) {
   return { batches, apply };
 }
 
-const operations = (...keys: string[]) => keys.map((key) => ({ key, phase: 'test' }));
+const operations = (...keys: string[]) => keys.map((key) => ({ key, phase: 'test', becomes: undefined }));
 
 it('a batch without a failure is one attempt', async () => {
   const mode = transactional(() => false);

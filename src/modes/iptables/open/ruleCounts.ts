@@ -28,10 +28,8 @@ export function createCountedMode(kernel: IptablesKernel, options: IptablesOptio
   return {
     mode: {
       ...mode,
-      learn(known, operation) {
-        const before = known.get(operation.key);
-        mode.learn(known, operation);
-        const after = known.get(operation.key);
+      acknowledged(operation, before) {
+        const after = operation.becomes;
         iptables.add(before, -sizeOf(before));
         iptables.add(after, sizeOf(after));
         written.add(after, writtenBy(operation));

@@ -1,7 +1,6 @@
 // The operations of iptables mode, and their order.
 import type { IptablesOperation } from '../../../kernel/iptables/types.js';
 import type { Family } from '../../../net/address.js';
-import type { Known } from '../../mode.js';
 import type { Item } from './items.js';
 
 /**
@@ -38,15 +37,4 @@ export interface Operation {
   readonly call: KernelCall;
   /** The item afterwards; undefined if it is removed. */
   readonly becomes: Item | undefined;
-}
-
-/** The item of a failed operation. */
-export function subjectOf({ key, becomes }: Operation, known: ReadonlyMap<string, Item>): Item | undefined {
-  return becomes ?? known.get(key);
-}
-
-/** Applies an acknowledged operation to the known items. */
-export function learn(known: Known<Item>, { key, becomes }: Operation): void {
-  if (becomes) known.set(key, becomes);
-  else known.delete(key);
 }

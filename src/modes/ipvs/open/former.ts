@@ -23,7 +23,7 @@ export function formerState(kernel: FormerKernel, options: IpvsOptions): Omit<Fo
   async function* observe() {
     for await (const piece of mode.observe()) {
       for (const [key, item] of piece) {
-        if (item.kind === 'virtualService' && mode.isOurs(item)) found.set(key, item.service);
+        if (item.kind === 'virtualService' && mode.items.isOurs(item)) found.set(key, item.service);
       }
       yield piece;
     }

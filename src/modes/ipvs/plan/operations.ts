@@ -5,7 +5,6 @@ import type { IpvsTimeouts } from '../../../kernel/ipvs/types.js';
 import { changeSize, type ServiceChange } from '../../../kernel/ipvs/values/serverLists.js';
 import type { RtnetlinkOperation } from '../../../kernel/rtnetlink/types.js';
 import type { Family } from '../../../net/address.js';
-import type { Known } from '../../mode.js';
 import type { Item } from './items.js';
 
 /**
@@ -74,15 +73,4 @@ export function serverOperation(
   becomes: Item | undefined,
 ): Operation {
   return { key, phase, size: changeSize(change), call: { on: 'ipvs', change }, becomes };
-}
-
-/** The item of a failed operation. */
-export function subjectOf({ key, becomes }: Operation, known: ReadonlyMap<string, Item>): Item | undefined {
-  return becomes ?? known.get(key);
-}
-
-/** Applies an acknowledged operation to the known items. */
-export function learn(known: Known<Item>, { key, becomes }: Operation): void {
-  if (becomes) known.set(key, becomes);
-  else known.delete(key);
 }

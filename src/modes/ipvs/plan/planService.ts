@@ -4,7 +4,6 @@ import type { Family } from '../../../net/address.js';
 import { type AddressPorts, AddressPortsBuilder } from '../../../net/addressPorts.js';
 import { networkContains, parseNetwork } from '../../../net/network.js';
 import type { Protocol } from '../../../net/protocol.js';
-import { EndpointsBuilder, type EndpointsByFamily } from '../../../services/leftEndpoints.js';
 import type { Frontend, NodeFacts, ServicePlanInput, ServicePort } from '../../../services/types.js';
 import { StepCounter, type Steps } from '../../../steps.js';
 import type { Plan } from '../../mode.js';
@@ -12,21 +11,16 @@ import { type Item, keyOf, type VirtualServiceItem } from './items.js';
 import type { IpvsOptions } from './options.js';
 import { type SetRole, setOf } from './sets.js';
 
-/**
- * The items of one Service, in steps.
- *
- * @param terminated endpoints that were terminating in the last plan of the Service, or when they left the slices since then: their
- *   connections may still drain
- */
+/** The items of one Service, in steps. The connections of the endpoints that left may still drain. */
 export function* planService(
   service: ServicePlanInput,
   node: NodeFacts,
   options: IpvsOptions,
-  terminated: EndpointsByFamily = NONE,
 ): Steps<Plan<Item>> {
   const plan = new Map<string, Item>();
   const counter = new StepCounter();
-  const draining = { 4: new Draining(terminated[4]), 6: new Draining(terminated[6]) };
+  const { left = {} } = service;
+  const draining = { 4: new Draining(left[4]), 6: new Draining(left[6]) };
   for (const port of service.ports) {
     const { family } = port;
     if (!options.families.includes(family)) continue;
@@ -43,8 +37,6 @@ export function* planService(
   }
   return plan;
 }
-
-const NONE: EndpointsByFamily = {};
 
 /**
  * Number of terminated endpoints above which each port has only those with a port number of its own endpoints: a Service with
@@ -87,16 +79,6 @@ function byNumber(all: AddressPorts): Map<number, AddressPorts> {
     builders.set(number, builder);
   }
   return new Map([...builders].map(([number, builder]) => [number, builder.build()]));
-}
-
-/** The terminating endpoints of a Service; undefined if there are none. */
-export function terminatingOf({ ports }: ServicePlanInput): EndpointsByFamily | undefined {
-  const found = new EndpointsBuilder();
-  for (const { endpoints } of ports) {
-    const { terminating } = endpoints;
-    for (let index = 0; index < terminating.size; index++) found.add(terminating, index);
-  }
-  return found.build();
 }
 
 function* itemsOfPort(

@@ -1,6 +1,6 @@
-// Divides a long loop into time slices, so that other callbacks of the event loop run in between.
+// Divides a long loop into time slices, so that other callbacks of the event loop run in between, and limits waits.
 import { performance } from 'node:perf_hooks';
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises';
 import type { Steps } from './steps.js';
 
 /** The longest time of Node's timers, about 25 days, in ms: for a longer one they fire at once. */
@@ -51,5 +51,15 @@ export class TimeSlice {
     await nextTurn();
     this.#since = performance.now();
     this.#read = this.#since;
+  }
+}
+
+/** Waits for the end of work, but no longer than this time, in ms. Rejects if the work rejects in this time. */
+export async function endsWithin(time: number, work: Promise<unknown>): Promise<void> {
+  const timer = new AbortController();
+  try {
+    await Promise.race([work, delay(time, undefined, { signal: timer.signal })]);
+  } finally {
+    timer.abort();
   }
 }

@@ -1,6 +1,6 @@
 // Decides when to plan, compare and apply. Depends on the contract of a mode, not on IPVS, ipset or iptables.
 import type { DisturbedCheck, KeyedOperation, Mode } from '../modes/mode.js';
-import { TimeSlice } from '../timeSlice.js';
+import { endsWithin, TimeSlice } from '../timeSlice.js';
 import { Audit } from './audit.js';
 import { type Before, NO_REPAIR, repairsAfterReading, repairsOf } from './drift.js';
 import type { Inputs } from './inputs.js';
@@ -14,6 +14,9 @@ import { PassRecord, type SyncSummary, together } from './summary.js';
 
 /** Maximum number of failed items that are read alone. For more, a full pass costs less. */
 const MOST_ALONE = 256;
+
+/** Longest wait for the reading of an empty kernel, in ms. It takes a few ms on a node, and 80 ms on a slow one. */
+const READING_ALONE = 150;
 
 /** The current audit, and the summary of its slices so far. */
 interface AuditUnderWay<Item> {
@@ -163,25 +166,29 @@ export class Reconciler<Item, Operation extends KeyedOperation<Item>> {
     let isFirst = planner.desired.plans === 0 && !planner.held;
     if (this.#inPlace) record.isRepair = repairsAfterReading(this.#kernel, this.#planner);
     await record.waitFor(this.#inputs.refresh());
-    const reading = this.#observe();
+    let read = false;
+    const reading = this.#observe().then(() => {
+      read = true;
+    });
     reading.catch(() => {}); // It is awaited below.
-    let vital = Promise.resolve();
     let pieces: string[][] = [];
     try {
       if (planner.held) await record.waitFor(reading);
       pieces = planner.take();
+      const [first = []] = pieces;
       const slice = new TimeSlice();
       for (const piece of pieces) {
-        const keys = await planner.plan(piece);
-        if (isFirst && pieces.length > 1) vital = this.#programFirst(keys, reading, record);
+        await planner.plan(piece);
+        // On an empty kernel the first piece is programmed next: to plan the others would take the CPU from the reading.
+        if (isFirst && piece === first) await endsWithin(READING_ALONE, reading);
+        else await slice.yield(); // else the reading waits for the plans
+        if (!isFirst || !read) continue;
         isFirst = false;
-        vital.catch(() => {}); // It is awaited below.
-        await slice.yield(); // else the reading waits for the plans
+        await this.#programFirst(first, record);
       }
     } finally {
-      await record.waitFor(Promise.allSettled([reading, vital]));
+      await record.waitFor(reading);
     }
-    await Promise.all([reading, vital]);
     const late = planner.take();
     for (const piece of late) await planner.plan(piece);
     planner.planRest();
@@ -192,14 +199,17 @@ export class Reconciler<Item, Operation extends KeyedOperation<Item>> {
   }
 
   /**
-   * Programs the first piece, and the node for it, on a kernel without items of ours: pods need the vital Services to find any
+   * Programs the first Services, and the node for them, on a kernel without items of ours: pods need the vital Services to find any
    * other. What an earlier proxy left serves traffic that these plans do not know, and changes only after all plans are made.
    */
-  async #programFirst(planned: Iterable<string>, reading: Promise<void>, record: PassRecord): Promise<void> {
-    await reading;
+  async #programFirst(services: readonly string[], record: PassRecord): Promise<void> {
     for (const item of this.#kernel.known.values()) if (this.#mode.items.isOurs(item)) return;
-    const node = { keys: this.#planner.planRest(), last: false };
-    await this.#kernel.program([node, { keys: planned, last: false }], record);
+    const node = this.#planner.planRest();
+    const keys = services.flatMap((service) => [...(this.#planner.desired.planOf(service)?.keys() ?? [])]);
+    await this.#kernel.program(
+      [node, keys].map((each) => ({ keys: each, last: false })),
+      record,
+    );
   }
 
   async #planPieces(pieces: Iterable<readonly string[]>): Promise<Set<string>> {

@@ -12,7 +12,7 @@ import {
   type IpvsKernel,
 } from '../src/index.js';
 import { restoreInput } from '../src/kernel/iptables/index.js';
-import type { OpenedMode } from '../src/modes/select/definition.js';
+import type { OpenedMode } from '../src/modes/shared/open/definition.js';
 import type { Family } from '../src/net/address.js';
 import { NO_IPVS } from './phases.js';
 

@@ -8,7 +8,7 @@ import { REQUESTS } from './loopback.js';
 /** The test machine as scripts/demo.mjs describes it, in the environment variable {@link HOST_VARIABLE} as JSON. */
 interface Outside {
   /** `User Mode Linux`. */
-  readonly vehicle: string;
+  readonly machine: string;
   /** Time on the machine for the requests of loopback.ts, in ms. */
   readonly loopbackMs: number;
 }
@@ -40,7 +40,7 @@ export async function measureSlowdown(): Promise<Slowdown> {
 
 /** The sentence, for times in ms. */
 export function describeSlowdown(
-  { vehicle, loopbackMs: outside }: Outside,
+  { machine, loopbackMs: outside }: Outside,
   here: number,
   kernel: string,
 ): Slowdown {
@@ -48,7 +48,7 @@ export function describeSlowdown(
   const times = `${here.toFixed(0)} ms here and ${outside.toFixed(0)} ms on this machine itself`;
   const measured = `${REQUESTS} HTTP requests over loopback took ${times}`;
   return {
-    text: `Measured in ${vehicle} (Linux ${kernel}), which is slower, ${factor}: ${measured}.`,
+    text: `Measured in ${machine} (Linux ${kernel}), which is slower, ${factor}: ${measured}.`,
     factor,
   };
 }

@@ -12,7 +12,7 @@ import { CHECKOUT } from './lib/checkout.mjs';
 import { Failure, reportFailures } from './lib/failure.mjs';
 import { BUILD_PACKAGES, ensurePackages, WITNESS_PACKAGES } from './lib/packages.mjs';
 import { nodeScript } from './lib/steps.mjs';
-import { readyVehicle } from './vm/vehicles.mjs';
+import { readyTestMachine } from './vm/testMachines.mjs';
 
 const COMMAND = [process.execPath, join(CHECKOUT, 'dist/bench/main.js')];
 
@@ -32,10 +32,10 @@ async function bench(args) {
     return 0;
   }
   ensurePackages({ ...BUILD_PACKAGES, ...WITNESS_PACKAGES });
-  const vehicle = await readyVehicle(options.vehicle);
+  const machine = await readyTestMachine(options.machine);
   build();
   const inVm =
-    vehicle === 'namespace' ? [] : nodeScript('scripts/vm.mjs', '--vehicle', vehicle, ...GUEST, '--');
+    machine === 'namespace' ? [] : nodeScript('scripts/vm.mjs', '--machine', machine, ...GUEST, '--');
   if (options.against)
     return measure([...inVm, ...COMMAND, ...options.measured, ...options.shown], 'inherit');
   const folder = mkdtempSync(join(tmpdir(), 'kube-netlink-proxy-bench-'));

@@ -11,7 +11,7 @@ import { ensureNodeModules } from './lib/nodeModules.mjs';
 import { COMPILER_PACKAGES, ensurePackages, WITNESS_PACKAGES } from './lib/packages.mjs';
 import { heading, nodeScript } from './lib/steps.mjs';
 import { main as runVm } from './vm/cli.mjs';
-import { readyVehicle, VEHICLES, vehicleNamed } from './vm/vehicles.mjs';
+import { readyTestMachine, TEST_MACHINES, testMachineNamed } from './vm/testMachines.mjs';
 
 const HELP = `Usage: npm run demo [-- OPTIONS]
 
@@ -23,8 +23,8 @@ the proxy is killed and restarted. Takes about a minute; the first run takes lon
 Runs as root in a new network namespace if this machine's kernel has IPVS, otherwise in a VM. The exit status is 0
 only if each response was from an expected server, and the open connection was never lost.
 
-  --vehicle NAME  namespace, uml or qemu (default: the first that is available; see npm run vm -- --help)
-  --vm            same as --vehicle qemu
+  --machine NAME  namespace, uml or qemu (default: the first that is available; see npm run vm -- --help)
+  --vm            same as --machine qemu
   --svg FILE      write the last screen as a picture
   --help          print this text
 
@@ -34,7 +34,7 @@ NO_COLOR=1 disables colours, except in the picture.
 // The demo's own limit is 500 s, ten times its duration in QEMU on an idle machine; this limit includes booting.
 const LIMIT_SECONDS = '600';
 
-/** @typedef {import('./vm/vehicles.mjs').VehicleName} VehicleName */
+/** @typedef {import('./vm/testMachines.mjs').TestMachineName} TestMachineName */
 
 process.exitCode = await reportFailures('demo', () => demo(process.argv.slice(2)));
 
@@ -48,20 +48,20 @@ async function demo(args) {
     process.stdout.write(HELP);
     return 0;
   }
-  if (options.svg !== undefined) return runAndDraw(options.svg, options.vehicle);
+  if (options.svg !== undefined) return runAndDraw(options.svg, options.machine);
   heading('Debian packages');
   ensurePackages({ ...COMPILER_PACKAGES, ...WITNESS_PACKAGES });
   heading('a kernel with IPVS');
-  const vehicle = await readyVehicle(options.vehicle);
+  const machine = await readyTestMachine(options.machine);
   ensureNodeModules();
   buildNative();
   buildTypeScript();
-  const slowdown = { vehicle: VEHICLES[vehicle].title, loopbackMs: measureLoopback() };
+  const slowdown = { machine: TEST_MACHINES[machine].title, loopbackMs: measureLoopback() };
   process.env['KNP_DEMO_HOST'] = JSON.stringify(slowdown);
   // In the VM, standard output is not a terminal, although ours may be one.
   if (process.stdout.isTTY && !process.env['NO_COLOR']) process.env['FORCE_COLOR'] = '1';
   const command = [process.execPath, '--enable-source-maps', 'dist/demo/main.js'];
-  return runVm(['--vehicle', vehicle, '--timeout', LIMIT_SECONDS, '--', ...command]);
+  return runVm(['--machine', machine, '--timeout', LIMIT_SECONDS, '--', ...command]);
 }
 
 /**
@@ -70,14 +70,14 @@ async function demo(args) {
 function parseOptions(args) {
   const options = {
     help: false,
-    vehicle: /** @type {VehicleName | undefined} */ (undefined),
+    machine: /** @type {TestMachineName | undefined} */ (undefined),
     svg: /** @type {string | undefined} */ (undefined),
   };
   const rest = [...args];
   for (let word = rest.shift(); word !== undefined; word = rest.shift()) {
     if (word === '--help') options.help = true;
-    else if (word === '--vm') options.vehicle = 'qemu';
-    else if (word === '--vehicle') options.vehicle = vehicleNamed(word, takeValue(word, rest));
+    else if (word === '--vm') options.machine = 'qemu';
+    else if (word === '--machine') options.machine = testMachineNamed(word, takeValue(word, rest));
     else if (word === '--svg') options.svg = resolve(takeValue(word, rest));
     else throw new Failure(`unknown option ${word} (see --help)`);
   }
@@ -95,7 +95,7 @@ function takeValue(option, rest) {
   return value;
 }
 
-/** @returns {number} the time on this machine, in ms, to compare with the time in the vehicle */
+/** @returns {number} the time on this machine, in ms, to compare with the time in the test machine */
 function measureLoopback() {
   const [program = '', ...args] = nodeScript('dist/demo/loopbackProcess.js');
   const { ok, stdout, stderr } = capture(program, args);
@@ -107,13 +107,13 @@ function measureLoopback() {
  * Runs the demo in another process with colours, and writes its last screen as a picture.
  *
  * @param {string} file
- * @param {VehicleName | undefined} vehicle
+ * @param {TestMachineName | undefined} machine
  * @returns {Promise<number>} the exit status
  */
-async function runAndDraw(file, vehicle) {
+async function runAndDraw(file, machine) {
   if (!existsSync(dirname(file))) throw new Failure(`--svg ${file}: there is no folder ${dirname(file)}`);
   const { NO_COLOR: _plain, ...env } = process.env;
-  const [program = '', ...args] = nodeScript('scripts/demo.mjs', ...(vehicle ? ['--vehicle', vehicle] : []));
+  const [program = '', ...args] = nodeScript('scripts/demo.mjs', ...(machine ? ['--machine', machine] : []));
   const run = spawn(program, args, {
     env: { ...env, FORCE_COLOR: '1' },
     stdio: ['ignore', 'pipe', 'inherit'],

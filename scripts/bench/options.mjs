@@ -1,21 +1,21 @@
 // The command line of `npm run bench`: its own options, and those of the benchmark.
 
 import { Failure } from '../lib/failure.mjs';
-import { vehicleNamed } from '../vm/vehicles.mjs';
+import { testMachineNamed } from '../vm/testMachines.mjs';
 
 export const HELP = `Usage: npm run bench [-- OPTIONS]
 
-Builds and runs the benchmark. The scenarios of IPVS run in the vehicle of the kernel
+Builds and runs the benchmark. The scenarios of IPVS run in the test machine of the kernel
 tests (npm run vm -- --help), the others on this machine's kernel, in network namespaces of their own, if you are root. Both
 results are shown as one report. Progress is on standard error.
 
-  --vehicle NAME      namespace, uml or qemu (default: the first that is available)
+  --machine NAME      namespace, uml or qemu (default: the first that is available)
   --json              same as -o json
   --help              print this text
 
   --scenarios, --methods, --sizes, --repetitions, --budget, --sample, --seed, --quick, --system-calls: what is measured
   --targets, -o FORMAT, --folder DIR: what is shown
-  --against COMMAND, --pass-pattern PATTERN: another proxy, in the vehicle
+  --against COMMAND, --pass-pattern PATTERN: another proxy, in the test machine
 
 \`node dist/bench/main.js --help\` describes them. The document of the repository is written by
 \`npm run bench -- --folder docs\`.
@@ -38,7 +38,7 @@ const SHOWN = ['-o', '--output', '--folder'];
 /**
  * @typedef {object} BenchOptions
  * @property {boolean} help
- * @property {import('../vm/vehicles.mjs').VehicleName | undefined} vehicle
+ * @property {import('../vm/testMachines.mjs').TestMachineName | undefined} machine
  * @property {boolean} against whether another proxy is measured
  * @property {string[] | undefined} scenarios
  * @property {string[]} measured arguments of the measurement
@@ -53,7 +53,7 @@ export function parseOptions(args) {
   /** @type {BenchOptions} */
   const options = {
     help: false,
-    vehicle: undefined,
+    machine: undefined,
     against: false,
     scenarios: undefined,
     measured: [],
@@ -71,7 +71,7 @@ export function parseOptions(args) {
     else if (word === '--json') options.shown.push('-o', 'json');
     else if (word === '--targets') options.shown.push(word);
     else if (word === '--quick' || word === '--system-calls') options.measured.push(word);
-    else if (name === '--vehicle') options.vehicle = vehicleNamed(name, value());
+    else if (name === '--machine') options.machine = testMachineNamed(name, value());
     else if (name === '--scenarios') options.scenarios = value().split(',');
     else if (MEASURED.includes(name)) options.measured.push(name, value());
     else if (SHOWN.includes(name)) options.shown.push(name, value());

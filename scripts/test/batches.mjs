@@ -15,18 +15,18 @@ import { placeOf, titleOf } from './places.mjs';
 
 /**
  * @param {ReadonlyMap<import('./tiers.mjs').Tier, readonly import('./tiers.mjs').TestFile[]>} tiers
- * @param {import('../vm/vehicles.mjs').VehicleName | undefined} vehicle for all kernel tests
+ * @param {import('../vm/testMachines.mjs').TestMachineName | undefined} machine for all kernel tests
  * @param {string} results the folder for the results
  * @returns {Promise<Batch[]>} in the order of the tiers; a batch without files for a tier that has none
  */
-export async function planBatches(tiers, vehicle, results) {
+export async function planBatches(tiers, machine, results) {
   /** @type {Batch[]} */
   const batches = [];
   for (const [tier, all] of tiers) {
     /** @type {Map<import('./places.mjs').Place, string[]>} */
     const places = new Map();
     for (const file of all) {
-      const place = await placeOf(file, vehicle);
+      const place = await placeOf(file, machine);
       places.set(place, [...(places.get(place) ?? []), file.path]);
     }
     if (places.size === 0) places.set('machine', []);

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Failure, reportFailures } from '../lib/failure.mjs';
 import { ensurePackages } from '../lib/packages.mjs';
-import { VEHICLES } from '../vm/vehicles.mjs';
+import { TEST_MACHINES } from '../vm/testMachines.mjs';
 import { planBatches } from './batches.mjs';
 import { runLanes } from './lanes.mjs';
 import { HELP, parseOptions } from './options.mjs';
@@ -31,7 +31,7 @@ export function main(args) {
  * @returns {Promise<number>} the exit status
  */
 async function test(options) {
-  const { filters, vehicle } = options;
+  const { filters, machine } = options;
   const all = options.tiers.map((tier) => /** @type {const} */ ([tier, filesOf(tier, filters)]));
   // Without a filter, every tier must have tests; with a filter, tiers without a matching file are omitted.
   const tiers = new Map(all.filter(([, files]) => filters.length === 0 || files.length > 0));
@@ -39,9 +39,9 @@ async function test(options) {
   prepare(tiers);
   const results = mkdtempSync(join(tmpdir(), 'kube-netlink-proxy-tests-'));
   try {
-    const batches = await planBatches(tiers, vehicle, results);
+    const batches = await planBatches(tiers, machine, results);
     // Before the first test: those of test machines that only the trials of features have found.
-    for (const { place } of batches) if (place !== 'machine') ensurePackages(VEHICLES[place].packages);
+    for (const { place } of batches) if (place !== 'machine') ensurePackages(TEST_MACHINES[place].packages);
     const alone = [...tiers.values()].flat().some(({ prepared }) => prepared.includes('idle'));
     const interrupted = await runLanes(batches, alone);
     const status = summarize(batches);

@@ -32,7 +32,7 @@ export const PREPARED = {
   package: 'the package as npm publishes it, and every Node that it supports',
   promtool: 'promtool, of Prometheus',
   shells: 'zsh, fish and groff',
-  vehicles: 'all vehicles of this machine',
+  testMachines: 'all test machines that this machine has',
   idle: 'that no other test runs at the same time',
 };
 
@@ -41,7 +41,7 @@ export const PREPARED = {
  * @typedef {keyof typeof PREPARED} Preparation
  *
  * @typedef {object} Needs
- * @property {readonly Feature[]} features it runs in a vehicle that has them; without one, it runs on this machine
+ * @property {readonly Feature[]} features it runs in a test machine that has them; without one, it runs on this machine
  * @property {readonly Preparation[]} prepared
  */
 

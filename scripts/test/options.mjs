@@ -2,7 +2,7 @@
 
 import { parseArgs } from 'node:util';
 import { Failure } from '../lib/failure.mjs';
-import { vehicleNamed } from '../vm/vehicles.mjs';
+import { testMachineNamed } from '../vm/testMachines.mjs';
 import { FEATURES, PREPARED } from './needs.mjs';
 import { TIERS } from './tiers.mjs';
 
@@ -14,16 +14,16 @@ const namesOf = (meant) =>
 
 export const HELP = `Usage: npm test -- [OPTIONS] [FILTER]…
 
-Installs missing packages, builds, and runs the tests. A test that needs a kernel runs in the first vehicle with the
+Installs missing packages, builds, and runs the tests. A test that needs a kernel runs in the first test machine with the
 necessary features: a network namespace of this machine, User Mode Linux, QEMU (see npm run vm -- --help).
 Batches run in parallel; the output of each is printed at its end.
 Fails if a test fails, is skipped or is a todo, or if a tier has no tests.
-The last line is "N passed, N failed, N skipped"; the lines before it count the tests by vehicle.
+The last line is "N passed, N failed, N skipped"; the lines before it count the tests by test machine.
 
   --only TIER     run only this tier; may be repeated. In the order of their start:
                   ${namesOf((tier) => !tier.apart)};
                   only by name: ${namesOf((tier) => tier.apart === true)}
-  --vehicle NAME  run all kernel tests in namespace, uml or qemu; fails if a test needs a feature that it lacks
+  --machine NAME  run all kernel tests in namespace, uml or qemu; fails if a test needs a feature that it lacks
   FILTER          run only test files with this text in their path
   --help          print this text
 
@@ -42,7 +42,7 @@ ${Object.entries(PREPARED)
  * @property {boolean} help
  * @property {readonly import('./tiers.mjs').Tier[]} tiers
  * @property {string[]} filters
- * @property {import('../vm/vehicles.mjs').VehicleName | undefined} vehicle
+ * @property {import('../vm/testMachines.mjs').TestMachineName | undefined} machine
  */
 
 /**
@@ -58,7 +58,7 @@ export function parseOptions(args) {
     help: values.help,
     tiers: TIERS.filter((tier) => (only === undefined ? !tier.apart : only.includes(tier.name))),
     filters: positionals,
-    vehicle: values.vehicle === undefined ? undefined : vehicleNamed('--vehicle', values.vehicle),
+    machine: values.machine === undefined ? undefined : testMachineNamed('--machine', values.machine),
   };
 }
 
@@ -71,7 +71,7 @@ function read(args) {
       args: [...args],
       options: {
         only: { type: 'string', multiple: true },
-        vehicle: { type: 'string' },
+        machine: { type: 'string' },
         help: { type: 'boolean', default: false },
       },
       allowPositionals: true,

@@ -2,14 +2,14 @@
 
 import { Failure } from '../lib/failure.mjs';
 import { serves } from '../vm/namespace.mjs';
-import { VEHICLE_NAMES, VEHICLES } from '../vm/vehicles.mjs';
+import { TEST_MACHINE_NAMES, TEST_MACHINES } from '../vm/testMachines.mjs';
 import { FEATURES } from './needs.mjs';
 
-/** @typedef {import('../vm/vehicles.mjs').VehicleName} VehicleName */
-/** @typedef {VehicleName | 'machine'} Place */
+/** @typedef {import('../vm/testMachines.mjs').TestMachineName} TestMachineName */
+/** @typedef {TestMachineName | 'machine'} Place */
 /** @typedef {import('./needs.mjs').Feature} Feature */
 
-/** @type {Readonly<Record<VehicleName, (feature: Feature) => boolean>>} */
+/** @type {Readonly<Record<TestMachineName, (feature: Feature) => boolean>>} */
 const OFFERS = {
   namespace: (feature) => serves(FEATURES[feature]),
   uml: (feature) => !['zones', 'nftables', 'two processors'].includes(feature),
@@ -20,7 +20,7 @@ const OFFERS = {
 const answers = new Map();
 
 /**
- * @param {VehicleName} name
+ * @param {TestMachineName} name
  * @param {Feature} feature
  */
 function offers(name, feature) {
@@ -32,18 +32,20 @@ function offers(name, feature) {
 
 /**
  * @param {import('./tiers.mjs').TestFile} file
- * @param {VehicleName | undefined} named the vehicle that the user selected for all kernel tests
+ * @param {TestMachineName | undefined} named the test machine that the user selected for all kernel tests
  * @returns {Promise<Place>}
  */
 export async function placeOf({ path, features }, named) {
   if (features.length === 0) return 'machine';
-  for (const name of named === undefined ? VEHICLE_NAMES : [named]) {
-    if (features.every((feature) => offers(name, feature)) && (await VEHICLES[name].serves())) return name;
+  for (const name of named === undefined ? TEST_MACHINE_NAMES : [named]) {
+    if (features.every((feature) => offers(name, feature)) && (await TEST_MACHINES[name].serves()))
+      return name;
   }
   throw new Failure(
-    `${path} needs ${features.join(', ')}: no ${named ?? 'vehicle'} on this machine has them all`,
+    `${path} needs ${features.join(', ')}: no ${named ?? 'test machine'} on this machine has them all`,
   );
 }
 
 /** @param {Place} place */
-export const titleOf = (place) => (place === 'machine' ? 'on this machine' : `in ${VEHICLES[place].title}`);
+export const titleOf = (place) =>
+  place === 'machine' ? 'on this machine' : `in ${TEST_MACHINES[place].title}`;

@@ -11,7 +11,7 @@ import {
   WITNESS_PACKAGES,
 } from '../lib/packages.mjs';
 import { heading, nodeScript, step } from '../lib/steps.mjs';
-import { vehiclePackages } from '../vm/vehicles.mjs';
+import { testMachinePackages } from '../vm/testMachines.mjs';
 import { LOADER_PACKAGES, preparePackage } from './package.mjs';
 import { ensurePromtool } from './promtool.mjs';
 
@@ -38,16 +38,16 @@ export function prepare(tiers) {
  * All packages that the tests need: one call of apt before anything else.
  *
  * @param {boolean} native whether the addon is built
- * @param {boolean} kernel whether a test runs in a vehicle
+ * @param {boolean} kernel whether a test runs in a test machine
  * @param {ReadonlySet<import('./needs.mjs').Preparation>} needed
  * @returns {import('../lib/packages.mjs').Requirements}
  */
 function packagesOf(native, kernel, needed) {
-  const vehicles = needed.has('vehicles');
+  const all = needed.has('testMachines');
   return {
     ...(native ? BUILD_PACKAGES : {}),
     ...(native || kernel ? WITNESS_PACKAGES : {}),
-    ...(kernel || vehicles ? vehiclePackages(vehicles) : {}),
+    ...(kernel || all ? testMachinePackages(all) : {}),
     ...(needed.has('shells') ? SHELL_PACKAGES : {}),
     ...(needed.has('package') ? LOADER_PACKAGES : {}),
     ...(needed.has('image') ? { ...NODE_GYP_PACKAGES, ...IMAGE_PACKAGES } : {}),

@@ -60,6 +60,6 @@ function commandOf({ tier, place, files, result }) {
     ...files.map((file) => join('dist', file.replace(/\.ts$/, '.js'))),
   ];
   if (place === 'machine') return tests;
-  const options = ['--vehicle', place, '--timeout', String(GUEST_LIMIT), '--writable', dirname(result)];
+  const options = ['--machine', place, '--timeout', String(GUEST_LIMIT), '--writable', dirname(result)];
   return [process.execPath, 'scripts/vm.mjs', ...options, '--', ...tests];
 }

@@ -8,7 +8,7 @@ import { needsOf } from './needs.mjs';
  * @typedef {object} Tier
  * @property {string} name its folder's, below test/
  * @property {boolean} native whether it needs the addon and a compiler
- * @property {boolean} [kernel] whether none of its files may run outside a vehicle
+ * @property {boolean} [kernel] whether none of its files may run outside a test machine
  * @property {boolean} [apart] whether it runs only by name, because it takes long
  * @property {number} [limit] time limit of a file, in s, if it differs from the default
  */
@@ -50,7 +50,7 @@ export function filesOf(tier, filters) {
     .filter((path) => filters.length === 0 || filters.some((filter) => path.includes(filter)))
     .map((path) => {
       const needs = needsOf(path);
-      // Without a vehicle, it would change the network of this machine.
+      // Without a test machine, it would change the network of this machine.
       if (tier.kernel && needs.features.length === 0) {
         throw new Failure(`${path} has no line "// Needs: …" with a kernel feature (see --help)`);
       }

@@ -5,7 +5,7 @@ import { CHECKOUT } from '../lib/checkout.mjs';
 import { Failure, reportFailures } from '../lib/failure.mjs';
 import { ensurePackages, WITNESS_PACKAGES } from '../lib/packages.mjs';
 import { HELP, parseOptions } from './options.mjs';
-import { readyVehicle, VEHICLES } from './vehicles.mjs';
+import { readyTestMachine, TEST_MACHINES } from './testMachines.mjs';
 
 // Like env, timeout and docker: the status of our own failures differs from the command's.
 const OWN_FAILURE = 125;
@@ -34,6 +34,6 @@ async function runVm(args) {
       throw new Failure(`--writable ${path} is not a folder`);
   }
   ensurePackages(WITNESS_PACKAGES);
-  const vehicle = VEHICLES[await readyVehicle(options.vehicle)];
-  return vehicle.run({ ...options, folder: process.cwd(), checkout: CHECKOUT });
+  const machine = TEST_MACHINES[await readyTestMachine(options.machine)];
+  return machine.run({ ...options, folder: process.cwd(), checkout: CHECKOUT });
 }

@@ -31,7 +31,7 @@ export function makeInitramfs(kind, kernel, job) {
     ...modules.map((path, index) => file(`modules/${moduleFile(path, index)}`, readModule(path))),
     file('init', guestScript('init.sh')),
     file('job/supervise.sh', guestScript('supervise.sh')),
-    file('job/vehicle.sh', guestScript(kind.guest)),
+    file('job/machine.sh', guestScript(kind.guest)),
     file('job/job.sh', job),
   ]);
 }

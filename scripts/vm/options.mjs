@@ -2,11 +2,11 @@
 
 import { resolve } from 'node:path';
 import { Failure } from '../lib/failure.mjs';
-import { vehicleNamed } from './vehicles.mjs';
+import { testMachineNamed } from './testMachines.mjs';
 
 export const HELP = `Usage: npm run vm -- [OPTIONS] [--] CMD ARGS…
 
-Runs CMD as root on a kernel with IPVS and dummy interfaces, and exits with its status. The vehicle is the first of
+Runs CMD as root on a kernel with IPVS and dummy interfaces, and exits with its status. The test machine is the first of
 these that is available:
 
   namespace   this machine's kernel in a new network namespace, if it has both and you are root: the fastest, but
@@ -22,8 +22,8 @@ input is empty.
   --timeout SECONDS   end CMD after this time, with status 124 (default 1800)
   --memory MIB        memory of the guest, including the files that CMD writes (default 2048)
   --writable DIR      let CMD write to this folder of this machine; may be repeated
-  --vehicle NAME      namespace, uml or qemu
-  --vm                same as --vehicle qemu
+  --machine NAME      namespace, uml or qemu
+  --vm                same as --machine qemu
   --cpus COUNT        number of CPUs; implies QEMU (default 2)
   --kernel PREFIX     version of a kernel in this machine's package sources, for example 6.12; implies QEMU
                       (default: that of linux-image-amd64)
@@ -36,7 +36,7 @@ Status 125 means that the VM failed, 128+N that signal N killed CMD.
 /**
  * @typedef {object} VmOptions
  * @property {boolean} help
- * @property {import('./vehicles.mjs').VehicleName | undefined} vehicle
+ * @property {import('./testMachines.mjs').TestMachineName | undefined} machine
  * @property {number} timeoutSeconds
  * @property {number} memoryMib
  * @property {number | undefined} cpus
@@ -62,15 +62,15 @@ const VALUED = {
   '--kernel': (options, value) => {
     options.kernel = value;
   },
-  '--vehicle': (options, value) => {
-    options.vehicle = vehicleNamed('--vehicle', value);
+  '--machine': (options, value) => {
+    options.machine = testMachineNamed('--machine', value);
   },
 };
 
 /** @type {Record<string, (options: VmOptions) => void>} */
 const FLAGS = {
   '--vm': (options) => {
-    options.vehicle = 'qemu';
+    options.machine = 'qemu';
   },
   '--help': (options) => {
     options.help = true;
@@ -87,7 +87,7 @@ export function parseOptions(args) {
   /** @type {VmOptions} */
   const options = {
     help: false,
-    vehicle: undefined,
+    machine: undefined,
     timeoutSeconds: 1800,
     memoryMib: 2048,
     cpus: undefined,
@@ -102,9 +102,9 @@ export function parseOptions(args) {
     readOption(options, word, rest);
   }
   options.command = rest;
-  if (options.cpus !== undefined || options.kernel !== undefined) options.vehicle ??= 'qemu';
-  if (options.vehicle !== 'qemu' && (options.cpus ?? options.kernel) !== undefined)
-    throw new Failure(`--cpus and --kernel need --vehicle qemu, found --vehicle ${options.vehicle}`);
+  if (options.cpus !== undefined || options.kernel !== undefined) options.machine ??= 'qemu';
+  if (options.machine !== 'qemu' && (options.cpus ?? options.kernel) !== undefined)
+    throw new Failure(`--cpus and --kernel need --machine qemu, found --machine ${options.machine}`);
   return options;
 }
 

@@ -7,7 +7,7 @@ import { servesExternalIPs } from '../config/featureGates.js';
 import { CONFIGURATION_UPDATED } from '../config/reload.js';
 import { externalConfiguration } from '../config/writeConfig.js';
 import type { FormerMode } from '../modes/mode.js';
-import type { OpenedMode } from '../modes/select/definition.js';
+import type { OpenedMode } from '../modes/shared/open/definition.js';
 import type { Family } from '../net/address.js';
 import { createProxy, type ProxyEvents } from '../proxy.js';
 import { ProxyHealth } from '../servers/health.js';

@@ -5,7 +5,7 @@ import type { Configuration } from '../config/configuration.js';
 import { servesExternalIPs } from '../config/featureGates.js';
 import type { UnusableFamily } from '../modes/iptablesRules/open/families.js';
 import type { FormerMode, KeyedOperation } from '../modes/mode.js';
-import type { OpenedMode } from '../modes/select/definition.js';
+import type { OpenedMode } from '../modes/shared/open/definition.js';
 import { createProxy, type ProxyParts, type ServiceProxy } from '../proxy.js';
 import { cleanUp } from '../reconcile/cleanUp.js';
 import type { FormerModeEvents } from '../reconcile/formerModes.js';

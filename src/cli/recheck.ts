@@ -5,8 +5,8 @@ import type { KernelCommand } from '../config/commandLine.js';
 import { crossCheck, type NodeSituation } from '../config/crossChecks.js';
 import { ConfigurationError, loadConfiguration } from '../config/load.js';
 import type { ConfigurationFile } from '../config/reload.js';
-import type { OpenedMode } from '../modes/select/definition.js';
 import { MODES } from '../modes/select/select.js';
+import type { OpenedMode } from '../modes/shared/open/definition.js';
 
 /** The parts for the validation of the file. */
 export interface RecheckParts {

@@ -15,7 +15,7 @@ for module in /modules/*.ko; do
   insmod "$module" || fail "cannot load $module"
 done
 
-. /job/vehicle.sh
+. /job/machine.sh
 mount_host /host || fail "cannot mount the host's root"
 mount -t tmpfs -o size=80%,mode=755 tmpfs /writes
 mkdir /writes/upper /writes/work

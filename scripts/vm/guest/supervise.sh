@@ -13,7 +13,7 @@ ip link set lo up
 ulimit -n 65536
 
 cd /run/vm || exit
-. ./vehicle.sh
+. ./machine.sh
 . ./job.sh
 finish_root
 set -- $(open_ports)

@@ -3,7 +3,7 @@ import { openProcNet } from '../../kernel/procNet/index.js';
 import { openWithOptions } from '../../modes/iptables/open/open.js';
 import type { IptablesOptions } from '../../modes/iptables/plan/options.js';
 import { ROUTE_LOCALNET } from '../../modes/iptables/plan/planNode.js';
-import type { ModeSettings } from '../../modes/select/definition.js';
+import type { ModeSettings } from '../../modes/shared/open/definition.js';
 import { familyOf } from '../../net/address.js';
 import type { Explainer, Explanation, PacketQuestion } from '../explanation.js';
 import { explainPacket } from '../iptables/explainPacket.js';

@@ -3,7 +3,7 @@ import type { AddressId, Ipvs } from '../../kernel/ipvs/types.js';
 import { openProcNet } from '../../kernel/procNet/index.js';
 import { openWithOptions } from '../../modes/ipvs/open/open.js';
 import type { IpvsOptions } from '../../modes/ipvs/plan/options.js';
-import type { ModeSettings } from '../../modes/select/definition.js';
+import type { ModeSettings } from '../../modes/shared/open/definition.js';
 import { familyOf } from '../../net/address.js';
 import type { Explainer, Explanation, PacketQuestion } from '../explanation.js';
 import { explainPacket } from '../ipvs/explainPacket.js';

@@ -1,5 +1,5 @@
 // What the commands explain and services know of each mode. A mode without an entry runs, but cannot be explained.
-import type { ModeSettings } from '../../modes/select/definition.js';
+import type { ModeSettings } from '../../modes/shared/open/definition.js';
 import type { Explainer } from '../explanation.js';
 import type { ProgrammedFrontend } from '../inventory.js';
 

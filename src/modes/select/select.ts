@@ -5,7 +5,7 @@ import { ErrorWithNextStep } from '../../errors.js';
 import { IPTABLES_MODE } from '../iptables/open/definition.js';
 import { IPVS_MODE } from '../ipvs/open/definition.js';
 import type { FormerMode } from '../mode.js';
-import type { FormerSettings, ModeDefinition } from './definition.js';
+import type { FormerSettings, ModeDefinition } from '../shared/open/definition.js';
 
 /** By the value of `mode` in the configuration. */
 const DEFINITIONS: Readonly<Record<string, ModeDefinition>> = {

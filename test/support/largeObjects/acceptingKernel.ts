@@ -6,7 +6,7 @@ import { FakeKernel } from '../../../src/kernel/testing/index.js';
 import { IPTABLES_DEFAULTS } from '../../../src/modes/iptables/index.js';
 import { createCountedMode } from '../../../src/modes/iptables/open/ruleCounts.js';
 import { createIpvsMode, IPVS_DEFAULTS } from '../../../src/modes/ipvs/index.js';
-import type { OpenedMode } from '../../../src/modes/select/definition.js';
+import type { OpenedMode } from '../../../src/modes/shared/open/definition.js';
 import { TimeSlice } from '../../../src/timeSlice.js';
 
 /** No audit starts by itself: a day, in ms. An audit would find that the kernel is empty. */

@@ -57,7 +57,7 @@ it('a client that ended is a failure of its requests', async () => {
 });
 
 it('the slowdown is described with what was measured inside and outside, and the factor', () => {
-  const { text, factor } = describeSlowdown({ vehicle: 'QEMU', loopbackMs: 10 }, 164, '6.1.0');
+  const { text, factor } = describeSlowdown({ machine: 'QEMU', loopbackMs: 10 }, 164, '6.1.0');
   assert.equal(factor, '×16.4');
   assert.match(
     text,

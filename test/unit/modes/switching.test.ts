@@ -9,11 +9,12 @@ import {
   RULES as IPTABLES_RULES,
 } from '../../../src/modes/iptables/open/former.js';
 import { hasTraces as hasTracesOfIptables } from '../../../src/modes/iptables/open/traces.js';
-import { iptablesWithout, type RulesInUse } from '../../../src/modes/iptablesRules/open/rulesInUse.js';
+import { iptablesWithout } from '../../../src/modes/iptablesRules/open/rulesInUse.js';
 import { IPVS_DEFAULTS } from '../../../src/modes/ipvs/index.js';
 import { formerState as formerIpvs, RULES as IPVS_RULES } from '../../../src/modes/ipvs/open/former.js';
 import { hasTraces } from '../../../src/modes/ipvs/open/traces.js';
 import type { FormerState } from '../../../src/modes/mode.js';
+import type { RulesInUse } from '../../../src/modes/shared/open/definition.js';
 import { FormerModes } from '../../../src/reconcile/formerModes.js';
 import { type Scenario, scenarios } from '../../support/oracle/oracle.js';
 import { FakeIptablesNode, FakeNode } from '../../support/oracle/testNode.js';

@@ -1,5 +1,5 @@
 // The definition of iptables mode. Its code is loaded when it is opened, or has left state.
-import type { ModeDefinition } from '../../select/definition.js';
+import type { ModeDefinition } from '../../shared/open/definition.js';
 import { IPTABLES_SETTINGS } from './settings.js';
 import { hasTraces } from './traces.js';
 

@@ -1,7 +1,8 @@
 // The rules that iptables mode has in common with other modes, and its state on a node where another mode runs now.
 import type { Table } from '../../../kernel/iptables/types.js';
-import { iptablesWithout, type RulesInUse } from '../../iptablesRules/open/rulesInUse.js';
+import { iptablesWithout } from '../../iptablesRules/open/rulesInUse.js';
 import type { FormerState } from '../../mode.js';
+import type { RulesInUse } from '../../shared/open/definition.js';
 import { createIptablesMode } from '../index.js';
 import { FIREWALL, jumps, NODE_CHAINS, SHARED_CHAINS } from '../plan/fixedChains.js';
 import type { IptablesOptions } from '../plan/options.js';

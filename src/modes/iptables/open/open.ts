@@ -4,7 +4,7 @@ import { openNfacct } from '../../../kernel/nfacct/index.js';
 import type { Nfacct } from '../../../kernel/nfacct/types.js';
 import { usableFamilies } from '../../iptablesRules/open/families.js';
 import type { FormerState, Mode } from '../../mode.js';
-import type { FormerSettings, ModeSettings, OpenedMode } from '../../select/definition.js';
+import type { FormerSettings, ModeSettings, OpenedMode } from '../../shared/open/definition.js';
 import { type HostKernel, logFallback, openHostKernel } from '../../shared/open/hostKernel.js';
 import { loadAhead } from '../../shared/open/loadAhead.js';
 import { COUNTERS, countingObstacle, createCounters, readCounters } from './counters.js';

@@ -1,16 +1,9 @@
 // The chains and rules that a mode has whatever the Services are. Several modes have some of them; those of the running
 // mode are hidden from a former one.
-import type { ChainRule, Iptables, SavedChain, SavedRules, Table } from '../../../kernel/iptables/types.js';
+import type { Iptables, SavedChain, SavedRules } from '../../../kernel/iptables/types.js';
 import type { Family } from '../../../net/address.js';
+import type { RulesInUse } from '../../shared/open/definition.js';
 import { splitChainId } from '../plan/targets.js';
-
-/** The chains of a mode, and its rules in built-in chains. */
-export interface RulesInUse {
-  /** Names of its chains, without those of single Services and endpoints. */
-  readonly chains: Readonly<Record<Table, readonly string[]>>;
-  /** Its rules in built-in chains. */
-  jumps(family: Family): readonly ChainRule[];
-}
 
 /** iptables without the chains and rules that the running mode uses: a former mode cannot remove what it does not find. */
 export function iptablesWithout(iptables: Iptables, used: RulesInUse): Iptables {

@@ -1,5 +1,5 @@
 // The definition of ipvs mode. Its code is loaded when it is opened, or has left state.
-import type { FormerSettings, ModeDefinition } from '../../select/definition.js';
+import type { FormerSettings, ModeDefinition } from '../../shared/open/definition.js';
 import { curesOf } from './fromConfiguration.js';
 import { hasIpset, hasIpvs } from './loaded.js';
 import { IPVS_SETTINGS } from './settings.js';

@@ -2,8 +2,8 @@
 import type { Conntrack, FlowSelection } from '../../../kernel/conntrack/types.js';
 import type { AddressId, Ipvs } from '../../../kernel/ipvs/types.js';
 import { familyOf } from '../../../net/address.js';
-import type { RulesInUse } from '../../iptablesRules/open/rulesInUse.js';
 import type { FormerState } from '../../mode.js';
+import type { RulesInUse } from '../../shared/open/definition.js';
 import { createIpvsMode } from '../index.js';
 import type { IpvsOptions } from '../plan/options.js';
 import { CHAINS, jumps } from '../plan/rules.js';

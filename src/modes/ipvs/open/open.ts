@@ -7,7 +7,7 @@ import { loadModule } from '../../../kernel/shared/modules.js';
 import type { Family } from '../../../net/address.js';
 import { usableFamilies } from '../../iptablesRules/open/families.js';
 import type { FormerState } from '../../mode.js';
-import type { FormerSettings, ModeSettings, OpenedMode } from '../../select/definition.js';
+import type { FormerSettings, ModeSettings, OpenedMode } from '../../shared/open/definition.js';
 import { logFallback, openHostKernel } from '../../shared/open/hostKernel.js';
 import { loadAhead } from '../../shared/open/loadAhead.js';
 import { openParts } from '../../shared/open/openParts.js';

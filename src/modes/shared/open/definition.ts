@@ -1,13 +1,13 @@
 // The definition of a mode: how the command and the agent open it.
 import type { Logger } from 'pino';
-import type { KernelCommand } from '../../config/commandLine.js';
-import type { Configuration } from '../../config/configuration.js';
-import type { ModeConfiguration } from '../../config/modes.js';
-import type { BatchSource } from '../../kernel/shared/types.js';
-import type { Family } from '../../net/address.js';
-import type { RulesInUse } from '../iptablesRules/open/rulesInUse.js';
-import type { FormerState, KeyedOperation, Mode, RuleCount } from '../mode.js';
-import type { HostKernel } from '../shared/open/hostKernel.js';
+import type { KernelCommand } from '../../../config/commandLine.js';
+import type { Configuration } from '../../../config/configuration.js';
+import type { ModeConfiguration } from '../../../config/modes.js';
+import type { ChainRule, Table } from '../../../kernel/iptables/types.js';
+import type { BatchSource } from '../../../kernel/shared/types.js';
+import type { Family } from '../../../net/address.js';
+import type { FormerState, KeyedOperation, Mode, RuleCount } from '../../mode.js';
+import type { HostKernel } from './hostKernel.js';
 
 /** Arguments for opening a mode. */
 export interface ModeSettings {
@@ -24,6 +24,14 @@ export interface FormerSettings extends Pick<ModeSettings, 'configuration' | 'co
   readonly kernel: HostKernel;
   /** Families that can be programmed on this host. */
   readonly families: readonly Family[];
+}
+
+/** The chains of iptables that a mode has whatever the Services are, and its rules in built-in chains. */
+export interface RulesInUse {
+  /** Names of its chains, without those of single Services and endpoints. */
+  readonly chains: Readonly<Record<Table, readonly string[]>>;
+  /** Its rules in built-in chains. */
+  jumps(family: Family): readonly ChainRule[];
 }
 
 /** What a mode adds to the metrics. */

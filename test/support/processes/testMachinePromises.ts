@@ -21,8 +21,11 @@ import { pathToFileURL } from 'node:url';
 import { ROOT } from '../paths.js';
 
 const VM = join(ROOT, 'scripts/vm.mjs');
-const { VEHICLES }: { VEHICLES: Readonly<Record<string, { serves(): boolean | Promise<boolean> }>> } =
-  await import(pathToFileURL(join(ROOT, 'scripts/vm/vehicles.mjs')).href);
+const {
+  TEST_MACHINES,
+}: { TEST_MACHINES: Readonly<Record<string, { serves(): boolean | Promise<boolean> }>> } = await import(
+  pathToFileURL(join(ROOT, 'scripts/vm/testMachines.mjs')).href
+);
 
 /** The exit of a run; as in a shell, 128+N for signal N. */
 interface Ended {
@@ -79,9 +82,9 @@ printf '%s\\n' "$PWD" "$KNP_MARK" "$(id -u)" "$(wc -c)" >"$1/facts"
 [ -z "$2" ] || echo written >"$2"
 exit 7`;
 
-async function vehicleTests(vehicle: string): Promise<void> {
+async function promisesOf(machine: string): Promise<void> {
   // The first run may download the kernel, with a line of progress on standard error.
-  const first = spawnSync(process.execPath, [VM, '--vehicle', vehicle, 'true'], { encoding: 'utf8' });
+  const first = spawnSync(process.execPath, [VM, '--machine', machine, 'true'], { encoding: 'utf8' });
   assert.equal(first.status, 0, first.stderr);
 
   await it('exits with the status; the output is complete, folder and environment are the same, and other files are unchanged', () =>
@@ -91,8 +94,8 @@ async function vehicleTests(vehicle: string): Promise<void> {
       writeFileSync(join(folder, 'out'), output);
       writeFileSync(join(folder, 'err'), errors);
       // In a namespace, writes to files are real, as --help says.
-      const outside = vehicle === 'namespace' ? '' : join(ROOT, `.${basename(folder)}`);
-      const args = ['--vehicle', vehicle, '--writable', folder, 'sh', '-c', FACTS, 'sh', folder, outside];
+      const outside = machine === 'namespace' ? '' : join(ROOT, `.${basename(folder)}`);
+      const args = ['--machine', machine, '--writable', folder, 'sh', '-c', FACTS, 'sh', folder, outside];
       const child = start(folder, args, { cwd: join(ROOT, 'scripts') });
       child.stdin?.end('nothing of this arrives');
       const { status, stdout, stderr } = await end(child);
@@ -106,28 +109,28 @@ async function vehicleTests(vehicle: string): Promise<void> {
 
   await it('exits with 128+N if signal N kills the command', () =>
     inFolder(async (folder) => {
-      const args = ['--vehicle', vehicle, 'sh', '-c', 'kill -USR1 $$'];
+      const args = ['--machine', machine, 'sh', '-c', 'kill -USR1 $$'];
       assert.equal((await end(start(folder, args))).status, 128 + constants.signals.SIGUSR1);
     }));
 
   await it('exits with 124 after the time limit, and leaves no process', () =>
     inFolder(async (folder) => {
-      const args = ['--vehicle', vehicle, '--timeout', '1', 'sh', '-c', 'sleep 600'];
+      const args = ['--machine', machine, '--timeout', '1', 'sh', '-c', 'sleep 600'];
       assert.equal((await end(start(folder, args))).status, 124);
     }));
 
   await it('ends after a signal, and leaves no process', () =>
     inFolder(async (folder) => {
-      const child = start(folder, ['--vehicle', vehicle, 'sh', '-c', 'echo begun; sleep 600']);
+      const child = start(folder, ['--machine', machine, 'sh', '-c', 'echo begun; sleep 600']);
       child.stdout?.once('data', () => child.kill('SIGTERM'));
       assert.equal((await end(child)).status, 128 + constants.signals.SIGTERM);
     }));
 
   // A namespace has no files of a machine.
-  if (vehicle === 'namespace') return;
+  if (machine === 'namespace') return;
   await it('removes its files if a signal arrives before the machine runs', () =>
     inFolder(async (folder) => {
-      const child = start(folder, ['--vehicle', vehicle, 'sleep', '600']);
+      const child = start(folder, ['--machine', machine, 'sleep', '600']);
       while (readdirSync(folder).length === 0) await setTimeout(1);
       child.kill('SIGTERM');
       assert.equal((await end(child)).status, 128 + constants.signals.SIGTERM);
@@ -135,15 +138,15 @@ async function vehicleTests(vehicle: string): Promise<void> {
 }
 
 /** The test machines that are available on this machine, the fastest first. */
-export async function availableVehicles(): Promise<string[]> {
+export async function availableTestMachines(): Promise<string[]> {
   const names: string[] = [];
-  for (const [name, { serves }] of Object.entries(VEHICLES)) if (await serves()) names.push(name);
+  for (const [name, { serves }] of Object.entries(TEST_MACHINES)) if (await serves()) names.push(name);
   return names;
 }
 
 /** Tests the promises on these test machines. */
-export function testVehicles(names: readonly string[]): void {
+export function testPromises(names: readonly string[]): void {
   describe('npm run vm', async () => {
-    for (const name of names) await describe(name, { concurrency: 2 }, () => vehicleTests(name));
+    for (const name of names) await describe(name, { concurrency: 2 }, () => promisesOf(name));
   });
 }

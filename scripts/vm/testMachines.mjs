@@ -15,18 +15,18 @@ import { UML, umlKernel, umlNamespacesServe } from './uml.mjs';
 const CACHE = join(CHECKOUT, '.cache/vm');
 
 /** @typedef {import('../lib/packages.mjs').Requirements} Requirements */
-/** @typedef {import('./machine.mjs').MachineJob & { kernel: string | undefined }} VehicleJob */
+/** @typedef {import('./machine.mjs').MachineJob & { kernel: string | undefined }} TestMachineJob */
 
 /**
- * @typedef {object} Vehicle
+ * @typedef {object} TestMachine
  * @property {string} title for people
  * @property {() => boolean | Promise<boolean>} serves whether it is available on this machine
  * @property {Requirements} packages the packages that it needs
- * @property {(job: VehicleJob) => Promise<number>} run runs the job, with these packages; its exit status
+ * @property {(job: TestMachineJob) => Promise<number>} run runs the job, with these packages; its exit status
  */
 
-/** @type {Readonly<Record<'namespace' | 'uml' | 'qemu', Vehicle>>} The fastest first. */
-export const VEHICLES = {
+/** @type {Readonly<Record<'namespace' | 'uml' | 'qemu', TestMachine>>} The fastest first. */
+export const TEST_MACHINES = {
   namespace: {
     title: 'a network namespace',
     serves: () => serves('true'),
@@ -42,19 +42,20 @@ export const VEHICLES = {
   },
 };
 
-/** @typedef {keyof typeof VEHICLES} VehicleName */
+/** @typedef {keyof typeof TEST_MACHINES} TestMachineName */
 
-/** @type {readonly VehicleName[]} */
-export const VEHICLE_NAMES = /** @type {VehicleName[]} */ (Object.keys(VEHICLES));
+/** @type {readonly TestMachineName[]} */
+export const TEST_MACHINE_NAMES = /** @type {TestMachineName[]} */ (Object.keys(TEST_MACHINES));
 
 /**
  * @param {string} option the option whose value it is
  * @param {string} value
- * @returns {VehicleName}
+ * @returns {TestMachineName}
  */
-export function vehicleNamed(option, value) {
-  const name = VEHICLE_NAMES.find((known) => known === value);
-  if (name === undefined) throw new Failure(`${option} must be ${VEHICLE_NAMES.join(', ')}, found ${value}`);
+export function testMachineNamed(option, value) {
+  const name = TEST_MACHINE_NAMES.find((known) => known === value);
+  if (name === undefined)
+    throw new Failure(`${option} must be ${TEST_MACHINE_NAMES.join(', ')}, found ${value}`);
   return name;
 }
 
@@ -62,20 +63,20 @@ export function vehicleNamed(option, value) {
  * A test machine whose packages are installed: the named one, or the first that is available. It tries the kernel with the packages
  * that show its state.
  *
- * @param {VehicleName | undefined} named
- * @returns {Promise<VehicleName>}
+ * @param {TestMachineName | undefined} named
+ * @returns {Promise<TestMachineName>}
  */
-export async function readyVehicle(named) {
-  const name = named ?? (await firstVehicle());
-  ensurePackages(VEHICLES[name].packages);
+export async function readyTestMachine(named) {
+  const name = named ?? (await firstTestMachine());
+  ensurePackages(TEST_MACHINES[name].packages);
   return name;
 }
 
-/** @returns {Promise<VehicleName>} */
-async function firstVehicle() {
-  for (const name of VEHICLE_NAMES) {
+/** @returns {Promise<TestMachineName>} */
+async function firstTestMachine() {
+  for (const name of TEST_MACHINE_NAMES) {
     if (name === 'namespace' && !serves(IPVS_TRIAL)) continue;
-    if (await VEHICLES[name].serves()) return name;
+    if (await TEST_MACHINES[name].serves()) return name;
   }
   throw new Failure(`the VM runs only on x86-64, not on ${process.arch}`);
 }
@@ -84,17 +85,17 @@ async function firstVehicle() {
  * The packages of the test machines that tests use on this machine. A test whose features User Mode Linux lacks may need QEMU too, which
  * is known only when the tools are installed that try the features.
  *
- * @param {boolean} every whether all vehicles are used
+ * @param {boolean} every whether all test machines are used
  * @returns {Requirements}
  */
-export function vehiclePackages(every) {
+export function testMachinePackages(every) {
   if (process.arch !== 'x64') return {};
   const uml = isObtainable(UML_PACKAGES) && umlNamespacesServe();
   return { ...(uml ? UML_PACKAGES : {}), ...(every ? QEMU_PACKAGES : {}) };
 }
 
 /**
- * @param {VehicleJob} job
+ * @param {TestMachineJob} job
  * @returns {Promise<number>}
  */
 function runInUml(job) {

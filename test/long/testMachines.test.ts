@@ -1,0 +1,5 @@
+// The promises of `npm run vm` in QEMU.
+// Needs: testMachines
+import { testPromises } from '../support/processes/testMachinePromises.js';
+
+testPromises(['qemu']);

@@ -15,8 +15,13 @@ export class Failure extends Error {
  * @returns {Promise<number>} the exit status
  */
 export async function reportFailures(name, body, status = 1) {
+  let done = false;
+  // A reader that has read enough, such as head(1), ends the script quietly; with the status of SIGPIPE if it had more to do.
+  process.stdout.on('error', () => setImmediate(() => process.exit(done ? 0 : 141)));
   try {
-    return await body();
+    const result = await body();
+    done = true;
+    return result;
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
     process.stderr.write(`${name}: ${error.message}\n`);

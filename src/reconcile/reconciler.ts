@@ -176,6 +176,7 @@ export class Reconciler<Item, Operation extends KeyedOperation<Item>> {
       if (planner.held) await record.waitFor(reading);
       pieces = planner.take();
       const [first = []] = pieces;
+      isFirst &&= pieces.length > 1;
       const slice = new TimeSlice();
       for (const piece of pieces) {
         await planner.plan(piece);

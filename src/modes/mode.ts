@@ -225,8 +225,8 @@ export interface Mode<Item, Operation extends KeyedOperation<Item>> {
   describe(operation: Operation, known: Known<Item>): string[][];
 
   /**
-   * Applies operations, in order. Returns one result for each. A batch may be a transaction: the operation that made it
-   * fail has its error, and the others have `ERR_ROLLED_BACK`. The reconciler immediately retries these without it.
+   * Applies operations, in order. Returns one result for each. If the batch is a transaction, the mode leaves out what the kernel
+   * refuses (`shared/program/leaveOut.ts`): an operation fails for itself, or for others of its Service.
    */
   apply(operations: readonly Operation[]): Promise<(NetlinkError | undefined)[]>;
 

@@ -1,6 +1,5 @@
 // Removes all our items from the kernel.
 import type { KeyedOperation, Known, Mode } from '../modes/mode.js';
-import { applyOperations } from './applyOperations.js';
 import { DesiredState } from './desiredState.js';
 import { observeAll } from './observeAll.js';
 import { countOperations, type Failure } from './summary.js';
@@ -21,7 +20,7 @@ export async function cleanUp<Item, Operation extends KeyedOperation<Item>>(
   const operations = removeAll(mode, known);
   // Reading the rules starts processes.
   if (operations.length === 0) return { operations: 0, failures: [], left: left(mode, known) };
-  const results = await applyOperations(mode, operations);
+  const results = await mode.apply(operations);
   const failures = operations.flatMap(({ key }, i) => {
     const error = results[i];
     return error ? [{ key, error, vital: false }] : [];

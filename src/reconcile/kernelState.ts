@@ -2,7 +2,6 @@
 import type { NetlinkError } from '../errors.js';
 import type { Desired, KeyedOperation, Known, Mode } from '../modes/mode.js';
 import { TimeSlice } from '../timeSlice.js';
-import { applyOperations } from './applyOperations.js';
 import type { Before } from './drift.js';
 import type { Planner } from './planner.js';
 import type { PassRecord } from './summary.js';
@@ -85,7 +84,7 @@ export class KernelState<Item, Operation extends KeyedOperation<Item>> {
   async apply(operations: readonly Operation[], record: PassRecord): Promise<void> {
     if (operations.length === 0) return;
     record.countItems(operations);
-    const results = await applyOperations(this.#mode, operations);
+    const results = await this.#mode.apply(operations);
     const slice = new TimeSlice();
     for (let i = 0; i < operations.length; i++) {
       const operation = operations[i] as Operation;

@@ -2,6 +2,7 @@
 import { NetlinkError, ROLLED_BACK } from '../../../src/errors.js';
 import type { Comparison, Desired, Mode } from '../../../src/modes/mode.js';
 import { nodePortHost } from '../../../src/modes/shared/plan/nodePortAddresses.js';
+import { leaveOut } from '../../../src/modes/shared/program/leaveOut.js';
 import { joinHostPort } from '../../../src/net/address.js';
 import type { NodeFacts, ServicePlanInput } from '../../../src/services/types.js';
 import type { Steps } from '../../../src/steps.js';
@@ -107,17 +108,21 @@ function isEqual(want: Item & { kind: 'entry' }, have: Item | undefined): boolea
 async function apply(kernel: MapKernel, operations: readonly Operation[]) {
   const results: (NetlinkError | undefined)[] = [];
   for (let start = 0; start < operations.length; start += MOST) {
-    const batch = operations.slice(start, start + MOST);
-    const answers = await kernel.apply(batch.map(({ call }) => call));
-    results.push(
-      ...answers.map((error, i) =>
-        error?.code === UNDONE
-          ? new NetlinkError({ ...error, code: ROLLED_BACK, target: batch[i]?.key })
-          : error,
-      ),
-    );
+    const changes = operations.slice(start, start + MOST);
+    const removes = ({ phase }: Operation) => phase === 'delete';
+    const send = (some: readonly Operation[]) => commit(kernel, some);
+    results.push(...(await leaveOut({ changes, send, ownerOf: () => undefined, removes })));
   }
   return results;
+}
+
+async function commit(kernel: MapKernel, operations: readonly Operation[]) {
+  const answers = await kernel.apply(operations.map(({ call }) => call));
+  return answers.map((error, i) =>
+    error?.code === UNDONE
+      ? new NetlinkError({ ...error, code: ROLLED_BACK, target: operations[i]?.key })
+      : error,
+  );
 }
 
 function itemsOf({ table }: MapKernel): Map<string, Item> {

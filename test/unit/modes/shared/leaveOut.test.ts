@@ -5,7 +5,7 @@ import { NetlinkError } from '../../../../src/errors.js';
 import type { IptablesOperation } from '../../../../src/kernel/iptables/types.js';
 import { FakeIptables } from '../../../../src/kernel/testing/index.js';
 import type { OwnedChange } from '../../../../src/modes/iptables/plan/operations.js';
-import { restoreAndLeaveOut } from '../../../../src/modes/iptables/program/leaveOut.js';
+import { restore as restoreOf } from '../../../../src/modes/iptables/program/apply.js';
 import { codesOf } from '../../../support/contract/iptables.js';
 
 const BAD = '-m knp -j RETURN';
@@ -44,7 +44,7 @@ function setUp({ unnamed = false } = {}) {
       return error ? operations.map(() => error) : results;
     };
   }
-  const apply = (changes: readonly OwnedChange[]) => restoreAndLeaveOut(iptables, 4, changes);
+  const apply = (changes: readonly OwnedChange[]) => restoreOf(iptables, 4, changes);
   return { iptables, apply };
 }
 

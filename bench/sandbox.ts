@@ -11,9 +11,9 @@ import { type IptablesClient, openIptables } from '../src/kernel/iptables/index.
 import { openIpvs } from '../src/kernel/ipvs/index.js';
 import type { Ipvs } from '../src/kernel/ipvs/types.js';
 import { openNetlink } from '../src/kernel/netlink/index.js';
-import { loadModule } from '../src/kernel/shared/modules.js';
 import type { Sysctl } from '../src/kernel/sysctl/index.js';
 import { type HostKernel, openHostKernel } from '../src/modes/shared/open/hostKernel.js';
+import { loadModule } from '../src/modes/shared/open/loadModules.js';
 import { loadBenchAddon } from './addon.js';
 import { NODE_ADDRESS } from './cluster.js';
 import type { KernelNumbers, Workload } from './phases.js';

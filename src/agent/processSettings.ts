@@ -3,8 +3,8 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { cpus } from 'node:os';
 import type { Logger } from 'pino';
-import { loadModule } from '../kernel/shared/modules.js';
 import type { Sysctl } from '../kernel/sysctl/index.js';
+import { loadModule } from '../modes/shared/open/loadModules.js';
 import type { Announcer } from './announce.js';
 
 /** KubeProxyConfiguration's `conntrack`; timeouts are in ms. */

@@ -19,9 +19,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import { openIptables } from '../../src/kernel/iptables/index.js';
-import { loadModule } from '../../src/kernel/shared/modules.js';
 import { ProgramError, type ProgramOptions, runProgram } from '../../src/kernel/shared/programs/program.js';
 import { type ReadingOptions, readProgram } from '../../src/kernel/shared/programs/programReading.js';
+import { loadModule } from '../../src/modes/shared/open/loadModules.js';
 import { settled } from '../support/measures/settled.js';
 
 const ROUNDS = 100;

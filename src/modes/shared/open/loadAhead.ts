@@ -1,7 +1,7 @@
 // Loads kernel modules before the first pass needs them: the kernel loads each when it is first needed, with a process of
 // modprobe for each, and the first rules wait for all of them.
 import type { Logger } from 'pino';
-import { loadModules } from '../../../kernel/shared/modules.js';
+import { loadModules } from './loadModules.js';
 
 /** Loads these modules with one process. A failure is only logged: a module may be built in, or not needed. */
 export async function loadAhead(names: readonly string[], log: Pick<Logger, 'debug'>): Promise<void> {

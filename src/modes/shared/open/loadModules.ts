@@ -1,5 +1,5 @@
-// Loads kernel modules that nothing loads by itself. hints.ts finds out which ones a kernel has.
-import { ProgramError, runProgram } from './programs/program.js';
+// Loads kernel modules that nothing loads by itself. src/kernel/shared/hints.ts finds out which ones a kernel has.
+import { ProgramError, runProgram } from '../../../kernel/shared/programs/program.js';
 
 /**
  * Loads a kernel module. A module that is loaded or built in is not an error; a failure is reported where the

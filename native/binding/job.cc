@@ -56,11 +56,13 @@ Napi::Value ToValue(Napi::Env env, std::vector<uint8_t> records) {
     return Napi::Buffer<uint8_t>::Copy(env, records.data(), records.size());
   }
   auto owned = std::make_unique<std::vector<uint8_t>>(std::move(records));
-  std::vector<uint8_t>* kept = owned.release();
   // Copies after all where V8 takes no external memory, and calls the finalizer then too.
-  return Napi::Buffer<uint8_t>::NewOrCopy(
-      env, kept->data(), kept->size(),
-      [](Napi::Env /*env*/, uint8_t* /*bytes*/, std::vector<uint8_t>* held) { delete held; }, kept);
+  const auto buffer = Napi::Buffer<uint8_t>::NewOrCopy(
+      env, owned->data(), owned->size(),
+      [](Napi::Env /*env*/, uint8_t* /*bytes*/, std::vector<uint8_t>* held) { delete held; }, owned.get());
+  // Empty, and without the finalizer, in a worker thread that was terminated.
+  if (!buffer.IsEmpty()) static_cast<void>(owned.release());
+  return buffer;
 }
 
 Napi::Value ToValue(Napi::Env env, const std::vector<netlink::Failure>& failures) {

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "binding/deferred.h"
 #include "netlink/batch.h"
 #include "netlink/status.h"
 
@@ -33,7 +34,7 @@ class Job : public Napi::AsyncWorker {
 
   static Napi::Value Start(Napi::Env env, Work work) {
     auto* job = new Job(env, std::move(work));
-    Napi::Promise promise = job->deferred_.Promise();
+    const Napi::Value promise = job->deferred_.promise();
     job->Queue();  // deletes itself when it is done
     return promise;
   }
@@ -49,10 +50,9 @@ class Job : public Napi::AsyncWorker {
   }
 
  private:
-  Job(Napi::Env env, Work work)
-      : Napi::AsyncWorker(env, "knp"), deferred_(Napi::Promise::Deferred::New(env)), work_(std::move(work)) {}
+  Job(Napi::Env env, Work work) : Napi::AsyncWorker(env, "knp"), deferred_(env), work_(std::move(work)) {}
 
-  Napi::Promise::Deferred deferred_;
+  Deferred deferred_;
   Work work_;
   Result result_{};
   netlink::Status status_;

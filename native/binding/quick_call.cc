@@ -68,14 +68,14 @@ Napi::Value QuickCall::Leave(Napi::Env env) {
     thread_->AwaitEnd();  // nothing else is left: without the function the thread could not report its end
     return ToValue(env, failures_);
   }
-  deferred_ = std::make_unique<Napi::Promise::Deferred>(Napi::Promise::Deferred::New(env));
+  deferred_ = std::make_unique<Deferred>(env);
   // Hooks run in reverse order: this one, and with it the call, ends before the function, whose own hook was
   // added when it was made.
   static_cast<void>(napi_add_env_cleanup_hook(env, End, this));
   const auto report = [this] {
     static_cast<void>(napi_call_threadsafe_function(calls_, nullptr, napi_tsfn_nonblocking));
   };
-  if (thread_->Leave(report)) return deferred_->Promise();
+  if (thread_->Leave(report)) return deferred_->promise();
   Release(env);
   return ToValue(env, failures_);
 }

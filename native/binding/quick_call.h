@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "binding/call_thread.h"
+#include "binding/deferred.h"
 #include "netlink/batch.h"
 
 namespace knp::binding {
@@ -47,7 +48,7 @@ class QuickCall : public std::enable_shared_from_this<QuickCall> {
   Work work_;
   std::vector<netlink::Failure> failures_;
   // Of a call that was left.
-  std::unique_ptr<Napi::Promise::Deferred> deferred_;
+  std::unique_ptr<Deferred> deferred_;
   napi_threadsafe_function calls_ = nullptr;
   bool ended_ = false;
 };

@@ -10,6 +10,7 @@
 #include <memory>
 #include <utility>
 
+#include "binding/deferred.h"
 #include "binding/job.h"
 #include "netlink/status.h"
 
@@ -31,13 +32,13 @@ class ThreadJob : public std::enable_shared_from_this<ThreadJob<Result>> {
 
   // A promise that is rejected.
   static Napi::Value Reject(Napi::Env env, const netlink::Status& status) {
-    const auto deferred = Napi::Promise::Deferred::New(env);
+    Deferred deferred(env);
     deferred.Reject(ToError(env, status).Value());
-    return deferred.Promise();
+    return deferred.promise();
   }
 
   ThreadJob(Napi::Env env, Work work, Cancel cancel)
-      : deferred_(Napi::Promise::Deferred::New(env)), work_(std::move(work)), cancel_(std::move(cancel)) {}
+      : deferred_(env), work_(std::move(work)), cancel_(std::move(cancel)) {}
 
  private:
   Napi::Value Begin(Napi::Env env) {
@@ -52,7 +53,7 @@ class ThreadJob : public std::enable_shared_from_this<ThreadJob<Result>> {
     static_cast<void>(napi_add_env_cleanup_hook(env, End, this));
     // Not std::thread: it reports failure by an exception.
     const int error = pthread_create(&thread_, nullptr, Execute, this);
-    if (error == 0) return deferred_.Promise();
+    if (error == 0) return deferred_.promise();
     Release(env);
     return Reject(env, netlink::Status::Errno(error, "cannot start a thread"));
   }
@@ -97,7 +98,7 @@ class ThreadJob : public std::enable_shared_from_this<ThreadJob<Result>> {
     delete static_cast<std::shared_ptr<ThreadJob>*>(held);
   }
 
-  Napi::Promise::Deferred deferred_;
+  Deferred deferred_;
   Work work_;
   Cancel cancel_;
   Result result_{};

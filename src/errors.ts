@@ -37,7 +37,7 @@ export class NetlinkError extends Error {
   constructor(facts: NetlinkErrorFacts) {
     const target = facts.target ? ` ${facts.target}` : '';
     const message = facts.kernelMessage ? `: ${facts.kernelMessage}` : '';
-    const hint = facts.hint ? ` (${facts.hint})` : '';
+    const hint = facts.hint && facts.hint !== facts.kernelMessage ? ` (${facts.hint})` : '';
     super(`${facts.code}: ${facts.operation}${target}${message}${hint}`);
     this.name = 'NetlinkError';
     this.code = facts.code;

@@ -76,12 +76,13 @@ class ClientBinding : public Napi::ObjectWrap<Binding> {
   }
 
   // The same for operations that `load(records, &operations)` reads, and that Client::Apply() carries out. A
-  // few quick ones are waited for, as a rule, and their failures are then returned without a promise.
+  // few quick ones are waited for, as a rule, and their failures are then returned without a promise. `more`
+  // is the number of bytes that `load` reads beside the records.
   template <typename Operations, typename Load>
-  Napi::Value ApplyBatch(const Napi::CallbackInfo& info, size_t record_size, Load load) {
+  Napi::Value ApplyBatch(const Napi::CallbackInfo& info, size_t record_size, Load load, size_t more = 0) {
     Records records;
     if (!ReadRecords(info, 0, record_size, false, &records)) return {};
-    if (client_ && records.size() <= kMostQuickBytes && QuickCall::MayWait(info.Env())) {
+    if (client_ && records.size() + more <= kMostQuickBytes && QuickCall::MayWait(info.Env())) {
       struct Batch {
         Records records;
         Operations operations;  // may refer to the records

@@ -4,6 +4,8 @@
 // docs/decisions/0038-a-thread-for-quick-calls.md has the reason for each verb.
 #pragma once
 
+#include <linux/rtnetlink.h>
+
 #include <cstddef>
 
 #include "conntrack/types.h"
@@ -27,9 +29,9 @@ inline bool IsQuick(const ipvs::Operation& operation) {
   }
 }
 
-// Not messages of TypeScript: links may load modules, and their deletion waits for RCU.
-inline bool IsQuick(const rtnetlink::Operation& operation) {
-  return operation.verb != rtnetlink::Verb::kSend;
+// Addresses alone: links may load modules, and their deletion waits for RCU.
+inline bool IsQuick(const rtnetlink::Encoded& message) {
+  return message.type == RTM_NEWADDR || message.type == RTM_DELADDR;
 }
 
 // Not with a helper, a master or NAT, whose modules may be loaded.
@@ -44,7 +46,7 @@ inline bool IsQuick(const ipset::Operation& operation) {
   return operation.verb == ipset::Verb::kAdd || operation.verb == ipset::Verb::kDelete;
 }
 
-// The most operations of a quick call, and the most bytes of their records.
+// The most operations of a quick call, and the most bytes of their records and messages.
 constexpr size_t kMostQuick = 16;
 constexpr size_t kMostQuickBytes = 8192;
 

@@ -9,7 +9,6 @@ namespace knp::binding {
 namespace {
 
 using rtnetlink::Encoded;
-using rtnetlink::NamedAddress;
 
 // The class RtnetlinkClient of the addon; src/kernel/shared/addon.ts declares its methods.
 class RtnetlinkClient : public ClientBinding<RtnetlinkClient, rtnetlink::Client> {
@@ -21,7 +20,6 @@ class RtnetlinkClient : public ClientBinding<RtnetlinkClient, rtnetlink::Client>
            {
                InstanceMethod<&RtnetlinkClient::Apply>("apply"),
                InstanceMethod<&RtnetlinkClient::Read>("read"),
-               InstanceMethod<&RtnetlinkClient::ListAddresses>("listAddresses"),
            });
   }
 
@@ -30,12 +28,12 @@ class RtnetlinkClient : public ClientBinding<RtnetlinkClient, rtnetlink::Client>
   Napi::Value Apply(const Napi::CallbackInfo& info) {
     Records messages;
     if (!ReadRecords(info, 1, 1, false, &messages)) return {};
-    const auto load = [messages = std::move(messages)](const Records& records,
-                                                       std::vector<rtnetlink::Operation>* out) {
+    const size_t size = messages.size();
+    const auto load = [messages = std::move(messages)](const Records& records, std::vector<Encoded>* out) {
       *out = rtnetlink::LoadOperations(records.data(), records.size(), messages);
       return netlink::Status{};
     };
-    return ApplyBatch<std::vector<rtnetlink::Operation>>(info, rtnetlink::layout::Operation::kSize, load);
+    return ApplyBatch<std::vector<Encoded>>(info, rtnetlink::layout::Operation::kSize, load, size);
   }
 
   // read(message)
@@ -50,16 +48,6 @@ class RtnetlinkClient : public ClientBinding<RtnetlinkClient, rtnetlink::Client>
     return Start<Records>(info, [message = std::move(message)](rtnetlink::Client* client, Records* out) {
       return client->Read(message, out);
     });
-  }
-
-  // An empty name means every link.
-  Napi::Value ListAddresses(const Napi::CallbackInfo& info) {
-    std::string link;
-    if (!ReadText(info, 0, &link)) return {};
-    const auto list = [link](rtnetlink::Client* client, std::vector<NamedAddress>* out) {
-      return client->ListAddresses(link, out);
-    };
-    return StartListing<NamedAddress>(info, list, rtnetlink::StoreAddresses);
   }
 };
 

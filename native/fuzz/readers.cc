@@ -89,12 +89,6 @@ bool ReadLink(const Message& message) {
   return rtnetlink::DecodeLink(message, &link).ok();
 }
 
-bool ReadAddress(const Message& message) {
-  std::vector<rtnetlink::NamedAddress> addresses(1);
-  if (!rtnetlink::DecodeAddress(message, &addresses.front().address).ok()) return false;
-  return !rtnetlink::StoreAddresses(addresses).empty();
-}
-
 // A message with a change counts as good.
 bool ReadNotification(const Message& message) {
   const rtnetlink::EventKinds all{rtnetlink::EventKind::kLink, rtnetlink::EventKind::kAddress,
@@ -185,7 +179,6 @@ const Reader kReaders[] = {
     {"ipvs sync daemon", ReadDaemon},
     {"generic netlink family", ReadFamily},
     {"rtnetlink link", ReadLink},
-    {"rtnetlink address", ReadAddress},
     {"rtnetlink notification", ReadNotification},
     {"rtnetlink indexes of links", ReadLinkIndexes},
     {"conntrack flow", ReadFlow},

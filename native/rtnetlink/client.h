@@ -1,5 +1,5 @@
-// Links and addresses of one network namespace: codec plus socket. Every method blocks; call it off the event
-// loop. Any thread may call, one at a time is let through.
+// rtnetlink of one network namespace: sends messages, with the names of links replaced by indexes. Every
+// method blocks; call it off the event loop. Any thread may call, one at a time is let through.
 #pragma once
 
 #include <chrono>
@@ -19,18 +19,12 @@ class Client {
  public:
   netlink::Status Open(const netlink::SharedNamespace& network_namespace, std::chrono::milliseconds timeout);
 
-  netlink::Status ListLinks(std::vector<Link>* out);
-  // ENODEV when there is none of that name.
-  netlink::Status GetLink(const std::string& name, Link* out);
-  // Both families; of every link when `link` is empty, else ENODEV when there is none of that name.
-  netlink::Status ListAddresses(const std::string& link, std::vector<NamedAddress>* out);
-
   // Sends a message that only reads; with NLM_F_DUMP, repeatedly while its answer is interrupted. `out` has
   // the answer, message by message, each with its nlmsghdr and padded to 4 bytes.
   netlink::Status Read(Encoded message, std::vector<uint8_t>* out);
 
-  // Carries the operations out in their order; returns those that failed.
-  std::vector<netlink::Failure> Apply(const std::vector<Operation>& operations);
+  // Sends messages that change something, in their order; returns those that failed.
+  std::vector<netlink::Failure> Apply(std::vector<Encoded> messages);
 
  private:
   // The result of a batch's look-up of a name: the index, or the reason why there is none.
@@ -42,15 +36,13 @@ class Client {
   // Network namespaces that messages of a batch refer to, by their paths: open until they are sent.
   using Namespaces = std::map<std::string, netlink::Descriptor>;
 
-  netlink::Status DumpLinks(std::vector<Link>* out);
   netlink::Status FindLink(const std::string& name, Link* out);
   Resolved ResolveNow(const std::string& link);
   const Resolved& Resolve(const std::string& link, netlink::Batch* batch, Names* names);
   static netlink::Status OpenNamespace(const std::string& path, Namespaces* namespaces, int32_t* out);
-  netlink::Status ResolveReferences(const Encoded& message, netlink::Batch* batch, Names* names,
-                                    Namespaces* namespaces, Encoded* out);
-  void ApplyToAddress(uint32_t index, const Operation& operation, netlink::Batch* batch, Names* names);
-  void ApplyMessage(uint32_t index, const Encoded& message, netlink::Batch* batch, Names* names,
+  netlink::Status ResolveReferences(Encoded* message, netlink::Batch* batch, Names* names,
+                                    Namespaces* namespaces);
+  void ApplyMessage(uint32_t index, Encoded* message, netlink::Batch* batch, Names* names,
                     Namespaces* namespaces);
 
   std::mutex mutex_;

@@ -13,21 +13,19 @@
 namespace knp::rtnetlink {
 
 // Reads whole records; the caller has checked the length. `messages` has the messages that they refer to.
-// Values are not checked: JavaScript has validated them, and the kernel refuses any other. An operation whose
-// message is not whole has a verb that does not exist.
-std::vector<Operation> LoadOperations(const uint8_t* records, size_t size,
-                                      const std::vector<uint8_t>& messages);
+// Values are not checked: JavaScript has validated them, and the kernel refuses any other. A message that is
+// not whole has no type.
+std::vector<Encoded> LoadOperations(const uint8_t* records, size_t size,
+                                    const std::vector<uint8_t>& messages);
 
 // Reads a message with its references. False when it is not whole.
 [[nodiscard]] bool LoadMessage(const uint8_t* bytes, size_t size, Encoded* out);
 
-std::vector<uint8_t> StoreAddresses(const std::vector<NamedAddress>& addresses);
-
 // Name of each link by its index.
 using LinkNames = std::map<int32_t, std::string>;
 
-// Appends an event record with `content`, an address record or a message with its header, and the names of
-// the links that it refers to.
+// Appends an event record with `content`, a message with its header, and the names of the links that it
+// refers to.
 void AppendEvent(EventKind kind, bool deleted, const std::vector<uint8_t>& content, const LinkNames& names,
                  std::vector<uint8_t>* records);
 

@@ -61,7 +61,7 @@ LinkNames::const_iterator Find(int32_t index, const NameLookup& look_up, LinkNam
   return names->emplace(index, name).first;
 }
 
-// The event of a message that JavaScript decodes.
+// The event of a message that JavaScript decodes. The name of an address has that of its link.
 void ReadMessage(const Message& message, Subject subject, const NameLookup& look_up, LinkNames* names,
                  Notifications* out) {
   std::vector<int32_t> indexes;
@@ -73,6 +73,10 @@ void ReadMessage(const Message& message, Subject subject, const NameLookup& look
   for (const int32_t index : indexes) {
     const auto name = Find(index, look_up, names);
     if (name != names->end()) known.insert(*name);
+  }
+  if (subject.kind == EventKind::kAddress && known.empty()) {
+    out->lost = true;
+    return;
   }
   std::vector<uint8_t> content;
   netlink::AppendMessage(message, &content);
@@ -103,23 +107,6 @@ void ReadLink(const Message& message, Subject subject, bool wanted, const NameLo
   if (wanted) ReadMessage(message, subject, look_up, names, out);
 }
 
-void ReadAddress(const Message& message, Subject subject, const NameLookup& look_up, LinkNames* names,
-                 Notifications* out) {
-  NamedAddress named;
-  const Status status = DecodeAddress(message, &named.address);
-  if (!status.ok()) {
-    out->lost = true;
-    return;
-  }
-  const auto name = Find(named.address.link_index, look_up, names);
-  if (name == names->end()) {
-    out->lost = true;
-    return;
-  }
-  named.link = name->second;
-  AppendEvent(subject.kind, subject.deleted, StoreAddresses({named}), {}, &out->records);
-}
-
 // The groups of the wanted kinds. Links are always among them, for their names.
 std::vector<uint32_t> GroupsOf(const EventKinds& wanted) {
   std::vector<uint32_t> groups{RTNLGRP_LINK};
@@ -133,31 +120,29 @@ std::vector<uint32_t> GroupsOf(const EventKinds& wanted) {
   return groups;
 }
 
-// Names of the links that are there already. The kernel notifies of all others.
-Status ListNames(Client* client, LinkNames* names) {
-  std::vector<Link> links;
-  Status status = client->ListLinks(&links);
-  for (const Link& link : links) names->emplace(link.index, link.name);
-  return status;
-}
-
-// The name of the link that has this index now.
-bool LookUp(int32_t index, Client* client, std::string* name) {
-  ifinfomsg header{};
-  header.ifi_index = index;
+// Adds the name of the link that has this index now; with 0, those of all links.
+Status ReadNames(int32_t index, Client* client, LinkNames* names) {
+  struct {
+    ifinfomsg header;
+    nlattr attribute;
+    uint32_t mask;
+  } payload{{}, {sizeof(nlattr) + sizeof(uint32_t), IFLA_EXT_MASK}, RTEXT_FILTER_SKIP_STATS};
+  payload.header.ifi_index = index;
   Encoded request;
   request.type = RTM_GETLINK;
-  request.flags = NLM_F_ACK;
-  request.payload.resize(sizeof(header));
-  std::memcpy(request.payload.data(), &header, sizeof(header));
+  request.flags = index == 0 ? NLM_F_DUMP : NLM_F_ACK;
+  request.payload.resize(sizeof(payload));
+  std::memcpy(request.payload.data(), &payload, sizeof(payload));
   std::vector<uint8_t> answer;
-  if (!client->Read(request, &answer).ok()) return false;
+  Status status = client->Read(request, &answer);
   netlink::MessageReader messages(answer.data(), answer.size());
   Message message;
-  Link link;
-  if (!messages.Next(&message) || !DecodeLink(message, &link).ok()) return false;
-  *name = link.name;
-  return true;
+  while (status.ok() && messages.Next(&message)) {
+    Link link;
+    status = DecodeLink(message, &link);
+    if (status.ok()) names->emplace(link.index, link.name);
+  }
+  return status;
 }
 
 }  // namespace
@@ -168,8 +153,6 @@ void ReadNotification(const Message& message, const EventKinds& wanted, const Na
   if (!SubjectOf(message, &subject)) return;
   if (subject.kind == EventKind::kLink) {
     ReadLink(message, subject, wanted.count(EventKind::kLink) != 0, look_up, names, out);
-  } else if (subject.kind == EventKind::kAddress) {
-    ReadAddress(message, subject, look_up, names, out);
   } else {
     ReadMessage(message, subject, look_up, names, out);
   }
@@ -181,7 +164,10 @@ Status Watch::Open(const netlink::SharedNamespace& network_namespace, std::chron
   auto names = std::make_shared<LinkNames>();
   auto client = std::make_shared<Client>();
   const NameLookup look_up = [client](int32_t index, std::string* name) {
-    return LookUp(index, client.get(), name);
+    LinkNames found;
+    if (!ReadNames(index, client.get(), &found).ok() || found.empty()) return false;
+    *name = found.begin()->second;
+    return true;
   };
   const auto read = [names, look_up, wanted = wanted_](const Message& message, Notifications* out) {
     ReadNotification(message, wanted, look_up, names.get(), out);
@@ -190,11 +176,12 @@ Status Watch::Open(const netlink::SharedNamespace& network_namespace, std::chron
   // one by one.
   const auto on_lost = [names, client] {
     names->clear();
-    static_cast<void>(ListNames(client.get(), names.get()));
+    static_cast<void>(ReadNames(0, client.get(), names.get()));
   };
   Status status = Join({network_namespace, NETLINK_ROUTE, GroupsOf(wanted_)}, read, on_lost);
   if (status.ok()) status = client->Open(network_namespace, timeout);
-  return status.ok() ? ListNames(client.get(), names.get()) : status;
+  // The kernel notifies of all links that are not there already.
+  return status.ok() ? ReadNames(0, client.get(), names.get()) : status;
 }
 
 }  // namespace knp::rtnetlink

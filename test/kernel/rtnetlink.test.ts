@@ -123,8 +123,11 @@ for (const [address, shown] of addresses) {
 
 test('an address of a link that is not there', async () => {
   const address = { link: 'nowhere', address: '10.0.0.1', prefix: 32 };
-  await assert.rejects(rtnetlink.addAddress(address), { code: 'ENODEV', hint: 'there is no link nowhere' });
-  await assert.rejects(rtnetlink.deleteAddress(address), { code: 'ENODEV' });
+  const hint = 'there is no link nowhere';
+  const missing = { code: 'ENODEV', hint, kernelMessage: hint };
+  const message = `ENODEV: rtnetlink.addAddress 10.0.0.1/32 dev nowhere: ${hint}`;
+  await assert.rejects(rtnetlink.addAddress(address), { ...missing, message });
+  await assert.rejects(rtnetlink.deleteAddress(address), { code: 'ENODEV', kernelMessage: hint });
   await assert.rejects(rtnetlink.listAddresses('nowhere'), { code: 'ENODEV' });
 });
 

@@ -58,10 +58,10 @@ TEST(OnlyOperationsOfAFewMicrosecondsAreQuick) {
   flows[0].given = knp::conntrack::kGivesTimeout;
   flows[0].flow.fields = knp::conntrack::kHasMaster;
   CHECK(!AreQuick(flows));
-  std::vector<knp::rtnetlink::Operation> changes(1);
-  changes[0].verb = knp::rtnetlink::Verb::kDeleteAddress;
+  std::vector<knp::rtnetlink::Encoded> changes(1);
+  changes[0].type = RTM_DELADDR;
   CHECK(AreQuick(changes));
-  changes[0].verb = knp::rtnetlink::Verb::kSend;
+  changes[0].type = RTM_DELLINK;
   CHECK(!AreQuick(changes));
   std::vector<knp::ipset::Operation> sets(1);
   sets[0].verb = knp::ipset::Verb::kAdd;

@@ -12,9 +12,9 @@ export class Checker {
 
   /** Refuses fields that are not among the known ones. `path` ends with a dot, or is empty; `kind` has an article. */
   onlyFields(path: string, value: object, known: { has(field: string): boolean }, kind: string): void {
-    for (const [field, held] of Object.entries(value)) {
+    for (const field in value) {
       if (known.has(field)) continue;
-      this.fail(`${path}${field}`, held, `is not a field of ${kind}`, true);
+      this.fail(`${path}${field}`, value[field as keyof object], `is not a field of ${kind}`, true);
       return;
     }
   }

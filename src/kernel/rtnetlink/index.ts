@@ -9,6 +9,7 @@ import { type Attempt, toNetlinkError } from '../shared/failures.js';
 import { RecordListing, readAll } from '../shared/listing.js';
 import type { CallOptions, EventStream, Listing, OpenOptions, OperationResult } from '../shared/types.js';
 import { watchEvents } from '../shared/watch.js';
+import { encodeListAddresses, readAddress } from './addresses/codec.js';
 import { findCapabilities } from './capabilities.js';
 import { checkNameOfLink, type LinkNames } from './fields.js';
 import { EVENT_KIND } from './layouts.js';
@@ -19,7 +20,6 @@ import { type Message, type MessageWriter, messagesOf } from './message.js';
 import { attemptToRead, describeLink, describeNeighbour } from './names.js';
 import { encodeGetNeighbour, encodeListNeighbours, readNeighbour } from './neighbours/codec.js';
 import { addLinkOperation, PACKING } from './packing.js';
-import { readAddresses } from './records.js';
 import { encodeGetRoute, encodeListRoutes } from './routes/query.js';
 import { passes, readRoute } from './routes/read.js';
 import { encodeListRules, readRule } from './rules/codec.js';
@@ -99,9 +99,19 @@ class RtnetlinkClient extends Client<NativeRtnetlinkClient, Operation> implement
 
   async listAddresses(link?: string, options?: CallOptions): Promise<types.LinkAddress[]> {
     const attempt = attemptToRead('listAddresses', describeLink(link));
-    if (link !== undefined) checkNameOfLink('link', link, attempt.operation);
-    const listing = await this.calls.run(attempt, (client) => client.listAddresses(link ?? ''), options);
-    return readAll(readAddresses(listing), options?.signal);
+    if (link === undefined) return this.#list(attempt, encodeListAddresses(), readAddress, options).toArray();
+    checkNameOfLink('link', link, attempt.operation);
+    const one = encodeGetLink(link).finish();
+    const { answer, links } = await this.calls.run(
+      attempt,
+      async (client) => {
+        const links = await client.read(one);
+        const [found] = messagesOf(links, attempt.operation);
+        return { links, answer: await client.read(encodeListAddresses(found && indexOf(found)).finish()) };
+      },
+      options,
+    );
+    return readAll(readEach(answer, attempt, links, readAddress), options?.signal);
   }
 
   addAddress(address: types.NewLinkAddress, options?: CallOptions): Promise<void> {

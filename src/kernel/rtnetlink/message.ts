@@ -12,7 +12,13 @@ import {
 import { Checker } from './checker.js';
 import { MESSAGE, REFERENCE, REFERENCE_KIND } from './layouts.js';
 
-const encoder = new TextEncoder();
+/** The place of a number in a payload, the name that stands for it, and its length in bytes. */
+interface Reference {
+  readonly kind: number;
+  readonly offset: number;
+  readonly name: string;
+  readonly length: number;
+}
 
 /** Writes one message: the fixed header of its family, then attributes. Invalid values are noted. */
 export class MessageWriter extends ByteWriter {
@@ -20,13 +26,14 @@ export class MessageWriter extends ByteWriter {
   readonly check = new Checker();
   readonly #type: number;
   readonly #flags: number;
-  readonly #references: { readonly kind: number; readonly offset: number; readonly name: Uint8Array }[] = [];
+  readonly #references: Reference[] = [];
 
   /** `flags` are `NLM_F_` flags beside NLM_F_REQUEST. */
   constructor(type: number, flags: number) {
     super();
     this.#type = type;
     this.#flags = flags;
+    this.zeros(MESSAGE.SIZE);
   }
 
   /** The index of a link: a number, or a name that the addon looks up when the message is sent. */
@@ -48,32 +55,34 @@ export class MessageWriter extends ByteWriter {
     return this;
   }
 
-  /** The message for the addon: a MESSAGE record with payload and references. */
+  /** Ends the message, for the addon: a MESSAGE record with payload and references. */
   finish(): Uint8Array {
-    const payload = this.pad().written();
-    const references = this.#references.map(({ name }) => REFERENCE.SIZE + aligned(name.length));
-    const bytes = new Uint8Array(
-      MESSAGE.SIZE + payload.length + references.reduce((sum, each) => sum + each, 0),
-    );
-    const view = new DataView(bytes.buffer);
+    let at = this.pad().length;
+    const payloadLength = at - MESSAGE.SIZE;
+    for (const { length } of this.#references) this.zeros(REFERENCE.SIZE + aligned(length));
+    const bytes = this.written();
+    const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
     view.setUint16(MESSAGE.type, this.#type, true);
     view.setUint16(MESSAGE.flags, this.#flags, true);
-    view.setUint32(MESSAGE.payloadLength, payload.length, true);
-    view.setUint32(MESSAGE.referenceCount, references.length, true);
-    bytes.set(payload, MESSAGE.SIZE);
-    let at = MESSAGE.SIZE + payload.length;
-    for (const { kind, offset, name } of this.#references) {
+    view.setUint32(MESSAGE.payloadLength, payloadLength, true);
+    view.setUint32(MESSAGE.referenceCount, this.#references.length, true);
+    for (const { kind, offset, name, length } of this.#references) {
       view.setUint8(at + REFERENCE.kind, kind);
       view.setUint32(at + REFERENCE.offset, offset, true);
-      view.setUint32(at + REFERENCE.length, name.length, true);
-      bytes.set(name, at + REFERENCE.SIZE);
-      at += REFERENCE.SIZE + aligned(name.length);
+      view.setUint32(at + REFERENCE.length, length, true);
+      bytes.write(name, at + REFERENCE.SIZE);
+      at += REFERENCE.SIZE + aligned(length);
     }
     return bytes;
   }
 
   #refer(kind: number, name: string): this {
-    this.#references.push({ kind, offset: this.length, name: encoder.encode(name) });
+    this.#references.push({
+      kind,
+      offset: this.length - MESSAGE.SIZE,
+      name,
+      length: Buffer.byteLength(name),
+    });
     return this.u32(0);
   }
 }

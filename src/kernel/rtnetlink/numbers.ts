@@ -10,6 +10,7 @@ export const RTM = {
   getLink: 18,
   newAddress: 20,
   deleteAddress: 21,
+  getAddress: 22,
   newRoute: 24,
   deleteRoute: 25,
   getRoute: 26,

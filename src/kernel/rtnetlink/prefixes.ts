@@ -11,7 +11,8 @@ export interface Prefix {
   readonly length: number;
 }
 
-const LONGEST: Readonly<Record<Family, number>> = { 4: 32, 6: 128 };
+/** The length of the longest prefix of a family. */
+export const LONGEST_PREFIX: Readonly<Record<Family, number>> = { 4: 32, 6: 128 };
 
 /** `10.0.0.0/24`; without a length, the whole address. Undefined if the text is not a prefix. */
 export function parsePrefix(text: string): Prefix | undefined {
@@ -19,8 +20,8 @@ export function parsePrefix(text: string): Prefix | undefined {
   const bytes = parseAddressAsIs(address);
   if (!bytes || rest.length > 0) return undefined;
   const family = bytes.length === 4 ? 4 : 6;
-  if (length === undefined) return { family, bytes, length: LONGEST[family] };
-  if (!/^\d{1,3}$/.test(length) || Number(length) > LONGEST[family]) return undefined;
+  if (length === undefined) return { family, bytes, length: LONGEST_PREFIX[family] };
+  if (!/^\d{1,3}$/.test(length) || Number(length) > LONGEST_PREFIX[family]) return undefined;
   return { family, bytes, length: Number(length) };
 }
 

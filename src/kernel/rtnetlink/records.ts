@@ -1,9 +1,8 @@
 // Operations and events ↔ the records that cross to the addon.
-import type { Reading } from '../shared/listing.js';
 import { RecordReader } from '../shared/records/recordReader.js';
 import type { RecordWriter } from '../shared/records/recordWriter.js';
-import { readAddress, writeAddress } from './addresses/records.js';
-import { EVENT, EVENT_KIND, LINK_NAME, OPERATION, VERB } from './layouts.js';
+import { encodeAddress, readAddress } from './addresses/codec.js';
+import { EVENT, EVENT_KIND, LINK_NAME, OPERATION } from './layouts.js';
 import { readLink } from './links/read.js';
 import { encodeDeleteLink, encodeNewLink, encodeSettings } from './links/write.js';
 import { type Message, type MessageWriter, messagesOf } from './message.js';
@@ -11,7 +10,7 @@ import { encodeNeighbour, readNeighbour } from './neighbours/codec.js';
 import { readRoute } from './routes/read.js';
 import { encodeRoute } from './routes/write.js';
 import { encodeRule, readRule } from './rules/codec.js';
-import type { LinkAddress, RtnetlinkEvent, RtnetlinkEventKind, RtnetlinkOperation } from './types.js';
+import type { RtnetlinkEvent, RtnetlinkEventKind, RtnetlinkOperation } from './types.js';
 
 /** The fields of each operation beside `do`. */
 const FIELDS: Readonly<Record<RtnetlinkOperation['do'], readonly string[]>> = {
@@ -44,21 +43,10 @@ export function writeOperation(operation: RtnetlinkOperation, writer: RecordWrit
     return;
   }
   writer.onlyFields('', operation, known, `the operation ${verb}`);
-  switch (operation.do) {
-    case 'addAddress':
-    case 'replaceAddress':
-    case 'deleteAddress':
-      writer.u8(OPERATION.verb, VERB.numbers[operation.do]);
-      writeAddress(operation.address, operation.do === 'deleteAddress', writer);
-      break;
-    default:
-      writeMessage(encode(operation), writer);
-  }
+  writeMessage(encode(operation), writer);
 }
 
-type EncodedOperation = Exclude<RtnetlinkOperation, { readonly do: `${string}Address` }>;
-
-function encode(operation: EncodedOperation): MessageWriter {
+function encode(operation: RtnetlinkOperation): MessageWriter {
   switch (operation.do) {
     case 'addLink':
       return encodeNewLink(operation.name, operation.kind, operation.settings);
@@ -66,6 +54,12 @@ function encode(operation: EncodedOperation): MessageWriter {
       return encodeSettings(operation.link, operation.settings);
     case 'deleteLink':
       return encodeDeleteLink(operation);
+    case 'addAddress':
+      return encodeAddress('add', operation.address);
+    case 'replaceAddress':
+      return encodeAddress('replace', operation.address);
+    case 'deleteAddress':
+      return encodeAddress('delete', operation.address);
     case 'addRoute':
       return encodeRoute('add', operation.route);
     case 'changeRoute':
@@ -97,13 +91,7 @@ function writeMessage(message: MessageWriter, writer: RecordWriter): void {
     writer.fail(fault.field, fault.value, fault.rule, fault.wrongType);
     return;
   }
-  writer.u8(OPERATION.verb, VERB.numbers.send);
   writer.tail(OPERATION.messageOffset, OPERATION.messageLength, message.finish());
-}
-
-/** Reads a listing of addresses. */
-export function* readAddresses(bytes: Uint8Array): Reading<LinkAddress> {
-  for (const reader = new RecordReader(bytes); reader.hasMore; ) yield readAddress(reader);
 }
 
 const NAMES = new Map(Object.entries(EVENT_KIND.numbers).map(([name, number]) => [number, name]));
@@ -116,10 +104,6 @@ export function* readEvents(bytes: Uint8Array): Generator<RtnetlinkEvent> {
     const length = reader.u32(EVENT.length);
     const count = reader.u16(EVENT.nameCount);
     reader.skip(EVENT.SIZE);
-    if (kind === 'address') {
-      yield { kind, deleted, address: readAddress(reader) };
-      continue;
-    }
     const [message] = messagesOf(reader.bytes(0, length), 'rtnetlink.watch');
     reader.skip(length);
     const links = new Map<number, string>();
@@ -133,7 +117,7 @@ export function* readEvents(bytes: Uint8Array): Generator<RtnetlinkEvent> {
 
 /** Undefined for objects of other families. */
 function readEvent(
-  kind: Exclude<RtnetlinkEventKind, 'address'>,
+  kind: RtnetlinkEventKind,
   deleted: boolean,
   message: Message,
   links: ReadonlyMap<number, string>,
@@ -141,6 +125,10 @@ function readEvent(
   switch (kind) {
     case 'link':
       return { kind, deleted, link: readLink(message, links) };
+    case 'address': {
+      const address = readAddress(message, links);
+      return address && { kind, deleted, address };
+    }
     case 'route': {
       const route = readRoute(message, links);
       return route && { kind, deleted, route };

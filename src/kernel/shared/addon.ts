@@ -77,8 +77,6 @@ export interface NativeIpvsClient extends NativeClient {
 export interface NativeRtnetlinkClient extends NativeClient {
   /** Takes a MESSAGE record with payload and references. Resolves to the messages of the answer. */
   read(message: Uint8Array): Promise<Uint8Array>;
-  /** Addresses of one link, or of every link for an empty name. */
-  listAddresses(link: string): Promise<Uint8Array>;
 }
 
 /** Notifications since they were taken last. */

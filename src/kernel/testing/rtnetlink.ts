@@ -287,7 +287,7 @@ export class FakeRtnetlink extends FakeClient<types.RtnetlinkOperation> implemen
 
   #doAddress(operation: Extract<Operation, { readonly do: `${string}Address` }>): Refusal | undefined {
     const link = this.#links.get(operation.address.link);
-    if (!link) return ENODEV;
+    if (!link) return noLink(operation.address.link);
     const addresses = this.#addressesOf(link);
     switch (operation.do) {
       case 'addAddress':

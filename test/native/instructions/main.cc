@@ -1,12 +1,15 @@
 // Work of the addon between JavaScript and the kernel, a thousand times each:
 // test/native/instructions.test.ts counts the instructions of each function Measure… under callgrind.
+#include <linux/if_addr.h>
 #include <linux/ip_vs.h>
+#include <linux/rtnetlink.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
 
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <fstream>
 #include <iterator>
 #include <string>
@@ -102,6 +105,24 @@ void WriteRealServer(uint8_t* record, size_t i) {
   Store(server, ipvs::layout::Server::kAddress, AddressOf(i));
 }
 
+// A message with an address of IPv4, and the name of its link.
+Bytes AddressMessage() {
+  using Field = rtnetlink::layout::Message;
+  using Name = rtnetlink::layout::Reference;
+  constexpr size_t kPayload = sizeof(ifaddrmsg) + size_t{2} * 8;
+  constexpr size_t kLength = 10;
+  Bytes bytes(Field::kSize + kPayload + Name::kSize + 12);
+  Store(bytes.data(), Field::kType, RTM_NEWADDR);
+  Store(bytes.data(), Field::kPayloadLength, kPayload);
+  Store(bytes.data(), Field::kReferenceCount, 1);
+  uint8_t* name = bytes.data() + Field::kSize + kPayload;
+  Store(name, Name::kKind, 1);
+  Store(name, Name::kOffset, 4);
+  Store(name, Name::kLength, kLength);
+  std::memcpy(name + Name::kSize, "kube-ipvs0", kLength);
+  return bytes;
+}
+
 }  // namespace
 
 // Records → messages. Each in a buffer of the size that is sent at once.
@@ -115,12 +136,12 @@ void WriteRealServer(uint8_t* record, size_t i) {
   }
 }
 
-[[gnu::noinline]] void MeasureEncodeAddresses(const Bytes& records) {
+[[gnu::noinline]] void MeasureEncodeMessages(const Bytes& records, const Bytes& messages) {
   Bytes buffer;
-  for (const rtnetlink::Operation& operation :
-       rtnetlink::LoadOperations(records.data(), records.size(), {})) {
+  for (const rtnetlink::Encoded& message :
+       rtnetlink::LoadOperations(records.data(), records.size(), messages)) {
     MessageBuilder builder(&buffer);
-    Check(rtnetlink::EncodeNewAddress(&builder, 0, operation.address), "address");
+    Check(rtnetlink::EncodeMessage(&builder, message), "message");
   }
 }
 
@@ -165,14 +186,6 @@ void WriteRealServer(uint8_t* record, size_t i) {
   Check(!conntrack::StoreFlows(flows).empty(), "flows");
 }
 
-[[gnu::noinline]] void MeasureDecodeAddresses(const Bytes& datagram) {
-  std::vector<rtnetlink::NamedAddress> addresses;
-  DecodeMany(datagram, [&](const netlink::Message& message) {
-    return rtnetlink::DecodeAddress(message, &addresses.emplace_back().address);
-  });
-  Check(!rtnetlink::StoreAddresses(addresses).empty(), "addresses");
-}
-
 [[gnu::noinline]] void MeasureDecodeSetEntries(const Bytes& datagram) {
   for (size_t done = 0; done < kCount;) {
     std::vector<ipset::SetState> sets;
@@ -187,15 +200,11 @@ int main(int argc, char** argv) {
   if (argc != 2) Stop("usage: knp_instructions FOLDER_OF_CAPTURES");
   const std::string folder = std::string(argv[1]) + "/";
   MeasureEncodeRealServers(RecordsOf<ipvs::layout::Operation>(WriteRealServer));
-  MeasureEncodeAddresses(RecordsOf<rtnetlink::layout::Operation>([](uint8_t* record, size_t i) {
-    using Field = rtnetlink::layout::Address;
-    Store(record, rtnetlink::layout::Operation::kVerb, static_cast<uint8_t>(rtnetlink::Verb::kAddAddress));
-    uint8_t* address = At(record, rtnetlink::layout::Operation::kAddress);
-    Store(address, Field::kFamily, 4);
-    Store(address, Field::kPrefix, 32);
-    Store(address, Field::kAddress, AddressOf(i));
-    Store(address, Field::kPeer, AddressOf(i));
-  }));
+  const Bytes message = AddressMessage();
+  MeasureEncodeMessages(RecordsOf<rtnetlink::layout::Operation>([&](uint8_t* record, size_t) {
+                          Store(record, rtnetlink::layout::Operation::kMessageLength, message.size());
+                        }),
+                        message);
   MeasureEncodeDeletionsOfFlows(RecordsOf<conntrack::layout::Operation>([](uint8_t* record, size_t i) {
     Store(record, conntrack::layout::Operation::kVerb, static_cast<uint8_t>(conntrack::Verb::kDeleteFlow));
     uint8_t* flow = At(record, conntrack::layout::Operation::kFlow);
@@ -211,7 +220,6 @@ int main(int argc, char** argv) {
   MeasureDecodeRealServers(Read(folder + "ipvs-servers.reply"));
   MeasureDecodeRealServersWithoutCounters(Read(folder + "ipvs-servers.reply"));
   MeasureDecodeFlows(Read(folder + "conntrack-flows4.reply"));
-  MeasureDecodeAddresses(Read(folder + "route-addresses4.reply"));
   MeasureDecodeSetEntries(Read(folder + "ipset-many-1.reply"));
   return 0;
 }

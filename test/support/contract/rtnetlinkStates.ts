@@ -149,7 +149,7 @@ const MESSAGES: readonly (readonly [RtnetlinkOperation, string | undefined])[] =
     { do: 'addAddress', address: { ...VA, address: 'fd01::1', prefix: 64 } },
     'ipv6: address already assigned',
   ],
-  [{ do: 'addAddress', address: { link: 'none', address: 'fd01::1', prefix: 64 } }, undefined],
+  [{ do: 'addAddress', address: { link: 'none', address: 'fd01::1', prefix: 64 } }, 'there is no link none'],
   [{ do: 'deleteAddress', address: { ...VA, address: '10.1.0.9', prefix: 24 } }, 'ipv4: Address not found'],
   [{ do: 'deleteAddress', address: { ...VA, address: 'fd01::9', prefix: 64 } }, 'ipv6: address not found'],
   [{ do: 'addRoute', route: { ...DESTINATION, link: 'none' } }, 'there is no link none'],

@@ -8,11 +8,14 @@ import { FLOW, TUPLE } from '../../../src/kernel/conntrack/layouts.js';
 import { readFlows } from '../../../src/kernel/conntrack/records.js';
 import { PACKING as IPSET } from '../../../src/kernel/ipset/packing.js';
 import { PACKING as IPVS } from '../../../src/kernel/ipvs/packing.js';
-import { ADDRESS } from '../../../src/kernel/rtnetlink/layouts.js';
+import { readAddress } from '../../../src/kernel/rtnetlink/addresses/codec.js';
+import { MessageWriter, messagesOf } from '../../../src/kernel/rtnetlink/message.js';
+import { AF } from '../../../src/kernel/rtnetlink/numbers.js';
 import { PACKING as RTNETLINK } from '../../../src/kernel/rtnetlink/packing.js';
-import { readAddresses } from '../../../src/kernel/rtnetlink/records.js';
 import type { Packing } from '../../../src/kernel/shared/batch.js';
 import { RecordWriter } from '../../../src/kernel/shared/records/recordWriter.js';
+import { parseAddressAsIs } from '../../../src/net/address.js';
+import { listed } from '../tables/rtnetlink/messages.js';
 import { threadTimes } from './threadTimes.js';
 
 /** Operations of a round. */
@@ -47,26 +50,55 @@ function packing<Operation>(packing_: Packing<Operation>, operations: readonly O
 
 function parsing(
   name: string,
-  size: number,
-  read: (records: Uint8Array) => Iterable<unknown>,
-  write: (writer: RecordWriter, family: 4 | 6, i: number) => void,
+  read: (listing: Uint8Array) => Iterable<unknown>,
+  write: (family: 4 | 6, i: number) => Uint8Array,
 ): Measured {
   return {
     name,
     round(family) {
-      const writer = new RecordWriter(size, COUNT);
-      for (let i = 0; i < COUNT; i++) {
-        write(writer, family, i);
-        writer.finish();
-      }
-      const records = writer.records();
+      const listing = Buffer.concat(list((i) => write(family, i)));
       return () => {
         let count = 0;
-        for (const value of read(records)) count += value === undefined ? 0 : 1;
+        for (const value of read(listing)) count += value === undefined ? 0 : 1;
         if (count !== COUNT) throw new Error(`${name}: ${count} values`);
       };
     },
   };
+}
+
+/** An address as the kernel lists it: RTM_NEWADDR. */
+function listedAddress(family: 4 | 6, i: number): Uint8Array {
+  const bytes = parseAddressAsIs(address(family, i)) ?? new Uint8Array();
+  const writer = new MessageWriter(20, 0);
+  writer
+    .u8(AF[family])
+    .u8(8 * bytes.length)
+    .u8(0x80)
+    .u8(0)
+    .u32(0);
+  writer.attribute(1, () => writer.bytes(bytes)); // IFA_ADDRESS
+  if (family === 4) writer.attribute(2, () => writer.bytes(bytes)); // IFA_LOCAL
+  if (family === 4) writer.attribute(3, () => writer.bytes(Buffer.from('kube-ipvs0\0'))); // IFA_LABEL
+  writer.attribute(8, () => writer.u32(0x80)); // IFA_FLAGS
+  writer.attribute(6, () => writer.u32(0xffff_ffff).u32(0xffff_ffff).u32(1).u32(1)); // IFA_CACHEINFO
+  return listed(writer);
+}
+
+function* readAddresses(listing: Uint8Array): Generator<unknown, void> {
+  const links = new Map([[0, 'kube-ipvs0']]);
+  for (const message of messagesOf(listing, 'rtnetlink.listAddresses')) yield readAddress(message, links);
+}
+
+/** A flow as the addon lists it. */
+function flow(family: 4 | 6, i: number): Uint8Array {
+  const writer = new RecordWriter(FLOW.SIZE, 1);
+  writer.u8(FLOW.family, family);
+  for (const tuple of [FLOW.original, FLOW.reply]) {
+    writer.address('source', address(family, i), TUPLE.source, tuple);
+    writer.address('destination', address(family, 1), TUPLE.destination, tuple);
+  }
+  writer.finish();
+  return writer.records();
 }
 
 /** What is measured. */
@@ -105,18 +137,8 @@ export const MEASURED: readonly Measured[] = [
         })),
       ),
   },
-  parsing('rtnetlink: parse addresses', ADDRESS.SIZE, readAddresses, (writer, family, i) => {
-    writer.u8(ADDRESS.family, family);
-    writer.text('link', 'kube-ipvs0', ADDRESS.link);
-    writer.address('address', address(family, i), ADDRESS.address);
-  }),
-  parsing('conntrack: parse flows', FLOW.SIZE, readFlows, (writer, family, i) => {
-    writer.u8(FLOW.family, family);
-    for (const tuple of [FLOW.original, FLOW.reply]) {
-      writer.address('source', address(family, i), TUPLE.source, tuple);
-      writer.address('destination', address(family, 1), TUPLE.destination, tuple);
-    }
-  }),
+  parsing('rtnetlink: parse addresses', readAddresses, listedAddress),
+  parsing('conntrack: parse flows', readFlows, flow),
 ];
 
 /** The fastest round of each family, in ms: that which other processes disturbed least. The rounds alternate. */

@@ -8,6 +8,7 @@ import { NetlinkError } from '../../../src/errors.js';
 import { type Attribute, AttributeReader } from '../../../src/kernel/netlink/attributeReader.js';
 import { readFamily } from '../../../src/kernel/netlink/generic.js';
 import { readMessages } from '../../../src/kernel/netlink/messages.js';
+import { readAddress } from '../../../src/kernel/rtnetlink/addresses/codec.js';
 import { indexOf, readLink, readName } from '../../../src/kernel/rtnetlink/links/read.js';
 import { type Message, messagesOf } from '../../../src/kernel/rtnetlink/message.js';
 import { readNeighbour } from '../../../src/kernel/rtnetlink/neighbours/codec.js';
@@ -16,7 +17,10 @@ import { readRule } from '../../../src/kernel/rtnetlink/rules/codec.js';
 import { ROOT } from '../../support/paths.js';
 
 const ROUNDS = 4000;
-const NAMES = new Map([[1, 'lo']]);
+const NAMES = new Map([
+  [1, 'lo'],
+  [4, 'kube-ipvs0'],
+]);
 
 const capture = (path: string) => new Uint8Array(readFileSync(join(ROOT, 'test', path)));
 const captured = (name: string) => capture(`unit/kernel/captures/${name}.reply`);
@@ -49,6 +53,11 @@ const DECODERS: readonly [name: string, bytes: Uint8Array, read: (bytes: Uint8Ar
     captured('links'),
     each((message) => [readLink(message, NAMES), readName(message), indexOf(message)]),
   ],
+  ...([4, 6] as const).map((family): (typeof DECODERS)[number] => [
+    `addresses of IPv${family}`,
+    capture(`native/captures/route-addresses${family}.reply`),
+    each((message) => readAddress(message, NAMES)),
+  ]),
   ['routes', captured('routes'), each((message) => readRoute(message, NAMES))],
   ['rules', captured('rules'), each((message) => readRule(message, NAMES))],
   ['neighbours', captured('neighbours'), each((message) => readNeighbour(message, NAMES))],

@@ -273,7 +273,8 @@ export class RecordWriter {
 
   /** The bytes behind the records. */
   tails(): Uint8Array {
-    return this.#tailLength === 0 ? NO_TAILS : Buffer.concat(this.#tails, this.#tailLength);
+    const [only = NO_TAILS] = this.#tails;
+    return this.#tails.length > 1 ? Buffer.concat(this.#tails, this.#tailLength) : only;
   }
 }
 

@@ -4,10 +4,19 @@ import { ATTRIBUTE_HEADER, HOST_IS_LITTLE } from './messages.js';
 /** Bytes of the first buffer. */
 const FIRST_SIZE = 256;
 
+/** Of Node's pool: memory of its own would cost more than to write a message. */
+function memory(length: number): Buffer {
+  return Buffer.allocUnsafe(length).fill(0);
+}
+
+function viewOf({ buffer, byteOffset, length }: Uint8Array): DataView {
+  return new DataView(buffer, byteOffset, length);
+}
+
 /** Writes one value behind another. Values are not checked; each method returns the writer. */
 export class ByteWriter {
-  #bytes = new Uint8Array(FIRST_SIZE);
-  #view = new DataView(this.#bytes.buffer);
+  #bytes = memory(FIRST_SIZE);
+  #view = viewOf(this.#bytes);
   #length = 0;
 
   /** Bytes that were written. */
@@ -76,6 +85,12 @@ export class ByteWriter {
     return this;
   }
 
+  /** So many zeros. */
+  zeros(count: number): this {
+    this.#grow(count);
+    return this;
+  }
+
   /** Zeros up to a multiple of 4 bytes. */
   pad(): this {
     const padding = -this.#length & 3;
@@ -103,7 +118,7 @@ export class ByteWriter {
   }
 
   /** The bytes written so far; they share the memory of the writer. */
-  written(): Uint8Array {
+  written(): Buffer {
     return this.#bytes.subarray(0, this.#length);
   }
 
@@ -118,10 +133,10 @@ export class ByteWriter {
     const start = this.#length;
     this.#length += size;
     if (this.#length > this.#bytes.length) {
-      const larger = new Uint8Array(Math.max(this.#bytes.length * 2, this.#length));
+      const larger = memory(Math.max(this.#bytes.length * 2, this.#length));
       larger.set(this.#bytes);
       this.#bytes = larger;
-      this.#view = new DataView(larger.buffer);
+      this.#view = viewOf(larger);
     }
     return start;
   }

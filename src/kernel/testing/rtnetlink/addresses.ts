@@ -1,6 +1,6 @@
 // Addresses of links in memory, with the kernel's rules.
 import { canonicalAddressAsIs, familyOf, isLinkLocalIPv6 } from '../../../net/address.js';
-import { NEW_FLAGS } from '../../rtnetlink/addresses/records.js';
+import { NEW_FLAGS } from '../../rtnetlink/addresses/codec.js';
 import type { AddressFlag, LinkAddress, LinkAddressId, NewLinkAddress } from '../../rtnetlink/types.js';
 import type { Refusal } from '../client.js';
 import { REFUSALS } from './refusals.js';

@@ -16,9 +16,14 @@ export const HEADER = 16;
 export function listed(writer: MessageWriter): Uint8Array {
   assert.equal(writer.check.fault, undefined);
   const record = writer.finish();
-  const view = new DataView(record.buffer);
+  const view = new DataView(record.buffer, record.byteOffset, record.length);
   const size = view.getUint32(MESSAGE.payloadLength, true);
   return withHeader(view.getUint16(MESSAGE.type, true), record.subarray(MESSAGE.SIZE, MESSAGE.SIZE + size));
+}
+
+/** An answer with so many copies of a message. */
+export function repeated(message: Uint8Array, count: number): Uint8Array {
+  return Buffer.concat(Array.from({ length: count }, () => message));
 }
 
 /** A message of this type. */

@@ -2,19 +2,16 @@
 // attributes is not written without them.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { writeAddress } from '../../../../src/kernel/rtnetlink/addresses/records.js';
-import { ADDRESS, ATTRIBUTE, OPERATION } from '../../../../src/kernel/rtnetlink/layouts.js';
+import { encodeAddress, readAddress } from '../../../../src/kernel/rtnetlink/addresses/codec.js';
 import { readLink } from '../../../../src/kernel/rtnetlink/links/read.js';
 import { encodeNewLink, encodeSettings } from '../../../../src/kernel/rtnetlink/links/write.js';
 import type { MessageWriter } from '../../../../src/kernel/rtnetlink/message.js';
 import { encodeNeighbour, readNeighbour } from '../../../../src/kernel/rtnetlink/neighbours/codec.js';
-import { readAddresses } from '../../../../src/kernel/rtnetlink/records.js';
 import { encodeListRoutes } from '../../../../src/kernel/rtnetlink/routes/query.js';
 import { passes, readRoute } from '../../../../src/kernel/rtnetlink/routes/read.js';
 import { encodeRoute } from '../../../../src/kernel/rtnetlink/routes/write.js';
 import { encodeRule, readRule } from '../../../../src/kernel/rtnetlink/rules/codec.js';
 import type { LinkAddress, Neighbour, Route, Rule } from '../../../../src/kernel/rtnetlink/types.js';
-import { RecordWriter } from '../../../../src/kernel/shared/records/recordWriter.js';
 import { HEADER, listed, NAMES, only } from '../../../support/tables/rtnetlink/messages.js';
 
 const TYPE = 200; // no attribute of any kernel has this number
@@ -35,6 +32,10 @@ function asRule(bytes: Uint8Array): Rule {
 
 function asNeighbour(bytes: Uint8Array): Neighbour {
   return { ...(only(bytes, (message) => readNeighbour(message, NAMES)) ?? assert.fail()), link: 'va' };
+}
+
+function asAddress(bytes: Uint8Array): LinkAddress {
+  return only(bytes, (message) => readAddress(message, new Map([[0, 'va']]))) ?? assert.fail();
 }
 
 /** A byte of the fixed header, changed. */
@@ -101,31 +102,11 @@ describe('an attribute that is unknown', () => {
   });
 
   it('of an address is shown; it is not written, and deleted by its name', () => {
-    const records = new Uint8Array(2 * ADDRESS.SIZE + ATTRIBUTE.SIZE + 8);
-    const view = new DataView(records.buffer);
-    view.setUint8(ADDRESS.family, 4);
-    view.setUint32(ADDRESS.attributesLength, ATTRIBUTE.SIZE + 8, true);
-    view.setUint16(ADDRESS.SIZE + ATTRIBUTE.type, TYPE, true);
-    view.setUint16(ADDRESS.SIZE + ATTRIBUTE.length, VALUE.length, true);
-    records.set(VALUE, ADDRESS.SIZE + ATTRIBUTE.SIZE);
-    const second = ADDRESS.SIZE + ATTRIBUTE.SIZE + 8;
-    view.setUint8(second + ADDRESS.family, 6);
-    view.setUint8(second + ADDRESS.protocol, 2);
-    const found = [...readAddresses(records)] as LinkAddress[];
-    assert.deepEqual(
-      found.map(({ address, attributes, protocol }) => [address, attributes, protocol]),
-      [
-        ['0.0.0.0', UNKNOWN, undefined],
-        ['::', undefined, 'kernel_ra'],
-      ],
-    );
-    const writer = new RecordWriter(OPERATION.SIZE, 1);
-    const faultOfAddress = (deletion: boolean) => {
-      writeAddress({ ...(found[0] ?? assert.fail()), link: 'va' }, deletion, writer);
-      return writer.finish()?.field;
-    };
-    assert.equal(faultOfAddress(false), 'address.attributes');
-    assert.equal(faultOfAddress(true), undefined);
+    const found = asAddress(with200(encodeAddress('add', { link: 'va', address: '10.1.0.1', prefix: 24 })));
+    assert.deepEqual(found.attributes, UNKNOWN);
+    assert.equal(faultOf(encodeAddress('add', found)), `address.${REFUSED}`);
+    assert.equal(faultOf(encodeAddress('replace', found)), `address.${REFUSED}`);
+    assert.equal(faultOf(encodeAddress('delete', found)), 'none');
   });
 
   it('of a bridge, a port and a VLAN is shown; a change leaves it, and a new link is not made without it', () => {
@@ -168,6 +149,13 @@ describe('a number that has no name', () => {
     assert.equal(asNeighbour(listed(encodeNeighbour('add', found))).state, 0x204);
   });
 
+  it('is the scope or the origin of an address', () => {
+    const given = { link: 'va', address: '10.1.0.1', prefix: 24, scope: 77, protocol: 200 } as const;
+    const found = asAddress(listed(encodeAddress('add', given)));
+    assert.deepEqual([found.scope, found.protocol], [77, 200]);
+    assert.deepEqual(asAddress(listed(encodeAddress('add', { ...found, flags: [] }))), found);
+  });
+
   it('is a setting of a link', () => {
     const writer = encodeNewLink('b', 'bridge', { addressGeneration: 99, bridge: { vlanProtocol: 0x9100 } });
     writer.attribute(16, () => writer.u8(42)); // IFLA_OPERSTATE
@@ -194,6 +182,12 @@ describe('a flag that has no name', () => {
     const writer = encodeNeighbour('add', { link: 'va', address: '10.1.0.9', flags: ['router'] });
     writer.attribute(15, () => writer.u32(3)); // NDA_FLAGS_EXT
     assert.deepEqual(asNeighbour(listed(writer)).flags, ['router', 'managed', 'bit_9']);
+  });
+
+  it('of an address is shown', () => {
+    const writer = encodeAddress('add', { link: 'va', address: '10.1.0.1', prefix: 24, flags: ['home'] });
+    writer.attribute(8, () => writer.u32(0x1010)); // IFA_FLAGS
+    assert.deepEqual(asAddress(listed(writer)).flags, ['home', 'bit_12']);
   });
 
   it('of a link is shown', () => {

@@ -8,13 +8,13 @@ import { readListing as readSets } from '../../../../src/kernel/ipset/listing.js
 import { ConnectionListing } from '../../../../src/kernel/ipvs/connections.js';
 import { LISTED_SERVER, LISTED_SERVICE, SERVICE } from '../../../../src/kernel/ipvs/layouts.js';
 import { readListing as readServices } from '../../../../src/kernel/ipvs/records.js';
-import { ADDRESS } from '../../../../src/kernel/rtnetlink/layouts.js';
-import { messagesOf } from '../../../../src/kernel/rtnetlink/message.js';
-import { readAddresses } from '../../../../src/kernel/rtnetlink/records.js';
+import { encodeAddress, readAddress } from '../../../../src/kernel/rtnetlink/addresses/codec.js';
+import { type Message, messagesOf } from '../../../../src/kernel/rtnetlink/message.js';
 import { readRoute } from '../../../../src/kernel/rtnetlink/routes/read.js';
+import { encodeRoute } from '../../../../src/kernel/rtnetlink/routes/write.js';
 import { type Reading, RecordListing, readAll } from '../../../../src/kernel/shared/listing.js';
-import { ByteWriter } from '../../../../src/kernel/shared/wire/byteWriter.js';
 import { blocksOf } from '../../../support/measures/threadBlocks.js';
+import { listed, repeated } from '../../../support/tables/rtnetlink/messages.js';
 
 const RECORDS = 100_000;
 /** No callback of the event loop waits longer, in ms. */
@@ -52,27 +52,30 @@ function nested(header: number, at: number, part: number): Uint8Array {
   return bytes;
 }
 
-/** The answer to a listing of routes, message by message. */
-function routes(): Uint8Array {
-  const payload = new ByteWriter().u8(2).u8(24).u8(0).u8(0).u8(254).u8(3).u8(0).u8(1).u32(0); // struct rtmsg
-  payload.put(1, () => payload.bytes(Uint8Array.of(10, 9, 0, 0))); // RTA_DST
-  payload.put(5, () => payload.bytes(Uint8Array.of(10, 1, 0, 2))); // RTA_GATEWAY
-  payload.put(4, () => payload.u32(3)); // RTA_OIF
-  payload.put(8, () => payload.put(2, () => payload.u32(1400))); // RTA_METRICS with RTAX_MTU
-  const answer = new ByteWriter();
-  for (let i = 0; i < RECORDS; i++) {
-    const header = answer
-      .u32(16 + payload.length)
-      .u16(24)
-      .u16(0); // struct nlmsghdr of RTM_NEWROUTE
-    header.u32(0).u32(0).bytes(payload.written());
-  }
-  return answer.written();
+/** The answer to a listing of addresses, message by message. */
+function addresses(): Uint8Array {
+  const given = {
+    link: 'va',
+    address: '10.1.0.2',
+    prefix: 32,
+    label: 'va',
+    flags: ['noprefixroute'],
+  } as const;
+  return repeated(listed(encodeAddress('add', given)), RECORDS);
 }
 
-function* readRoutes(answer: Uint8Array): Reading<unknown> {
-  const links = new Map([[3, 'eth0']]);
-  for (const message of messagesOf(answer, 'rtnetlink.listRoutes')) yield readRoute(message, links);
+/** The same of routes. */
+function routes(): Uint8Array {
+  const given = { destination: '10.9.0.0/24', gateway: '10.1.0.2', link: 'va', metrics: { mtu: 1400 } };
+  return repeated(listed(encodeRoute('add', given)), RECORDS);
+}
+
+function* readEach<T>(
+  answer: Uint8Array,
+  read: (message: Message, links: ReadonlyMap<number, string>) => T | undefined,
+): Reading<T> {
+  const links = new Map([[0, 'va']]);
+  for (const message of messagesOf(answer, 'rtnetlink.list')) yield read(message, links);
 }
 
 /** The text of the connection table, in pieces as long as the addon's. */
@@ -94,8 +97,8 @@ describe(`no listing of ${RECORDS} records blocks the event loop for more than $
         for await (const _ of new RecordListing(async () => flows()));
       },
     ],
-    ['addresses', () => readAll(readAddresses(new Uint8Array(RECORDS * ADDRESS.SIZE)))],
-    ['routes', () => readAll(readRoutes(routes()))],
+    ['addresses', () => readAll(readEach(addresses(), readAddress))],
+    ['routes', () => readAll(readEach(routes(), readRoute))],
     [
       'real servers of one virtual service',
       () => readAll(readServices(nested(LISTED_SERVICE.SIZE, REAL_SERVERS, LISTED_SERVER.SIZE))),

@@ -28,14 +28,14 @@ class Spin {
 
   // True once `is_there()` is true.
   template <typename IsThere>
-  bool Wait(const IsThere& is_there) {
+  bool Wait(const IsThere& is_there, std::chrono::microseconds longest = kTime) {
     using Clock = std::chrono::steady_clock;
     static const bool several = sysconf(_SC_NPROCESSORS_ONLN) > 1;
     if (!several || skip_ > 0) {
       skip_ -= skip_ > 0 ? 1 : 0;
       return false;
     }
-    const Clock::time_point end = Clock::now() + kTime;
+    const Clock::time_point end = Clock::now() + longest;
     do {
       for (int i = 0; i < kLooks; i++) {
         if (is_there()) {
@@ -94,13 +94,17 @@ class CallThread {
   void Post(Work work, bool follows) {
     work_ = std::move(work);
     spins_ = follows;
-    if (state_.exchange(kPosted) == kAsleep) Wake();
+    woken_ = state_.exchange(kPosted) == kAsleep;
+    if (woken_) Wake();
   }
 
-  // Waits for the end of the call, but no longer than `bound` and Spin::kTime. False if it may not have
-  // ended.
+  // Waits for the end of the call, but no longer than `bound` and the time of a look. False if it may not
+  // have ended.
   bool Await(std::chrono::microseconds bound) {
-    if (caller_.Wait([this] { return HasEnded(state_.load()); })) return true;
+    // To wake the thread takes longer than a look. If this thread slept meanwhile, the other one would look
+    // in vain for the next call, and sleep again: each call of a series would wake both.
+    const std::chrono::microseconds longest = woken_ && spins_ ? kWake : Spin::kTime;
+    if (caller_.Wait([this] { return HasEnded(state_.load()); }, longest)) return true;
     uint32_t posted = kPosted;
     if (!state_.compare_exchange_strong(posted, kAwaited)) return true;
     const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(bound);
@@ -135,6 +139,8 @@ class CallThread {
 
   // musl gives a thread 128 KiB, in which not every library can be loaded.
   static constexpr size_t kStack = size_t{1024} * 1024;
+  // A look for the end of a call for which the thread was woken.
+  static constexpr std::chrono::microseconds kWake{80};
 
   static bool HasEnded(uint32_t state) { return state == kIdle || state == kAsleep; }
 
@@ -199,7 +205,8 @@ class CallThread {
   Work work_;           // of the thread while a call is under way
   bool spins_ = false;  // the same
   Work then_;           // of the thread when the call is left
-  Spin caller_;         // of the thread that calls
+  bool woken_ = false;  // of the thread that calls: for the last call
+  Spin caller_;         // the same
   Spin own_;
   std::atomic<uint32_t> state_{kIdle};
 };

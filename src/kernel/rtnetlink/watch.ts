@@ -1,4 +1,5 @@
 // Notices changes of a network namespace.
+import { NetlinkError } from '../../errors.js';
 import { loadAddon } from '../shared/addon.js';
 import { argumentError, checkObject, type Fault } from '../shared/arguments.js';
 import { openCalls } from '../shared/calls.js';
@@ -119,7 +120,8 @@ class Reports {
       while (this.#isMore && !this.#hasEnded) {
         this.#isMore = false;
         const { events, lost } = watch.take();
-        this.#report({ lost, events: await readAll(events) });
+        const readable = await readAll(events).catch(unlessMalformed);
+        this.#report({ lost: lost || !readable, events: readable ?? [] });
       }
     } finally {
       this.#isReading = false;
@@ -132,6 +134,11 @@ class Reports {
       if (!this.#hasEnded) this.#onChange(change);
     });
   }
+}
+
+/** Notifications that cannot be read are lost. */
+function unlessMalformed(error: unknown): undefined {
+  if (!(error instanceof NetlinkError) || error.code !== 'ERR_MALFORMED_REPLY') throw error;
 }
 
 function findListenerFault(onChange: unknown): Fault | undefined {

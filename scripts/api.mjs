@@ -17,13 +17,14 @@ const REPORTS = join(CHECKOUT, 'docs', 'api');
 /** Messages of the extractor that are errors here. */
 const ERRORS = ['ae-undocumented', 'ae-unresolved-link'];
 /**
- * Names that no export has, because users pass them on, or never see them: parts of the items of modes, the base of the
- * fakes, and the name by which a module imports all types of another.
+ * Names that no export has, because users pass them on, or never see them: parts of the items of modes, the bases of the
+ * fakes and the refusals that they answer with, and the name by which a module imports all types of another.
  */
 const INTERNAL = [
   ...['SetItem', 'Chain', 'ChainRule', 'Entry', 'NodeDrop', 'VirtualServiceItem', 'Phase', 'KernelCall'],
   ...['ChainItem', 'SharedChainItem', 'RuleItem'],
-  ...['FakeClient', 'types'],
+  ...['FakeClient', 'FakeConntrack_base', 'FakeIpset_base', 'FakeIpvs_base', 'FakeRtnetlink_base'],
+  ...['Refusal', 'types'],
 ];
 /** Members may do without a comment where their name says all. */
 const MEMBER = /^Missing documentation for "[a-z]/;

@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { PACKING as CONNTRACK } from '../../src/kernel/conntrack/packing.js';
-import { PACKING as IPSET } from '../../src/kernel/ipset/packing.js';
-import { PACKING as IPVS } from '../../src/kernel/ipvs/packing.js';
+import { PACKING as IPSET } from '../../src/kernel/ipset/verbs.js';
+import { PACKING as IPVS } from '../../src/kernel/ipvs/verbs.js';
 import { NAMING as NETLINK } from '../../src/kernel/netlink/names.js';
-import { PACKING as RTNETLINK } from '../../src/kernel/rtnetlink/packing.js';
+import { PACKING as RTNETLINK } from '../../src/kernel/rtnetlink/verbs.js';
 import { attemptAt, type Naming } from '../../src/kernel/shared/batch.js';
 
 const VALUES = [undefined, null, NaN, -1, 1n, '', Symbol('a'), () => 1, [], new Map(), Object.create(null)];

@@ -1,42 +1,36 @@
 // Connection tracking over ctnetlink: the flows of one network namespace.
-import type { NetlinkError } from '../../errors.js';
 import { loadAddon, type NativeConntrackClient } from '../shared/addon.js';
 import { checkArray, checkOptions } from '../shared/arguments.js';
-import { applyAll, applyOne } from '../shared/batch.js';
+import { applyAll } from '../shared/batch.js';
 import { openCalls, unless } from '../shared/calls.js';
 import { Client } from '../shared/client.js';
-import { checkConfirmation } from '../shared/confirmation.js';
 import { toNetlinkError } from '../shared/failures.js';
 import { readAll } from '../shared/listing.js';
-import { changed, reported } from '../shared/reported.js';
 import type { CallOptions, EventStream, Listing, OpenOptions, OperationResult } from '../shared/types.js';
+import { withVerbs } from '../shared/verbs.js';
 import { watchEvents } from '../shared/watch.js';
 import { attemptOn, hintFor, nameFlow, nameSelections } from './names.js';
 import { packName } from './operations.js';
-import { DELETION_PACKING, deletionOf, PACKING } from './packing.js';
+import { DELETION_PACKING, deletionOf } from './packing.js';
 import { readCapabilities, readEvents, readExpectations, readFlows, readStatistics } from './records.js';
 import { packFilter, packListing, packWatch, readGetOptions } from './selections.js';
-import {
-  type Conntrack,
-  type ConntrackCapabilities,
-  type ConntrackStatistics,
-  type Expectation,
-  FLUSH_CONFIRMATION,
-  type Flow,
-  type FlowChange,
-  type FlowChanges,
-  type FlowDeletion,
-  type FlowEvent,
-  type FlowFilter,
-  type FlowId,
-  type FlowOperation,
-  type FlowSelection,
-  type FlowWatchOptions,
-  type FlushOptions,
-  type GetOptions,
-  type ListOptions,
-  type NewFlow,
+import type {
+  Conntrack,
+  ConntrackCapabilities,
+  ConntrackStatistics,
+  Expectation,
+  Flow,
+  FlowChange,
+  FlowDeletion,
+  FlowEvent,
+  FlowFilter,
+  FlowId,
+  FlowSelection,
+  FlowWatchOptions,
+  GetOptions,
+  ListOptions,
 } from './types.js';
+import { ConntrackVerbs } from './verbs.js';
 
 export type { Family } from '../../net/address.js';
 export type { IpProtocol, Protocol } from '../../net/protocol.js';
@@ -67,7 +61,10 @@ export async function openConntrack(options: OpenOptions = {}): Promise<Conntrac
   return new ConntrackClient(await openCalls(native, options, attempt));
 }
 
-class ConntrackClient extends Client<NativeConntrackClient, FlowChange> implements Conntrack {
+class ConntrackClient
+  extends withVerbs(Client<NativeConntrackClient, FlowChange>, ConntrackVerbs)
+  implements Conntrack
+{
   list(selection?: FlowSelection | readonly FlowSelection[], options: ListOptions = {}): Listing<Flow> {
     checkOptions('conntrack.list', options);
     const selections = selection === undefined ? undefined : [selection].flat();
@@ -89,53 +86,25 @@ class ConntrackClient extends Client<NativeConntrackClient, FlowChange> implemen
     return record && (await readAll(readFlows(record)))[0];
   }
 
-  add(flow: NewFlow, options?: CallOptions): Promise<void> {
-    return applyOne(this.calls, { do: 'addFlow', flow }, PACKING, options);
-  }
-
-  update(flow: FlowId, changes: FlowChanges, options?: CallOptions): Promise<void> {
-    return applyOne(this.calls, { do: 'updateFlow', flow, changes }, PACKING, options);
-  }
-
-  async delete(filter: FlowFilter, options?: CallOptions): Promise<FlowDeletion> {
-    const record = packFilter(filter);
-    let deleted = 0;
-    let failures: NetlinkError[] = [];
-    const change = { do: 'delete', filter } as const;
-    await reported<FlowChange, OperationResult>(
-      this,
-      [change],
-      () => 'delete',
-      async () => {
-        const attempt = attemptOn('delete', nameSelections([filter]));
-        const deletion = await this.calls.run(attempt, (client) => client.delete(record), options);
-        const flows = await readAll(readFlows(deletion.failed));
-        deleted = deletion.deleted;
-        failures = deletion.failures.flatMap((failure) => {
-          const flow = flows[failure.index];
-          return flow ? [toNetlinkError(failure, attemptOn('delete', nameFlow(flow)))] : [];
-        });
-        return [failures[0]];
-      },
-    );
-    return { deleted, failures };
-  }
-
   async deleteFlows(flows: readonly FlowId[], options?: CallOptions): Promise<OperationResult[]> {
     checkArray('conntrack.deleteFlows', 'flows', flows);
     return applyAll(this.calls, flows, DELETION_PACKING, options, deletionOf);
   }
 
-  apply(operations: readonly FlowOperation[], options?: CallOptions): Promise<OperationResult[]> {
-    return applyAll(this.calls, operations, PACKING, options);
+  protected async deleteEach(filter: FlowFilter, options?: CallOptions): Promise<FlowDeletion> {
+    const attempt = attemptOn('delete', nameSelections([filter]));
+    const record = packFilter(filter);
+    const deletion = await this.calls.run(attempt, (client) => client.delete(record), options);
+    const flows = await readAll(readFlows(deletion.failed));
+    const failures = deletion.failures.flatMap((failure) => {
+      const flow = flows[failure.index];
+      return flow ? [toNetlinkError(failure, attemptOn('delete', nameFlow(flow)))] : [];
+    });
+    return { deleted: deletion.deleted, failures };
   }
 
-  async flush(options: FlushOptions): Promise<void> {
-    checkConfirmation('conntrack.flush', FLUSH_CONFIRMATION, options);
-    const { signal } = options;
-    await changed<FlowChange>(this, { do: 'flush' }, async () => {
-      await this.calls.run(attemptOn('flush'), (client) => client.flush(), { signal });
-    });
+  protected async deleteAll(options: CallOptions): Promise<void> {
+    await this.calls.run(attemptOn('flush'), (client) => client.flush(), options);
   }
 
   watch(options: FlowWatchOptions = {}): EventStream<FlowEvent> {
@@ -151,9 +120,8 @@ class ConntrackClient extends Client<NativeConntrackClient, FlowChange> implemen
   }
 
   async statistics(options?: CallOptions): Promise<ConntrackStatistics> {
-    return readStatistics(
-      await this.calls.run(attemptOn('statistics'), (client) => client.statistics(), options),
-    );
+    const read = this.calls.run(attemptOn('statistics'), (client) => client.statistics(), options);
+    return readStatistics(await read);
   }
 
   expectations(options?: CallOptions): Listing<Expectation> {
@@ -162,8 +130,7 @@ class ConntrackClient extends Client<NativeConntrackClient, FlowChange> implemen
   }
 
   async capabilities(options?: CallOptions): Promise<ConntrackCapabilities> {
-    return readCapabilities(
-      await this.calls.run(attemptOn('capabilities'), (client) => client.capabilities(), options),
-    );
+    const read = this.calls.run(attemptOn('capabilities'), (client) => client.capabilities(), options);
+    return readCapabilities(await read);
   }
 }

@@ -1,37 +1,27 @@
 // ipset: sets of addresses, networks, ports and others that rules refer to. Written through libipset, which is loaded when a
 // set is first written; listed over netlink without it.
 import { loadAddon, type NativeIpsetClient } from '../shared/addon.js';
-import { checkOptions } from '../shared/arguments.js';
-import { applyAll, applyOne } from '../shared/batch.js';
 import { openCalls, unless } from '../shared/calls.js';
 import { Client } from '../shared/client.js';
-import { checkConfirmation } from '../shared/confirmation.js';
 import { readAll } from '../shared/listing.js';
-import type { CallOptions, Listing, OpenOptions, OperationResult } from '../shared/types.js';
+import type { CallOptions, Listing, OpenOptions } from '../shared/types.js';
+import { withVerbs } from '../shared/verbs.js';
 import { capabilitiesOf, readTypes } from './capabilities.js';
-import { grow } from './grow.js';
 import { readEntries, readListing } from './listing.js';
 import { attemptToRead, attemptToTest, hintForOpen } from './names.js';
-import { PACKING } from './packing.js';
 import { checkName, testRecord } from './records.js';
-import {
-  type ChangeOptions,
-  DESTROY_ALL_CONFIRMATION,
-  type DestroyAllOptions,
-  type EntryOf,
-  FLUSH_ALL_CONFIRMATION,
-  type FlushAllOptions,
-  type Ipset,
-  type IpsetCapabilities,
-  type IpsetOperation,
-  type LargerSet,
-  type ListedEntry,
-  type SetDefinition,
-  type SetHeader,
-  type SetReference,
-  type SetState,
-  type SupportedType,
+import type {
+  EntryOf,
+  Ipset,
+  IpsetCapabilities,
+  IpsetOperation,
+  ListedEntry,
+  SetHeader,
+  SetReference,
+  SetState,
+  SupportedType,
 } from './types.js';
+import { IpsetVerbs } from './verbs.js';
 
 export type { Family } from '../../net/address.js';
 export type { IpProtocol, Protocol } from '../../net/protocol.js';
@@ -64,7 +54,7 @@ export async function openIpset(options: OpenOptions = {}): Promise<Ipset> {
   return new IpsetClient(await openCalls(native, options, attempt));
 }
 
-class IpsetClient extends Client<NativeIpsetClient, IpsetOperation> implements Ipset {
+class IpsetClient extends withVerbs(Client<NativeIpsetClient, IpsetOperation>, IpsetVerbs) implements Ipset {
   async list(options: CallOptions = {}): Promise<SetHeader[]> {
     const listing = await this.calls.run(attemptToRead('list'), (client) => client.list(), options);
     return (await readAll(readListing(listing), options.signal)).map(({ set }) => set);
@@ -98,62 +88,5 @@ class IpsetClient extends Client<NativeIpsetClient, IpsetOperation> implements I
 
   async capabilities(options: CallOptions = {}): Promise<IpsetCapabilities> {
     return capabilitiesOf(this.calls, options);
-  }
-
-  async create(set: SetDefinition, options: ChangeOptions = {}): Promise<void> {
-    checkOptions('ipset.create', options);
-    const { strict, ...call } = options;
-    return applyOne(this.calls, { do: 'create', set, strict }, PACKING, call);
-  }
-
-  async add(set: SetReference, entry: EntryOf, options: ChangeOptions = {}): Promise<void> {
-    checkOptions('ipset.add', options);
-    const { strict, ...call } = options;
-    return applyOne(this.calls, { do: 'add', set, entry, strict } as IpsetOperation, PACKING, call);
-  }
-
-  async delete(set: SetReference, entry: EntryOf, options: ChangeOptions = {}): Promise<void> {
-    checkOptions('ipset.delete', options);
-    const { strict, ...call } = options;
-    return applyOne(this.calls, { do: 'delete', set, entry, strict } as IpsetOperation, PACKING, call);
-  }
-
-  flush(name: string, options: CallOptions = {}): Promise<void> {
-    return applyOne(this.calls, { do: 'flush', name }, PACKING, options);
-  }
-
-  async flushAll(options: FlushAllOptions): Promise<void> {
-    checkConfirmation('ipset.flushAll', FLUSH_ALL_CONFIRMATION, options);
-    await applyOne(this.calls, { do: 'flushAll', confirm: FLUSH_ALL_CONFIRMATION }, PACKING, {
-      signal: options.signal,
-    });
-  }
-
-  destroy(name: string, options: CallOptions = {}): Promise<void> {
-    return applyOne(this.calls, { do: 'destroy', name }, PACKING, options);
-  }
-
-  async destroyAll(options: DestroyAllOptions): Promise<void> {
-    checkConfirmation('ipset.destroyAll', DESTROY_ALL_CONFIRMATION, options);
-    await applyOne(this.calls, { do: 'destroyAll', confirm: DESTROY_ALL_CONFIRMATION }, PACKING, {
-      signal: options.signal,
-    });
-  }
-
-  rename(name: string, newName: string, options: CallOptions = {}): Promise<void> {
-    return applyOne(this.calls, { do: 'rename', name, newName }, PACKING, options);
-  }
-
-  swap(name: string, other: string, options: CallOptions = {}): Promise<void> {
-    return applyOne(this.calls, { do: 'swap', name, other }, PACKING, options);
-  }
-
-  async grow(name: string, larger: LargerSet, options: CallOptions = {}): Promise<void> {
-    checkName(name, 'ipset.grow');
-    await grow(this, name, larger, options);
-  }
-
-  apply(operations: readonly IpsetOperation[], options: CallOptions = {}): Promise<OperationResult[]> {
-    return applyAll(this.calls, operations, PACKING, options);
   }
 }

@@ -2,18 +2,16 @@
 import { TimeSlice } from '../../timeSlice.js';
 import { loadAddon, type NativeIpvsClient } from '../shared/addon.js';
 import { checkArray, checkCallOptions } from '../shared/arguments.js';
-import { applyAll, applyOne } from '../shared/batch.js';
 import { openCalls, unless } from '../shared/calls.js';
 import { Client } from '../shared/client.js';
-import { checkConfirmation } from '../shared/confirmation.js';
 import { readAll } from '../shared/listing.js';
 import type { CallOptions, Listing, OpenOptions, OperationResult } from '../shared/types.js';
+import { withVerbs } from '../shared/verbs.js';
 import { capabilitiesOf } from './capabilities.js';
 import { ConnectionListing, packFilter } from './connections.js';
 import { applyParts, readServerLists } from './listRecords.js';
 import { asking, CONNECTIONS, nameService } from './names.js';
 import { packServiceId, packServiceIds, packServiceIdsInSteps } from './operations.js';
-import { PACKING } from './packing.js';
 import {
   readDaemons,
   readInfo,
@@ -22,30 +20,23 @@ import {
   readServices,
   readTimeouts,
 } from './records.js';
-import {
-  type AddressId,
-  type ConnectionFilter,
-  FLUSH_CONFIRMATION,
-  type Ipvs,
-  type IpvsCapabilities,
-  type IpvsConnection,
-  type IpvsFlushOptions,
-  type IpvsInfo,
-  type IpvsOperation,
-  type IpvsTimeouts,
-  type IpvsTimeoutsInput,
-  type RealServer,
-  type RealServerIdInput,
-  type RealServerInput,
-  type SyncDaemon,
-  type SyncDaemonInput,
-  type SyncDaemonState,
-  type VirtualService,
-  type VirtualServiceId,
-  type VirtualServiceInput,
-  type VirtualServiceState,
+import type {
+  AddressId,
+  ConnectionFilter,
+  Ipvs,
+  IpvsCapabilities,
+  IpvsConnection,
+  IpvsInfo,
+  IpvsOperation,
+  IpvsTimeouts,
+  RealServer,
+  SyncDaemon,
+  VirtualService,
+  VirtualServiceId,
+  VirtualServiceState,
 } from './types.js';
 import type { ChangePart, RealServers, ServerLists } from './values/serverLists.js';
+import { IpvsVerbs } from './verbs.js';
 
 export type { Family } from '../../net/address.js';
 export type { Protocol } from '../../net/protocol.js';
@@ -68,7 +59,10 @@ export async function openIpvs(options: OpenOptions = {}): Promise<Ipvs> {
   return new IpvsClient(await openCalls(native, options, asking('open')));
 }
 
-class IpvsClient extends Client<NativeIpvsClient, IpvsOperation> implements Ipvs, ServerLists {
+class IpvsClient
+  extends withVerbs(Client<NativeIpvsClient, IpvsOperation>, IpvsVerbs)
+  implements Ipvs, ServerLists
+{
   /** Number of the last listing of connections. */
   #listings = 0;
 
@@ -114,47 +108,6 @@ class IpvsClient extends Client<NativeIpvsClient, IpvsOperation> implements Ipvs
     return listing && (await readAll(readListing(listing), options?.signal))[0];
   }
 
-  add(service: VirtualServiceInput, options?: CallOptions): Promise<void> {
-    return this.#change({ do: 'addService', service }, options);
-  }
-
-  update(service: VirtualServiceInput, options?: CallOptions): Promise<void> {
-    return this.#change({ do: 'updateService', service }, options);
-  }
-
-  delete(id: VirtualServiceId, options?: CallOptions): Promise<void> {
-    return this.#change({ do: 'deleteService', service: id }, options);
-  }
-
-  addRealServer(id: VirtualServiceId, realServer: RealServerInput, options?: CallOptions): Promise<void> {
-    return this.#change({ do: 'addRealServer', service: id, realServer }, options);
-  }
-
-  updateRealServer(id: VirtualServiceId, realServer: RealServerInput, options?: CallOptions): Promise<void> {
-    return this.#change({ do: 'updateRealServer', service: id, realServer }, options);
-  }
-
-  deleteRealServer(
-    id: VirtualServiceId,
-    realServer: RealServerIdInput,
-    options?: CallOptions,
-  ): Promise<void> {
-    return this.#change({ do: 'deleteRealServer', service: id, realServer }, options);
-  }
-
-  apply(operations: readonly IpvsOperation[], options?: CallOptions): Promise<OperationResult[]> {
-    return applyAll(this.calls, operations, PACKING, options);
-  }
-
-  zero(id?: VirtualServiceId, options?: CallOptions): Promise<void> {
-    return this.#change({ do: 'zero', service: id }, options);
-  }
-
-  async flush(options: IpvsFlushOptions): Promise<void> {
-    checkConfirmation('ipvs.flush', FLUSH_CONFIRMATION, options);
-    await this.#change({ do: 'flush', confirm: FLUSH_CONFIRMATION }, { signal: options.signal });
-  }
-
   async info(options?: CallOptions): Promise<IpvsInfo> {
     return readInfo(await this.calls.run(asking('info'), (client) => client.info(), options));
   }
@@ -163,21 +116,9 @@ class IpvsClient extends Client<NativeIpvsClient, IpvsOperation> implements Ipvs
     return readTimeouts(await this.calls.run(asking('timeouts'), (client) => client.timeouts(), options));
   }
 
-  setTimeouts(timeouts: IpvsTimeoutsInput, options?: CallOptions): Promise<void> {
-    return this.#change({ do: 'setTimeouts', timeouts }, options);
-  }
-
   async listDaemons(options?: CallOptions): Promise<SyncDaemon[]> {
     const records = await this.calls.run(asking('listDaemons'), (client) => client.listDaemons(), options);
     return readAll(readDaemons(records), options?.signal);
-  }
-
-  startDaemon(daemon: SyncDaemonInput, options?: CallOptions): Promise<void> {
-    return this.#change({ do: 'startDaemon', daemon }, options);
-  }
-
-  stopDaemon(state: SyncDaemonState, options?: CallOptions): Promise<void> {
-    return this.#change({ do: 'stopDaemon', state }, options);
   }
 
   connections(filter: ConnectionFilter = {}, options: CallOptions = {}): Listing<IpvsConnection> {
@@ -189,10 +130,6 @@ class IpvsClient extends Client<NativeIpvsClient, IpvsOperation> implements Ipvs
   async capabilities(options?: CallOptions): Promise<IpvsCapabilities> {
     const info = readInfo(await this.calls.run(asking('capabilities'), (client) => client.info(), options));
     return capabilitiesOf(info);
-  }
-
-  #change(operation: IpvsOperation, options?: CallOptions): Promise<void> {
-    return applyOne(this.calls, operation, PACKING, options);
   }
 
   /** The pieces of /proc/net/ip_vs_conn, as the addon reads them. */

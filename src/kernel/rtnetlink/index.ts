@@ -1,30 +1,29 @@
 // Links, addresses, routes, rules and neighbours over rtnetlink, of one network namespace.
 import type { Family } from '../../net/address.js';
 import { loadAddon, type NativeRtnetlinkClient } from '../shared/addon.js';
-import { argumentError, checkCallOptions, checkOptions } from '../shared/arguments.js';
-import { applyAll, applyOne } from '../shared/batch.js';
+import { checkCallOptions } from '../shared/arguments.js';
 import { openCalls, unless } from '../shared/calls.js';
 import { Client } from '../shared/client.js';
 import { type Attempt, toNetlinkError } from '../shared/failures.js';
 import { RecordListing, readAll } from '../shared/listing.js';
 import type { CallOptions, EventStream, Listing, OpenOptions, OperationResult } from '../shared/types.js';
+import { withVerbs } from '../shared/verbs.js';
 import { watchEvents } from '../shared/watch.js';
 import { encodeListAddresses, readAddress } from './addresses/codec.js';
 import { findCapabilities } from './capabilities.js';
 import { checkNameOfLink, type LinkNames } from './fields.js';
-import { EVENT_KIND } from './layouts.js';
 import { indexOf, readLink, readName } from './links/read.js';
 import { encodeGetLink, encodeListLinks } from './links/write.js';
 import { explained, leadsToLoopback, questionLeadsToLoopback } from './loopback.js';
-import { type Message, type MessageWriter, messagesOf } from './message.js';
+import { checkedMessage, type Message, type MessageWriter, messagesOf } from './message.js';
 import { attemptToRead, describeLink, describeNeighbour } from './names.js';
 import { encodeGetNeighbour, encodeListNeighbours, readNeighbour } from './neighbours/codec.js';
-import { addLinkOperation, PACKING } from './packing.js';
 import { encodeGetRoute, encodeListRoutes } from './routes/query.js';
 import { passes, readRoute } from './routes/read.js';
 import { encodeListRules, readRule } from './rules/codec.js';
 import type * as types from './types.js';
-import { findKindsFault, watchOf } from './watch.js';
+import { RtnetlinkVerbs } from './verbs.js';
+import { checkWatch, watchOf } from './watch.js';
 
 export * from '../shared/everyClient.js';
 export type { EventStream, Resync, WatchOptions } from '../shared/types.js';
@@ -42,7 +41,6 @@ type Reader<T> = (message: Message, links: LinkNames) => T | undefined;
 
 /** A listing of links that is not needed. */
 const NO_LINKS = new Uint8Array();
-const KINDS = Object.keys(EVENT_KIND.numbers) as types.RtnetlinkEventKind[];
 
 /**
  * Opens rtnetlink. Rejects with NetlinkError `ENOENT` when `options.netns` is missing, `EINVAL` when it is not a network
@@ -53,7 +51,10 @@ export async function openRtnetlink(options: OpenOptions = {}): Promise<types.Rt
   return new RtnetlinkClient(await openCalls(native, options, { operation: 'rtnetlink.open' }));
 }
 
-class RtnetlinkClient extends Client<NativeRtnetlinkClient, Operation> implements types.Rtnetlink {
+class RtnetlinkClient
+  extends withVerbs(Client<NativeRtnetlinkClient, Operation>, RtnetlinkVerbs)
+  implements types.Rtnetlink
+{
   async listLinks(options?: CallOptions): Promise<types.Link[]> {
     const attempt = attemptToRead('listLinks');
     const answer = await this.#read(attempt, encodeListLinks(), options);
@@ -80,23 +81,6 @@ class RtnetlinkClient extends Client<NativeRtnetlinkClient, Operation> implement
     return one;
   }
 
-  addLink(
-    name: string,
-    kind: string,
-    settings?: types.NewLinkSettings,
-    options?: CallOptions,
-  ): Promise<void> {
-    return this.#apply(addLinkOperation(name, kind, settings), options);
-  }
-
-  setLink(link: types.LinkReference, settings: types.LinkSettings, options?: CallOptions): Promise<void> {
-    return this.#apply({ do: 'setLink', link, settings }, options);
-  }
-
-  deleteLink(link: types.LinkReference, options?: CallOptions): Promise<void> {
-    return this.#apply({ do: 'deleteLink', link }, options);
-  }
-
   async listAddresses(link?: string, options?: CallOptions): Promise<types.LinkAddress[]> {
     const attempt = attemptToRead('listAddresses', describeLink(link));
     if (link === undefined) return this.#list(attempt, encodeListAddresses(), readAddress, options).toArray();
@@ -112,18 +96,6 @@ class RtnetlinkClient extends Client<NativeRtnetlinkClient, Operation> implement
       options,
     );
     return readAll(readEach(answer, attempt, links, readAddress), options?.signal);
-  }
-
-  addAddress(address: types.NewLinkAddress, options?: CallOptions): Promise<void> {
-    return this.#apply({ do: 'addAddress', address }, options);
-  }
-
-  replaceAddress(address: types.NewLinkAddress, options?: CallOptions): Promise<void> {
-    return this.#apply({ do: 'replaceAddress', address }, options);
-  }
-
-  deleteAddress(address: types.LinkAddressId, options?: CallOptions): Promise<void> {
-    return this.#apply({ do: 'deleteAddress', address }, options);
   }
 
   listRoutes(filter: types.RouteFilter = {}, options?: CallOptions): Listing<types.Route> {
@@ -151,38 +123,10 @@ class RtnetlinkClient extends Client<NativeRtnetlinkClient, Operation> implement
     return route;
   }
 
-  addRoute(route: types.NewRoute, options?: CallOptions): Promise<void> {
-    return this.#apply({ do: 'addRoute', route }, options);
-  }
-
-  changeRoute(route: types.NewRoute, options?: CallOptions): Promise<void> {
-    return this.#apply({ do: 'changeRoute', route }, options);
-  }
-
-  replaceRoute(route: types.NewRoute, options?: CallOptions): Promise<void> {
-    return this.#apply({ do: 'replaceRoute', route }, options);
-  }
-
-  appendRoute(route: types.NewRoute, options?: CallOptions): Promise<void> {
-    return this.#apply({ do: 'appendRoute', route }, options);
-  }
-
-  deleteRoute(route: types.NewRoute, options?: CallOptions): Promise<void> {
-    return this.#apply({ do: 'deleteRoute', route }, options);
-  }
-
   async listRules(family?: Family, options?: CallOptions): Promise<types.Rule[]> {
     const attempt = attemptToRead('listRules');
     const answer = await this.#read(attempt, encodeListRules(family), options);
     return readAll(readEach(answer, attempt, NO_LINKS, readRule), options?.signal);
-  }
-
-  addRule(rule: types.NewRule, options?: CallOptions): Promise<void> {
-    return this.#apply({ do: 'addRule', rule }, options);
-  }
-
-  deleteRule(rule: types.RuleName, options?: CallOptions): Promise<void> {
-    return this.#apply({ do: 'deleteRule', rule }, options);
   }
 
   listNeighbours(filter: types.NeighbourFilter = {}, options?: CallOptions): Listing<types.Neighbour> {
@@ -197,24 +141,16 @@ class RtnetlinkClient extends Client<NativeRtnetlinkClient, Operation> implement
     return neighbour;
   }
 
-  addNeighbour(neighbour: types.NewNeighbour, options?: CallOptions): Promise<void> {
-    return this.#apply({ do: 'addNeighbour', neighbour }, options);
+  protected override async send(operation: Operation, options?: CallOptions): Promise<void> {
+    try {
+      await super.send(operation, options);
+    } catch (error) {
+      throw await explained(error, () => leadsToLoopback(operation), this.#loopbackIsDown);
+    }
   }
 
-  changeNeighbour(neighbour: types.NewNeighbour, options?: CallOptions): Promise<void> {
-    return this.#apply({ do: 'changeNeighbour', neighbour }, options);
-  }
-
-  replaceNeighbour(neighbour: types.NewNeighbour, options?: CallOptions): Promise<void> {
-    return this.#apply({ do: 'replaceNeighbour', neighbour }, options);
-  }
-
-  deleteNeighbour(neighbour: types.NeighbourId, options?: CallOptions): Promise<void> {
-    return this.#apply({ do: 'deleteNeighbour', neighbour }, options);
-  }
-
-  async apply(operations: readonly Operation[], options?: CallOptions): Promise<OperationResult[]> {
-    const results = await applyAll(this.calls, operations, PACKING, options);
+  override async apply(operations: readonly Operation[], options?: CallOptions): Promise<OperationResult[]> {
+    const results = await super.apply(operations, options);
     let down: Promise<boolean> | undefined;
     const isDown = () => {
       down ??= this.#loopbackIsDown();
@@ -229,23 +165,12 @@ class RtnetlinkClient extends Client<NativeRtnetlinkClient, Operation> implement
   }
 
   watch(options: types.RtnetlinkWatchOptions = {}): EventStream<types.RtnetlinkEvent> {
-    checkOptions('rtnetlink.watch', options);
-    const { kinds = KINDS, ...watching } = options;
-    const fault = findKindsFault(kinds);
-    if (fault) throw argumentError('rtnetlink.watch', fault);
+    const { kinds, ...watching } = checkWatch(options);
     return watchEvents(watchOf(kinds), this.calls, watching);
   }
 
   async capabilities(options?: CallOptions): Promise<types.RtnetlinkCapabilities> {
     return findCapabilities((attempt, message) => this.#read(attempt, message, options));
-  }
-
-  async #apply(operation: Operation, options?: CallOptions): Promise<void> {
-    try {
-      await applyOne(this.calls, operation, PACKING, options);
-    } catch (error) {
-      throw await explained(error, () => leadsToLoopback(operation), this.#loopbackIsDown);
-    }
   }
 
   /** False also where it cannot be found out: the client may be closed. */
@@ -281,12 +206,6 @@ class RtnetlinkClient extends Client<NativeRtnetlinkClient, Operation> implement
     };
     return new RecordListing(start, options?.signal);
   }
-}
-
-/** The message, or its fault as an error. */
-function checkedMessage(message: MessageWriter, { operation }: Attempt): Uint8Array {
-  if (message.check.fault) throw argumentError(operation, message.check.fault);
-  return message.finish();
 }
 
 /** Reads the messages of an answer, with the names of links of a listing of links. Undefined while it reads names. */

@@ -1,5 +1,7 @@
 // Messages of rtnetlink: written for the addon, with names of links that it replaces, and read from its answers.
 import { NetlinkError } from '../../errors.js';
+import { argumentError } from '../shared/arguments.js';
+import type { Attempt } from '../shared/failures.js';
 import { AttributeCursor, type AttributeSource } from '../shared/wire/attributeCursor.js';
 import { ByteWriter } from '../shared/wire/byteWriter.js';
 import {
@@ -144,4 +146,10 @@ export class Message implements AttributeSource {
 export function* messagesOf(answer: Uint8Array, operation: string): Generator<Message, void> {
   const view = new DataView(answer.buffer, answer.byteOffset, answer.length);
   for (const place of messagesIn(view, operation)) yield new Message(answer, view, place, operation);
+}
+
+/** The message, or its fault as an error. */
+export function checkedMessage(message: MessageWriter, { operation }: Attempt): Uint8Array {
+  if (message.check.fault) throw argumentError(operation, message.check.fault);
+  return message.finish();
 }

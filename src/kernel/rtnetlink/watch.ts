@@ -1,7 +1,7 @@
 // Notices changes of a network namespace.
 import { NetlinkError } from '../../errors.js';
 import { loadAddon } from '../shared/addon.js';
-import { argumentError, checkObject, type Fault } from '../shared/arguments.js';
+import { argumentError, checkObject, checkOptions, type Fault } from '../shared/arguments.js';
 import { openCalls } from '../shared/calls.js';
 import type { Subscription } from '../shared/eventStream.js';
 import { readAll } from '../shared/listing.js';
@@ -9,7 +9,7 @@ import type { OpenOptions, WatchOptions } from '../shared/types.js';
 import { findWatchFault, type OpenWatch, startWatch, type WatchKind } from '../shared/watch.js';
 import { EVENT_KIND } from './layouts.js';
 import { readEvents } from './records.js';
-import type { RtnetlinkEvent, RtnetlinkEventKind } from './types.js';
+import type { RtnetlinkEvent, RtnetlinkEventKind, RtnetlinkWatchOptions } from './types.js';
 
 /** A change of a link or an address. */
 export type HostEvent = Extract<RtnetlinkEvent, { readonly kind: 'link' | 'address' }>;
@@ -54,17 +54,18 @@ const HOST_WATCH = watchOf(['link', 'address']);
 
 const DEFAULT_GATHER = 20;
 
-/** The fault of a selection of kinds. */
-export function findKindsFault(kinds: unknown): Fault | undefined {
-  if (
-    Array.isArray(kinds) &&
-    kinds.length > 0 &&
-    kinds.every((kind) => Object.hasOwn(EVENT_KIND.numbers, kind))
-  ) {
-    return undefined;
+const KINDS = Object.keys(EVENT_KIND.numbers) as RtnetlinkEventKind[];
+
+/** The options of a watch, with its kinds. Throws the error of invalid kinds. */
+export function checkWatch(options: RtnetlinkWatchOptions) {
+  checkOptions('rtnetlink.watch', options);
+  const { kinds = KINDS, ...watching } = options;
+  const isArray = Array.isArray(kinds);
+  if (!isArray || kinds.length === 0 || !kinds.every((kind) => Object.hasOwn(EVENT_KIND.numbers, kind))) {
+    const rule = `must be an array of ${KINDS.join(', ')}`;
+    throw argumentError('rtnetlink.watch', { field: 'kinds', value: kinds, rule, wrongType: !isArray });
   }
-  const rule = `must be an array of ${Object.keys(EVENT_KIND.numbers).join(', ')}`;
-  return { field: 'kinds', value: kinds, rule, wrongType: !Array.isArray(kinds) };
+  return { kinds, ...watching };
 }
 
 /**

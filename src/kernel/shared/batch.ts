@@ -83,13 +83,23 @@ export async function applyAll<Operation, Client extends NativeClient, Change = 
 }
 
 /** Carries one operation out, or rejects with its error: NetlinkError, or TypeError and RangeError for a broken rule. */
-export function applyOne<Operation, Client extends NativeClient>(
+export async function applyOne<Operation, Client extends NativeClient>(
   calls: Calls<Client, Operation>,
   operation: Operation,
   packing: Packing<Operation>,
   options?: CallOptions,
 ): Promise<void> {
-  return sendOne(calls, operation, packing, recordsOf(packing), options);
+  const writer = recordsOf(packing);
+  writer.begin(1);
+  const fault = writer.write(operation);
+  const attempt = () => attemptAt(operation, packing);
+  if (fault) throw argumentError(attempt().operation, fault);
+  const send = async () => {
+    const [failure] = await calls.run(attempt, (client) => writer.send(client), options);
+    return [failure && toNetlinkError(failure, attempt())];
+  };
+  const [error] = await reported(calls, [operation], packing.nameOf, send);
+  if (error) throw error;
 }
 
 /** The longest memory that is kept for the next batch, in bytes. */
@@ -98,7 +108,8 @@ const MOST_KEPT = 262_144;
 /** A writer for the next batch of each family: memory for one operation costs more than to write it. */
 const spare = new WeakMap<object, RecordWriter>();
 
-function recordsOf<Operation>(packing: Packing<Operation>): OperationWriter<Operation> {
+/** Writes operations as records. */
+export function recordsOf<Operation>(packing: Packing<Operation>): OperationWriter<Operation> {
   let writer: RecordWriter;
   return {
     begin(most) {
@@ -266,24 +277,4 @@ class Sending<Operation> {
 /** The same failure for all operations of a portion. */
 function unsent({ count }: Portion, rest: NativeStatus): NativeFailure[] {
   return Array.from({ length: count }, (_, index) => ({ index, ...rest }));
-}
-
-/** As {@link applyOne}, with an operation in any form that the addon's client takes. */
-async function sendOne<Operation, Client extends NativeClient>(
-  calls: Calls<Client, Operation>,
-  operation: Operation,
-  naming: Naming<Operation>,
-  writer: OperationWriter<Operation>,
-  options?: CallOptions,
-): Promise<void> {
-  writer.begin(1);
-  const fault = writer.write(operation);
-  const attempt = () => attemptAt(operation, naming);
-  if (fault) throw argumentError(attempt().operation, fault);
-  const send = async () => {
-    const [failure] = await calls.run(attempt, (client) => writer.send(client), options);
-    return [failure && toNetlinkError(failure, attempt())];
-  };
-  const [error] = await reported(calls, [operation], naming.nameOf, send);
-  if (error) throw error;
 }

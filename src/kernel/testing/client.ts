@@ -7,12 +7,20 @@ import {
   findCallOptionsFault,
   invalidOperation,
 } from '../shared/arguments.js';
-import { attemptAt, batchName, checkBatch, type Packing } from '../shared/batch.js';
+import {
+  attemptAt,
+  batchName,
+  checkBatch,
+  type Naming,
+  type OperationWriter,
+  type Packing,
+  recordsOf,
+} from '../shared/batch.js';
 import { type Attempt, closedError, toNetlinkError } from '../shared/failures.js';
 import { RecordListing } from '../shared/listing.js';
-import { RecordWriter } from '../shared/records/recordWriter.js';
 import { reported } from '../shared/reported.js';
-import type { Batch, CallOptions, KernelClient, Listing, OperationResult } from '../shared/types.js';
+import type { Batch, CallOptions, Listing, OperationResult } from '../shared/types.js';
+import { Applier } from '../shared/verbs.js';
 import type { Fault, Faults } from './faults.js';
 
 /** Operations that are carried out without a turn of the event loop, as the real clients send them. */
@@ -21,9 +29,6 @@ const PORTION = 1024;
 /** An error of a fake kernel: its number, or with the message that the kernel has for it. */
 export type Refusal = number | { readonly errno: number; readonly message: string };
 
-/** Carries an operation out. Returns the kernel's error, or undefined when it is done. */
-export type Act<Operation> = (operation: Operation) => Refusal | undefined;
-
 /** The error of a call that a fake kernel refuses. */
 export function refusalError(refusal: Refusal, attempt: Attempt): NetlinkError {
   const { errno, message } = typeof refusal === 'number' ? { errno: refusal, message: '' } : refusal;
@@ -31,7 +36,7 @@ export function refusalError(refusal: Refusal, attempt: Attempt): NetlinkError {
 }
 
 /** A fake of a client: fails on demand, reports its batches, and can be closed. */
-export class FakeClient<Change> implements Faults, KernelClient<Change> {
+export abstract class FakeClient<Change> extends Applier<Change> implements Faults {
   onBatch: ((batch: Batch<Change>) => void) | undefined = undefined;
   fault: Fault = () => undefined;
   readFault: Fault = () => undefined;
@@ -49,25 +54,9 @@ export class FakeClient<Change> implements Faults, KernelClient<Change> {
     this.#closed.abort();
   }
 
-  /** Closes it: `await using`. */
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.close();
-  }
-
-  /** A call without a fault of its own: that of a batch, whose operations have theirs. */
-  protected async open<T>(attempt: Attempt, act: () => T, options: CallOptions): Promise<T> {
-    if (this.#batch) await this.#batch;
-    this.#check(attempt, options);
-    return act();
-  }
-
   /** A call that reads. Rejects with its fault. */
-  protected async read<T>(attempt: Attempt, act: () => T, options: CallOptions = {}): Promise<T> {
-    if (this.#batch) await this.#batch;
-    this.#check(attempt, options);
-    const fault = this.readFault(attempt.operation, attempt.target ?? '');
-    if (fault) throw fault;
-    return act();
+  protected read<T>(attempt: Attempt, act: () => T, options?: CallOptions): Promise<T> {
+    return this.#call('readFault', attempt, act, options);
   }
 
   /** A listing of the values that `act` returns. Iterations reject with its fault. */
@@ -77,40 +66,48 @@ export class FakeClient<Change> implements Faults, KernelClient<Change> {
   }
 
   /** A change that is sent alone, and not in a batch. Rejects with its error. */
-  protected async change<T>(attempt: Attempt, act: () => T, options: CallOptions = {}): Promise<T> {
-    if (this.#batch) await this.#batch;
-    this.#check(attempt, options);
-    const fault = this.fault(attempt.operation, attempt.target ?? '');
-    if (fault) throw fault;
-    return act();
+  protected change<T>(attempt: Attempt, act: () => T, options?: CallOptions): Promise<T> {
+    return this.#call('fault', attempt, act, options);
   }
 
-  protected async applyAll<Operation extends Change>(
+  /** Carries an operation out. Returns the kernel's error, or undefined when it is done. */
+  protected abstract act(operation: Change): Refusal | undefined;
+
+  protected applyAll<Operation extends Change>(
     operations: readonly Operation[],
     packing: Packing<Operation>,
-    act: Act<Operation>,
-    options: CallOptions = {},
+    options?: CallOptions,
   ): Promise<OperationResult[]> {
-    checkBatch(operations, packing);
+    return this.sendAll(operations, packing, recordsOf(packing), options);
+  }
+
+  /** As {@link applyAll}, with operations in any form. */
+  protected async sendAll<Operation extends Change>(
+    operations: readonly Operation[],
+    naming: Naming<Operation>,
+    writer: OperationWriter<Operation>,
+    options?: CallOptions,
+  ): Promise<OperationResult[]> {
+    checkBatch(operations, naming);
     if (this.#batch) await this.#batch;
-    return reported<Operation, OperationResult>(this, operations, packing.nameOf, () => {
-      const results = this.results(operations, packing, act, options);
+    return reported(this, operations, naming.nameOf, () => {
+      const results = this.results(operations, naming, writer, options);
       if (operations.length > PORTION) this.#batch = results.catch(() => {});
       return results;
     });
   }
 
   /** The results of a batch, which is not reported. Other callbacks of the event loop run between its portions. */
-  protected async results<Operation>(
+  protected async results<Operation extends Change>(
     operations: readonly Operation[],
-    packing: Packing<Operation>,
-    act: Act<Operation>,
+    naming: Naming<Operation>,
+    writer: OperationWriter<Operation>,
     options: CallOptions = {},
+    whole: Attempt = { operation: batchName(naming) },
   ): Promise<OperationResult[]> {
-    this.#check({ operation: batchName(packing) }, options);
+    this.#check(whole, options);
     const own = operations.length > PORTION ? operations.slice() : operations;
     const slice = new TimeSlice();
-    const writer = new RecordWriter(packing.recordSize, 1);
     const results: OperationResult[] = [];
     for (let place = 0; place < own.length; place++) {
       if (place > 0 && place % PORTION === 0) {
@@ -118,11 +115,10 @@ export class FakeClient<Change> implements Faults, KernelClient<Change> {
         options.signal?.throwIfAborted();
       }
       const operation = own[place] as Operation;
-      packing.write(operation, writer);
-      const broken = writer.finish();
-      const attempt = attemptAt(operation, packing);
-      if (!broken) writer.reset();
-      results.push(broken ? invalidOperation(attempt, broken) : this.#attempt(attempt, () => act(operation)));
+      writer.begin(1);
+      const broken = writer.write(operation);
+      const attempt = attemptAt(operation, naming);
+      results.push(broken ? invalidOperation(attempt, broken) : this.#attempt(attempt, operation));
     }
     return results;
   }
@@ -130,31 +126,32 @@ export class FakeClient<Change> implements Faults, KernelClient<Change> {
   protected async applyOne<Operation extends Change>(
     operation: Operation,
     packing: Packing<Operation>,
-    act: Act<Operation>,
-    options: CallOptions = {},
+    options?: CallOptions,
   ): Promise<void> {
     const attempt = attemptAt(operation, packing);
-    const writer = new RecordWriter(packing.recordSize, 1);
-    packing.write(operation, writer);
-    const broken = writer.finish();
+    const writer = recordsOf(packing);
+    writer.begin(1);
+    const broken = writer.write(operation);
     if (broken) throw argumentError(attempt.operation, broken);
     if (this.#batch) await this.#batch;
-    const [error] = await reported<Operation, OperationResult>(
-      this,
-      [operation],
-      packing.nameOf,
-      async () => {
-        this.#check(attempt, options);
-        return [this.#attempt(attempt, () => act(operation))];
-      },
+    const [error] = await reported(this, [operation], packing.nameOf, () =>
+      this.results([operation], packing, writer, options, attempt),
     );
     if (error) throw error;
   }
 
-  #attempt(attempt: Attempt, act: () => Refusal | undefined): OperationResult {
+  async #call<T>(kind: keyof Faults, attempt: Attempt, act: () => T, options: CallOptions = {}): Promise<T> {
+    if (this.#batch) await this.#batch;
+    this.#check(attempt, options);
+    const fault = this[kind](attempt.operation, attempt.target ?? '');
+    if (fault) throw fault;
+    return act();
+  }
+
+  #attempt(attempt: Attempt, operation: Change): OperationResult {
     const fault = this.fault(attempt.operation, attempt.target ?? '');
     if (fault) return fault;
-    const refusal = act();
+    const refusal = this.act(operation);
     return refusal === undefined ? undefined : refusalError(refusal, attempt);
   }
 

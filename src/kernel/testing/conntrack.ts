@@ -1,39 +1,35 @@
 // Connection tracking in memory. It refuses the same arguments as the real one, and has the kernel's rules.
 import { constants } from 'node:os';
-import type { NetlinkError } from '../../errors.js';
 import { familyOf } from '../../net/address.js';
 import { attemptOn, nameFlow, nameSelections } from '../conntrack/names.js';
 import { packName } from '../conntrack/operations.js';
-import { PACKING } from '../conntrack/packing.js';
-import { packFilter, packListing, packWatch, readGetOptions } from '../conntrack/selections.js';
-import {
-  type Conntrack,
-  type ConntrackCapabilities,
-  type ConntrackStatistics,
-  type Expectation,
-  FLUSH_CONFIRMATION,
-  type Flow,
-  type FlowChange,
-  type FlowChanges,
-  type FlowDeletion,
-  type FlowEvent,
-  type FlowEventKind,
-  type FlowFilter,
-  type FlowId,
-  type FlowOperation,
-  type FlowSelection,
-  type FlowWatchOptions,
-  type FlushOptions,
-  type GetOptions,
-  type ListOptions,
-  type NewFlow,
+import { deletionOf, PACKING } from '../conntrack/packing.js';
+import { packListing, packWatch, readGetOptions } from '../conntrack/selections.js';
+import type {
+  Conntrack,
+  ConntrackCapabilities,
+  ConntrackStatistics,
+  Expectation,
+  Flow,
+  FlowChange,
+  FlowDeletion,
+  FlowEvent,
+  FlowEventKind,
+  FlowFilter,
+  FlowId,
+  FlowOperation,
+  FlowSelection,
+  FlowWatchOptions,
+  GetOptions,
+  ListOptions,
+  NewFlow,
 } from '../conntrack/types.js';
+import { ConntrackVerbs } from '../conntrack/verbs.js';
 import { checkArray, checkOptions } from '../shared/arguments.js';
-import { checkConfirmation } from '../shared/confirmation.js';
-import { toNetlinkError } from '../shared/failures.js';
-import { changed, reported } from '../shared/reported.js';
+import { type Packing, recordsOf } from '../shared/batch.js';
 import type { CallOptions, EventStream, Listing, OperationResult } from '../shared/types.js';
-import { FakeClient } from './client.js';
+import { withVerbs } from '../shared/verbs.js';
+import { FakeClient, refusalError } from './client.js';
 import { FakeEvents } from './events.js';
 import { begun, changedFlow, hasName, haveOneTuple, listedTuple, selects, statusOf } from './flowRules.js';
 import { lineOf } from './flowText.js';
@@ -46,8 +42,8 @@ const NO_COUNTERS = { packets: 0n, bytes: 0n };
 /** The fields of a tracked flow that a test must give. */
 export type TrackedFlow = Pick<Flow, 'protocol' | 'original' | 'reply'> & Partial<Flow>;
 
-/** A fake of conntrack. */
-export class FakeConntrack extends FakeClient<FlowChange> implements Conntrack {
+/** A fake of conntrack. In delete(), fault() is called for the listing, and for each flow that was found: each may fail on its own. */
+export class FakeConntrack extends withVerbs(FakeClient<FlowChange>, ConntrackVerbs) implements Conntrack {
   /** Listings so far: each is a walk over the whole table in reality. */
   listings = 0;
   /** What capabilities() returns. A test may change it. */
@@ -110,58 +106,25 @@ export class FakeConntrack extends FakeClient<FlowChange> implements Conntrack {
     return this.read(attemptOn('get', nameFlow(flow)), act, call);
   }
 
-  add(flow: NewFlow, options?: CallOptions): Promise<void> {
-    return this.applyOne<FlowOperation>({ do: 'addFlow', flow }, PACKING, (each) => this.#act(each), options);
+  async deleteFlows(flows: readonly FlowId[], options?: CallOptions): Promise<OperationResult[]> {
+    checkArray('conntrack.deleteFlows', 'flows', flows);
+    return this.apply(Array.from(flows, deletionOf), options);
   }
 
-  update(flow: FlowId, changes: FlowChanges, options?: CallOptions): Promise<void> {
-    const operation = { do: 'updateFlow', flow, changes } as const;
-    return this.applyOne<FlowOperation>(operation, PACKING, (each) => this.#act(each), options);
-  }
-
-  /** Deleting each flow may fail on its own: fault() is called for the listing, and for each flow that was found. */
-  async delete(filter: FlowFilter, options?: CallOptions): Promise<FlowDeletion> {
-    packFilter(filter);
-    let found: FlowOperation[] = [];
-    let failures: NetlinkError[] = [];
-    const change = { do: 'delete', filter } as const;
-    await reported<FlowChange, OperationResult>(
-      this,
-      [change],
-      () => 'delete',
-      async () => {
-        const select = () => [...this.#flows.values()].filter((flow) => selects(filter, flow));
-        const attempt = attemptOn('delete', nameSelections([filter]));
-        const flows = await this.change(attempt, select, options);
-        found = flows.map((flow) => ({ do: 'deleteFlow', flow }));
-        const packing = {
-          ...PACKING,
-          attempt: ({ flow }: FlowOperation) => attemptOn('delete', nameFlow(flow)),
-        };
-        const results = await this.results(found, packing, (operation) => this.#act(operation));
-        failures = results.filter((result) => result !== undefined);
-        return [failures[0]];
-      },
-    );
+  protected async deleteEach(filter: FlowFilter, options?: CallOptions): Promise<FlowDeletion> {
+    const select = () => [...this.#flows.values()].filter((flow) => selects(filter, flow));
+    const found = await this.change(attemptOn('delete', nameSelections([filter])), select, options);
+    const packing: Packing<FlowOperation> = {
+      ...PACKING,
+      attempt: ({ flow }) => attemptOn('delete', nameFlow(flow as Flow)),
+    };
+    const results = await this.results(found.map(deletionOf), packing, recordsOf(packing));
+    const failures = results.filter((result) => result !== undefined);
     return { deleted: found.length - failures.length, failures };
   }
 
-  async deleteFlows(flows: readonly FlowId[], options?: CallOptions): Promise<OperationResult[]> {
-    checkArray('conntrack.deleteFlows', 'flows', flows);
-    const operations = Array.from(flows, (flow) => ({ do: 'deleteFlow', flow }) as const);
-    return this.apply(operations, options);
-  }
-
-  apply(operations: readonly FlowOperation[], options?: CallOptions): Promise<OperationResult[]> {
-    return this.applyAll(operations, PACKING, (operation) => this.#act(operation), options);
-  }
-
-  async flush(options: FlushOptions): Promise<void> {
-    checkConfirmation('conntrack.flush', FLUSH_CONFIRMATION, options);
-    const { signal } = options;
-    await changed<FlowChange>(this, { do: 'flush' }, () =>
-      this.change(attemptOn('flush'), () => this.#removeAll(), { signal }),
-    );
+  protected deleteAll(options: CallOptions): Promise<void> {
+    return this.change(attemptOn('flush'), () => this.#removeAll(), options);
   }
 
   watch(options: FlowWatchOptions = {}): EventStream<FlowEvent> {
@@ -176,11 +139,8 @@ export class FakeConntrack extends FakeClient<FlowChange> implements Conntrack {
 
   #checkEvents(): void {
     if (this.offers.events) return;
-    const kernelMessage = 'net.netfilter.nf_conntrack_events is 0: new flows have no events';
-    throw toNetlinkError(
-      { errno: EOPNOTSUPP, code: '', message: kernelMessage },
-      { operation: 'conntrack.watch' },
-    );
+    const message = 'net.netfilter.nf_conntrack_events is 0: new flows have no events';
+    throw refusalError({ errno: EOPNOTSUPP, message }, { operation: 'conntrack.watch' });
   }
 
   statistics(options?: CallOptions): Promise<ConntrackStatistics> {
@@ -204,7 +164,7 @@ export class FakeConntrack extends FakeClient<FlowChange> implements Conntrack {
       .join('');
   }
 
-  #act(operation: FlowOperation): number | undefined {
+  protected act(operation: FlowOperation): number | undefined {
     if (operation.do === 'addFlow') return this.#add(operation.flow);
     const flow = this.#find(operation.flow);
     if (operation.do === 'deleteFlow') {

@@ -1,51 +1,41 @@
 // ipset in memory: keeps sets and entries, and refuses the same operations as the kernel.
 import { constants } from 'node:os';
-import { grow } from '../ipset/grow.js';
 import { attemptToRead, attemptToTest } from '../ipset/names.js';
-import { PACKING } from '../ipset/packing.js';
 import { namedProtocol } from '../ipset/protocolNames.js';
 import { checkName, testRecord } from '../ipset/records.js';
 import { formatSets } from '../ipset/save.js';
 import { SHAPES } from '../ipset/shapes.js';
-import {
-  type ChangeOptions,
-  DESTROY_ALL_CONFIRMATION,
-  type DestroyAllOptions,
-  type EntryOf,
-  FLUSH_ALL_CONFIRMATION,
-  type FlushAllOptions,
-  type Ipset,
-  type IpsetCapabilities,
-  type IpsetOperation,
-  type LargerSet,
-  type ListedEntry,
-  type SetDefinition,
-  type SetEntry,
-  type SetHeader,
-  type SetReference,
-  type SetState,
-  type SetType,
-  type SupportedType,
+import type {
+  EntryOf,
+  Ipset,
+  IpsetCapabilities,
+  IpsetOperation,
+  ListedEntry,
+  SetDefinition,
+  SetEntry,
+  SetHeader,
+  SetReference,
+  SetState,
+  SetType,
+  SupportedType,
 } from '../ipset/types.js';
 import { formatElement } from '../ipset/values/entry.js';
-import { checkOptions } from '../shared/arguments.js';
-import { checkConfirmation } from '../shared/confirmation.js';
-import { toNetlinkError } from '../shared/failures.js';
-import type { CallOptions, Listing, OperationResult } from '../shared/types.js';
-import { FakeClient } from './client.js';
+import { IpsetVerbs } from '../ipset/verbs.js';
+import type { CallOptions, Listing } from '../shared/types.js';
+import { withVerbs } from '../shared/verbs.js';
+import { FakeClient, refusalError } from './client.js';
 import { areSame, areSwappable, asKept, ERR } from './ipsetRules.js';
 import { FakeSet } from './ipsetSet.js';
 
 const { EEXIST, ENOENT } = constants.errno;
 
 /** A fake of ipset. Lists sets and entries in the order in which they were added, and lists of sets last. */
-export class FakeIpset extends FakeClient<IpsetOperation> implements Ipset {
+export class FakeIpset extends withVerbs(FakeClient<IpsetOperation>, IpsetVerbs) implements Ipset {
   /** Rules that refer to a set, by its name, for tests to set; such a set cannot be destroyed. None by default. */
   readonly references = new Map<string, number>();
   /** The time by which timeouts pass, in ms; that of the machine by default. */
   now: () => number = () => Date.now();
   readonly #sets = new Map<string, FakeSet>();
-  readonly #act = (operation: IpsetOperation) => this.#do(operation);
 
   async list(options: CallOptions = {}): Promise<SetHeader[]> {
     return this.read(attemptToRead('list'), () => this.#inOrder().map((set) => this.#header(set)), options);
@@ -65,7 +55,7 @@ export class FakeIpset extends FakeClient<IpsetOperation> implements Ipset {
     const attempt = attemptToRead('entries', name);
     const read = () => {
       const set = this.#sets.get(name);
-      if (!set) throw toNetlinkError({ errno: ENOENT, code: '', message: '' }, attempt);
+      if (!set) throw refusalError(ENOENT, attempt);
       return set.entries() as ListedEntry[];
     };
     return this.listing(attempt, read, options);
@@ -77,7 +67,7 @@ export class FakeIpset extends FakeClient<IpsetOperation> implements Ipset {
     const read = () => {
       const found = this.#find(set);
       if (typeof found !== 'number') return found.test(entry);
-      throw toNetlinkError({ errno: found, code: '', message: '' }, attempt);
+      throw refusalError(found, attempt);
     };
     return this.read(attempt, read, options);
   }
@@ -90,63 +80,6 @@ export class FakeIpset extends FakeClient<IpsetOperation> implements Ipset {
     const library = { path: '/usr/lib/libipset.so.13.4.0', version: '13.4.0' };
     const read = () => ({ protocol: [6, 7] as const, types: TYPES, library });
     return this.read(attemptToRead('capabilities'), read, options);
-  }
-
-  async create(set: SetDefinition, options: ChangeOptions = {}): Promise<void> {
-    checkOptions('ipset.create', options);
-    const { strict, ...call } = options;
-    return this.applyOne({ do: 'create', set, strict }, PACKING, this.#act, call);
-  }
-
-  async add(set: SetReference, entry: EntryOf, options: ChangeOptions = {}): Promise<void> {
-    checkOptions('ipset.add', options);
-    const { strict, ...call } = options;
-    return this.applyOne({ do: 'add', set, entry, strict } as IpsetOperation, PACKING, this.#act, call);
-  }
-
-  async delete(set: SetReference, entry: EntryOf, options: ChangeOptions = {}): Promise<void> {
-    checkOptions('ipset.delete', options);
-    const { strict, ...call } = options;
-    return this.applyOne({ do: 'delete', set, entry, strict } as IpsetOperation, PACKING, this.#act, call);
-  }
-
-  flush(name: string, options: CallOptions = {}): Promise<void> {
-    return this.applyOne({ do: 'flush', name }, PACKING, this.#act, options);
-  }
-
-  async flushAll(options: FlushAllOptions): Promise<void> {
-    checkConfirmation('ipset.flushAll', FLUSH_ALL_CONFIRMATION, options);
-    await this.applyOne({ do: 'flushAll', confirm: FLUSH_ALL_CONFIRMATION }, PACKING, this.#act, {
-      signal: options.signal,
-    });
-  }
-
-  destroy(name: string, options: CallOptions = {}): Promise<void> {
-    return this.applyOne({ do: 'destroy', name }, PACKING, this.#act, options);
-  }
-
-  async destroyAll(options: DestroyAllOptions): Promise<void> {
-    checkConfirmation('ipset.destroyAll', DESTROY_ALL_CONFIRMATION, options);
-    await this.applyOne({ do: 'destroyAll', confirm: DESTROY_ALL_CONFIRMATION }, PACKING, this.#act, {
-      signal: options.signal,
-    });
-  }
-
-  rename(name: string, newName: string, options: CallOptions = {}): Promise<void> {
-    return this.applyOne({ do: 'rename', name, newName }, PACKING, this.#act, options);
-  }
-
-  swap(name: string, other: string, options: CallOptions = {}): Promise<void> {
-    return this.applyOne({ do: 'swap', name, other }, PACKING, this.#act, options);
-  }
-
-  async grow(name: string, larger: LargerSet, options: CallOptions = {}): Promise<void> {
-    checkName(name, 'ipset.grow');
-    await grow(this, name, larger, options);
-  }
-
-  apply(operations: readonly IpsetOperation[], options: CallOptions = {}): Promise<OperationResult[]> {
-    return this.applyAll(operations, PACKING, this.#act, options);
   }
 
   /** The output of `ipset save`, with the entries sorted, and without the kernel's choice of bucketsize and initval. */
@@ -180,7 +113,7 @@ export class FakeIpset extends FakeClient<IpsetOperation> implements Ipset {
     return (this.references.get(name) ?? 0) + lists.length;
   }
 
-  #do(operation: IpsetOperation): number | undefined {
+  protected act(operation: IpsetOperation): number | undefined {
     switch (operation.do) {
       case 'create':
         return this.#create(operation.set, operation.strict === true);

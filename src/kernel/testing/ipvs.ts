@@ -6,36 +6,28 @@ import { formatRules } from '../ipvs/formatRules.js';
 import { OPERATION } from '../ipvs/layouts.js';
 import { asking, CONNECTIONS, nameService } from '../ipvs/names.js';
 import { packOperation, packServiceId, packServiceIds } from '../ipvs/operations.js';
-import { PACKING } from '../ipvs/packing.js';
 import { readDaemon, readServer, readService } from '../ipvs/records.js';
 import {
   type ConnectionFilter,
-  FLUSH_CONFIRMATION,
   type Ipvs,
   type IpvsCapabilities,
   type IpvsConnection,
   type IpvsCounters,
-  type IpvsFlushOptions,
   type IpvsInfo,
   type IpvsOperation,
   type IpvsRates,
   type IpvsTimeouts,
-  type IpvsTimeoutsInput,
   type RealServer,
-  type RealServerIdInput,
-  type RealServerInput,
   SCHEDULERS,
   type SyncDaemon,
-  type SyncDaemonInput,
-  type SyncDaemonState,
   type VirtualService,
   type VirtualServiceId,
-  type VirtualServiceInput,
   type VirtualServiceState,
 } from '../ipvs/types.js';
-import { checkConfirmation } from '../shared/confirmation.js';
+import { IpvsVerbs } from '../ipvs/verbs.js';
 import { RecordReader } from '../shared/records/recordReader.js';
-import type { CallOptions, Listing, OperationResult } from '../shared/types.js';
+import type { CallOptions, Listing } from '../shared/types.js';
+import { withVerbs } from '../shared/verbs.js';
 import { FakeClient } from './client.js';
 
 const { EEXIST, EINVAL, ENODEV, ENOENT, ESRCH } = constants.errno;
@@ -59,7 +51,7 @@ interface Held {
 }
 
 /** A fake of IPVS. Lists virtual services and real servers in the order in which they were added. */
-export class FakeIpvs extends FakeClient<IpvsOperation> implements Ipvs {
+export class FakeIpvs extends withVerbs(FakeClient<IpvsOperation>, IpvsVerbs) implements Ipvs {
   /** Active connections by real server, `address:port`, for tests to set; none by default. */
   readonly activeConnections = new Map<string, number>();
   /** Counters by name, `tcp 10.96.0.1:443` or `tcp 10.96.0.1:443 -> 10.0.0.4:6443`, for tests to set; 0 by default. */
@@ -78,84 +70,30 @@ export class FakeIpvs extends FakeClient<IpvsOperation> implements Ipvs {
   #timeouts: IpvsTimeouts = { tcp: 900, tcpFin: 120, udp: 300 };
   readonly #held = new Map<string, Held>();
   readonly #daemons = new Map<SyncDaemon['state'], SyncDaemon>();
-  readonly #act = (operation: IpvsOperation) => this.#do(operation);
 
   list(options?: CallOptions): Promise<VirtualServiceState[]> {
-    return this.read(
-      asking('list'),
-      () => [...this.#held.values()].map((held) => this.#stateOf(held)),
-      options,
-    );
+    const read = () => [...this.#held.values()].map((held) => this.#stateOf(held));
+    return this.read(asking('list'), read, options);
   }
 
   listServices(options?: CallOptions): Promise<VirtualService[]> {
-    return this.read(
-      asking('listServices'),
-      () => [...this.#held.values()].map(({ service }) => service),
-      options,
-    );
+    const read = () => [...this.#held.values()].map(({ service }) => service);
+    return this.read(asking('listServices'), read, options);
   }
 
   async listRealServers(ids: readonly VirtualServiceId[], options?: CallOptions): Promise<RealServer[][]> {
     packServiceIds(ids, 'ipvs.listRealServers');
-    return this.read(
-      asking('listRealServers'),
-      () => ids.map((id) => [...(this.#held.get(keyOf(id))?.realServers.values() ?? [])]),
-      options,
-    );
+    const read = () => ids.map((id) => [...(this.#held.get(keyOf(id))?.realServers.values() ?? [])]);
+    return this.read(asking('listRealServers'), read, options);
   }
 
   async get(id: VirtualServiceId, options?: CallOptions): Promise<VirtualServiceState | undefined> {
     packServiceId(id, 'ipvs.get');
-    return this.read(
-      asking('get', nameService(id)),
-      () => {
-        const held = this.#held.get(keyOf(id));
-        return held && this.#stateOf(held);
-      },
-      options,
-    );
-  }
-
-  add(service: VirtualServiceInput, options?: CallOptions): Promise<void> {
-    return this.#change({ do: 'addService', service }, options);
-  }
-
-  update(service: VirtualServiceInput, options?: CallOptions): Promise<void> {
-    return this.#change({ do: 'updateService', service }, options);
-  }
-
-  delete(id: VirtualServiceId, options?: CallOptions): Promise<void> {
-    return this.#change({ do: 'deleteService', service: id }, options);
-  }
-
-  addRealServer(id: VirtualServiceId, realServer: RealServerInput, options?: CallOptions): Promise<void> {
-    return this.#change({ do: 'addRealServer', service: id, realServer }, options);
-  }
-
-  updateRealServer(id: VirtualServiceId, realServer: RealServerInput, options?: CallOptions): Promise<void> {
-    return this.#change({ do: 'updateRealServer', service: id, realServer }, options);
-  }
-
-  deleteRealServer(
-    id: VirtualServiceId,
-    realServer: RealServerIdInput,
-    options?: CallOptions,
-  ): Promise<void> {
-    return this.#change({ do: 'deleteRealServer', service: id, realServer }, options);
-  }
-
-  apply(operations: readonly IpvsOperation[], options?: CallOptions): Promise<OperationResult[]> {
-    return this.applyAll(operations, PACKING, this.#act, options);
-  }
-
-  zero(id?: VirtualServiceId, options?: CallOptions): Promise<void> {
-    return this.#change({ do: 'zero', service: id }, options);
-  }
-
-  async flush(options: IpvsFlushOptions): Promise<void> {
-    checkConfirmation('ipvs.flush', FLUSH_CONFIRMATION, options);
-    await this.#change({ do: 'flush', confirm: FLUSH_CONFIRMATION }, { signal: options.signal });
+    const read = () => {
+      const held = this.#held.get(keyOf(id));
+      return held && this.#stateOf(held);
+    };
+    return this.read(asking('get', nameService(id)), read, options);
   }
 
   info(options?: CallOptions): Promise<IpvsInfo> {
@@ -166,20 +104,8 @@ export class FakeIpvs extends FakeClient<IpvsOperation> implements Ipvs {
     return this.read(asking('timeouts'), () => this.#timeouts, options);
   }
 
-  setTimeouts(timeouts: IpvsTimeoutsInput, options?: CallOptions): Promise<void> {
-    return this.#change({ do: 'setTimeouts', timeouts }, options);
-  }
-
   listDaemons(options?: CallOptions): Promise<SyncDaemon[]> {
     return this.read(asking('listDaemons'), () => [...this.#daemons.values()], options);
-  }
-
-  startDaemon(daemon: SyncDaemonInput, options?: CallOptions): Promise<void> {
-    return this.#change({ do: 'startDaemon', daemon }, options);
-  }
-
-  stopDaemon(state: SyncDaemonState, options?: CallOptions): Promise<void> {
-    return this.#change({ do: 'stopDaemon', state }, options);
   }
 
   connections(filter: ConnectionFilter = {}, options?: CallOptions): Listing<IpvsConnection> {
@@ -216,10 +142,6 @@ export class FakeIpvs extends FakeClient<IpvsOperation> implements Ipvs {
     );
   }
 
-  #change(operation: IpvsOperation, options?: CallOptions): Promise<void> {
-    return this.applyOne(operation, PACKING, this.#act, options);
-  }
-
   #stateOf({ service, realServers }: Held): VirtualServiceState {
     const name = nameService(service);
     return {
@@ -239,7 +161,7 @@ export class FakeIpvs extends FakeClient<IpvsOperation> implements Ipvs {
     return { counters: this.counters.get(name) ?? NO_COUNTERS, rates: this.rates.get(name) ?? NO_RATES };
   }
 
-  #do(operation: IpvsOperation): number | undefined {
+  protected act(operation: IpvsOperation): number | undefined {
     switch (operation.do) {
       case 'flush':
         this.#held.clear();

@@ -11,12 +11,9 @@ import type {
   NetlinkProtocol,
   NetlinkRequest,
 } from '../netlink/types.js';
-import { invalidOperation } from '../shared/arguments.js';
-import { checkBatch } from '../shared/batch.js';
-import { type Attempt, toNetlinkError } from '../shared/failures.js';
-import { reported } from '../shared/reported.js';
+import type { Attempt } from '../shared/failures.js';
 import type { CallOptions, EventStream, Listing, OperationResult, WatchOptions } from '../shared/types.js';
-import { FakeClient } from './client.js';
+import { FakeClient, refusalError } from './client.js';
 import { FakeEvents } from './events.js';
 
 const { ENOENT, EOPNOTSUPP } = constants.errno;
@@ -49,15 +46,16 @@ export class FakeNetlink extends FakeClient<NetlinkRequest> implements Netlink {
     const attempt = { operation: 'netlink.resolveFamily', target: name };
     checkFamilyName(name, attempt.operation);
     checkNamed(this.#protocol, name, attempt.operation);
-    return this.read(attempt, () => this.families.get(name) ?? refuse(ENOENT, attempt), options);
+    const find = () => {
+      const family = this.families.get(name);
+      if (!family) throw refusalError(ENOENT, attempt);
+      return family;
+    };
+    return this.read(attempt, find, options);
   }
 
-  async send(messages: readonly NetlinkRequest[], options: CallOptions = {}): Promise<OperationResult[]> {
-    const attempt = { operation: 'netlink.send' };
-    checkBatch(messages, NAMING);
-    return reported<NetlinkRequest, OperationResult>(this, messages, NAMING.nameOf, () =>
-      this.open(attempt, () => Array.from(messages, (each) => this.#sendOne(each)), options),
-    );
+  send(messages: readonly NetlinkRequest[], options?: CallOptions): Promise<OperationResult[]> {
+    return this.sendAll(messages, NAMING, new MessageWriter(0, this.#protocol), options);
   }
 
   async query(request: NetlinkRequest, options?: CallOptions): Promise<NetlinkMessage[]> {
@@ -77,20 +75,15 @@ export class FakeNetlink extends FakeClient<NetlinkRequest> implements Netlink {
     return this.events.stream('netlink.watch', options, this.closed);
   }
 
-  #sendOne(message: NetlinkRequest): OperationResult {
-    const attempt = NAMING.attempt(message);
-    const broken = new MessageWriter(0, this.#protocol).write(message);
-    if (broken) return invalidOperation(attempt, broken);
-    const fault = this.fault(attempt.operation, attempt.target ?? '');
-    if (fault) return fault;
+  protected act(message: NetlinkRequest): number | undefined {
     const answer = this.#receive(message, 0);
-    if (typeof answer !== 'number') return undefined;
-    return toNetlinkError({ errno: answer, code: '', message: '' }, attempt);
+    return typeof answer === 'number' ? answer : undefined;
   }
 
   #answer(request: NetlinkRequest, flags: number, attempt: Attempt): readonly NetlinkMessage[] {
     const answer = this.#receive(request, flags);
-    return typeof answer === 'number' ? refuse(answer, attempt) : answer;
+    if (typeof answer === 'number') throw refusalError(answer, attempt);
+    return answer;
   }
 
   #receive(request: NetlinkRequest, added: number): readonly NetlinkMessage[] | number {
@@ -99,8 +92,4 @@ export class FakeNetlink extends FakeClient<NetlinkRequest> implements Netlink {
     this.sent.push(received);
     return this.answer(received);
   }
-}
-
-function refuse(errno: number, attempt: Attempt): never {
-  throw toNetlinkError({ errno, code: '', message: '' }, attempt);
 }

@@ -3,18 +3,17 @@ import { constants } from 'node:os';
 import type { Family } from '../../net/address.js';
 import { checkNameOfLink } from '../rtnetlink/fields.js';
 import { encodeGetLink } from '../rtnetlink/links/write.js';
-import type { MessageWriter } from '../rtnetlink/message.js';
+import { checkedMessage } from '../rtnetlink/message.js';
 import { attemptToRead, describeLink, describeNeighbour } from '../rtnetlink/names.js';
 import { encodeGetNeighbour, encodeListNeighbours } from '../rtnetlink/neighbours/codec.js';
-import { addLinkOperation, PACKING } from '../rtnetlink/packing.js';
 import { encodeGetRoute, encodeListRoutes } from '../rtnetlink/routes/query.js';
 import { passes } from '../rtnetlink/routes/read.js';
 import { encodeListRules } from '../rtnetlink/rules/codec.js';
 import type * as types from '../rtnetlink/types.js';
-import { findKindsFault } from '../rtnetlink/watch.js';
-import { argumentError, checkOptions } from '../shared/arguments.js';
-import type { Attempt } from '../shared/failures.js';
-import type { CallOptions, EventStream, Listing, OperationResult } from '../shared/types.js';
+import { RtnetlinkVerbs } from '../rtnetlink/verbs.js';
+import { checkWatch } from '../rtnetlink/watch.js';
+import type { CallOptions, EventStream, Listing } from '../shared/types.js';
+import { withVerbs } from '../shared/verbs.js';
 import { FakeClient, type Refusal, refusalError } from './client.js';
 import { FakeEvents } from './events.js';
 import { FakeAddresses } from './rtnetlink/addresses.js';
@@ -32,7 +31,10 @@ type Operation = types.RtnetlinkOperation;
  * A fake of a new network namespace, which has `lo` and the rules of every namespace. A link that is moved to another namespace
  * is gone, and one that is created in another is not here.
  */
-export class FakeRtnetlink extends FakeClient<types.RtnetlinkOperation> implements types.Rtnetlink {
+export class FakeRtnetlink
+  extends withVerbs(FakeClient<types.RtnetlinkOperation>, RtnetlinkVerbs)
+  implements types.Rtnetlink
+{
   /** Kinds of links that this kernel has; others are refused with EOPNOTSUPP. */
   readonly kinds = new Set<string>(KINDS);
   /** Notifications of changes, for every `watch()`. A test may add others, or lose some. */
@@ -53,37 +55,16 @@ export class FakeRtnetlink extends FakeClient<types.RtnetlinkOperation> implemen
   readonly #neighbours = new FakeNeighbours((neighbour, deleted) =>
     this.events.emit({ kind: 'neighbour', deleted, neighbour }),
   );
-  readonly #act = (operation: Operation) => this.#do(operation);
 
   listLinks(options?: CallOptions): Promise<types.Link[]> {
-    return this.read(
-      attemptToRead('listLinks'),
-      () => this.#links.list().map((link) => ({ ...link })),
-      options,
-    );
+    const read = () => this.#links.list().map((link) => ({ ...link }));
+    return this.read(attemptToRead('listLinks'), read, options);
   }
 
   async getLink(link: types.LinkReference, options?: CallOptions): Promise<types.Link | undefined> {
     const attempt = attemptToRead('getLink', describeLink(link));
-    check(encodeGetLink(link), attempt);
+    checkedMessage(encodeGetLink(link), attempt);
     return this.read(attempt, () => copyOf(this.#links.get(link)), options);
-  }
-
-  addLink(
-    name: string,
-    kind: string,
-    settings?: types.NewLinkSettings,
-    options?: CallOptions,
-  ): Promise<void> {
-    return this.#apply(addLinkOperation(name, kind, settings), options);
-  }
-
-  setLink(link: types.LinkReference, settings: types.LinkSettings, options?: CallOptions): Promise<void> {
-    return this.#apply({ do: 'setLink', link, settings }, options);
-  }
-
-  deleteLink(link: types.LinkReference, options?: CallOptions): Promise<void> {
-    return this.#apply({ do: 'deleteLink', link }, options);
   }
 
   async listAddresses(link?: string, options?: CallOptions): Promise<types.LinkAddress[]> {
@@ -96,21 +77,9 @@ export class FakeRtnetlink extends FakeClient<types.RtnetlinkOperation> implemen
     return this.read(attempt, read, options);
   }
 
-  addAddress(address: types.NewLinkAddress, options?: CallOptions): Promise<void> {
-    return this.#apply({ do: 'addAddress', address }, options);
-  }
-
-  replaceAddress(address: types.NewLinkAddress, options?: CallOptions): Promise<void> {
-    return this.#apply({ do: 'replaceAddress', address }, options);
-  }
-
-  deleteAddress(address: types.LinkAddressId, options?: CallOptions): Promise<void> {
-    return this.#apply({ do: 'deleteAddress', address }, options);
-  }
-
   listRoutes(filter: types.RouteFilter = {}, options?: CallOptions): Listing<types.Route> {
     const attempt = attemptToRead('listRoutes', describeLink(filter?.link));
-    check(encodeListRoutes(filter), attempt);
+    checkedMessage(encodeListRoutes(filter), attempt);
     const { link } = filter;
     const read = () => {
       if (link !== undefined && !this.#links.get(link)) throw refusalError(ENODEV, attempt);
@@ -123,7 +92,7 @@ export class FakeRtnetlink extends FakeClient<types.RtnetlinkOperation> implemen
 
   async getRoute(address: string, query?: types.RouteQuery, options?: CallOptions): Promise<types.Route> {
     const attempt = attemptToRead('getRoute', address);
-    check(encodeGetRoute(address, query), attempt);
+    checkedMessage(encodeGetRoute(address, query), attempt);
     const read = () => {
       for (const link of [query?.inputLink, query?.outputLink]) {
         if (link !== undefined && !this.#links.get(link)) throw refusalError(ENODEV, attempt);
@@ -135,43 +104,15 @@ export class FakeRtnetlink extends FakeClient<types.RtnetlinkOperation> implemen
     return this.read(attempt, read, options);
   }
 
-  addRoute(route: types.NewRoute, options?: CallOptions): Promise<void> {
-    return this.#apply({ do: 'addRoute', route }, options);
-  }
-
-  changeRoute(route: types.NewRoute, options?: CallOptions): Promise<void> {
-    return this.#apply({ do: 'changeRoute', route }, options);
-  }
-
-  replaceRoute(route: types.NewRoute, options?: CallOptions): Promise<void> {
-    return this.#apply({ do: 'replaceRoute', route }, options);
-  }
-
-  appendRoute(route: types.NewRoute, options?: CallOptions): Promise<void> {
-    return this.#apply({ do: 'appendRoute', route }, options);
-  }
-
-  deleteRoute(route: types.NewRoute, options?: CallOptions): Promise<void> {
-    return this.#apply({ do: 'deleteRoute', route }, options);
-  }
-
   async listRules(family?: Family, options?: CallOptions): Promise<types.Rule[]> {
     const attempt = attemptToRead('listRules');
-    check(encodeListRules(family), attempt);
+    checkedMessage(encodeListRules(family), attempt);
     return this.read(attempt, () => this.#routes.rules(family), options);
-  }
-
-  addRule(rule: types.NewRule, options?: CallOptions): Promise<void> {
-    return this.#apply({ do: 'addRule', rule }, options);
-  }
-
-  deleteRule(rule: types.RuleName, options?: CallOptions): Promise<void> {
-    return this.#apply({ do: 'deleteRule', rule }, options);
   }
 
   listNeighbours(filter: types.NeighbourFilter = {}, options?: CallOptions): Listing<types.Neighbour> {
     const attempt = attemptToRead('listNeighbours', describeLink(filter?.link));
-    check(encodeListNeighbours(filter), attempt);
+    checkedMessage(encodeListNeighbours(filter), attempt);
     const { link, family, proxy = false } = filter;
     const read = () => {
       if (link !== undefined && !this.#links.get(link)) throw refusalError(ENODEV, attempt);
@@ -185,7 +126,7 @@ export class FakeRtnetlink extends FakeClient<types.RtnetlinkOperation> implemen
 
   async getNeighbour(id: types.NeighbourId, options?: CallOptions): Promise<types.Neighbour | undefined> {
     const attempt = attemptToRead('getNeighbour', describeNeighbour(id));
-    check(encodeGetNeighbour(id), attempt);
+    checkedMessage(encodeGetNeighbour(id), attempt);
     const read = () => {
       if (!this.#links.get(id.link)) throw refusalError(ENODEV, attempt);
       return this.#neighbours.get(id);
@@ -193,32 +134,9 @@ export class FakeRtnetlink extends FakeClient<types.RtnetlinkOperation> implemen
     return this.read(attempt, read, options);
   }
 
-  addNeighbour(neighbour: types.NewNeighbour, options?: CallOptions): Promise<void> {
-    return this.#apply({ do: 'addNeighbour', neighbour }, options);
-  }
-
-  changeNeighbour(neighbour: types.NewNeighbour, options?: CallOptions): Promise<void> {
-    return this.#apply({ do: 'changeNeighbour', neighbour }, options);
-  }
-
-  replaceNeighbour(neighbour: types.NewNeighbour, options?: CallOptions): Promise<void> {
-    return this.#apply({ do: 'replaceNeighbour', neighbour }, options);
-  }
-
-  deleteNeighbour(neighbour: types.NeighbourId, options?: CallOptions): Promise<void> {
-    return this.#apply({ do: 'deleteNeighbour', neighbour }, options);
-  }
-
-  apply(operations: readonly types.RtnetlinkOperation[], options?: CallOptions): Promise<OperationResult[]> {
-    return this.applyAll(operations, PACKING, this.#act, options);
-  }
-
   watch(options: types.RtnetlinkWatchOptions = {}): EventStream<types.RtnetlinkEvent> {
-    checkOptions('rtnetlink.watch', options);
-    const { kinds, ...watching } = options;
-    const fault = kinds === undefined ? undefined : findKindsFault(kinds);
-    if (fault) throw argumentError('rtnetlink.watch', fault);
-    const wanted = (event: types.RtnetlinkEvent) => kinds?.includes(event.kind) ?? true;
+    const { kinds, ...watching } = checkWatch(options);
+    const wanted = ({ kind }: types.RtnetlinkEvent) => kinds.includes(kind);
     return this.events.stream('rtnetlink.watch', watching, this.closed, wanted);
   }
 
@@ -250,11 +168,10 @@ export class FakeRtnetlink extends FakeClient<types.RtnetlinkOperation> implemen
     return this.#neighbours.list().map(dumpNeighbour).join('');
   }
 
-  #apply(operation: Operation, options?: CallOptions): Promise<void> {
-    return this.applyOne(operation, PACKING, this.#act, options);
-  }
-
-  #do(operation: Operation): Refusal | undefined {
+  protected act(operation: types.RtnetlinkOperation): Refusal | undefined {
+    if ('route' in operation) return this.#routes.write(verb(operation.do, 'Route'), operation.route);
+    if ('neighbour' in operation) return this.#doNeighbour(operation);
+    if ('address' in operation) return this.#doAddress(operation);
     switch (operation.do) {
       case 'addLink':
         return this.#links.add(operation.name, operation.kind, operation.settings);
@@ -262,59 +179,30 @@ export class FakeRtnetlink extends FakeClient<types.RtnetlinkOperation> implemen
         return this.#links.set(operation.link, operation.settings);
       case 'deleteLink':
         return this.#links.delete(operation.link ?? operation.name);
-      case 'addAddress':
-      case 'replaceAddress':
-      case 'deleteAddress':
-        return this.#doAddress(operation);
       case 'addRule':
         return this.#routes.addRule(operation.rule);
       case 'deleteRule':
         return this.#routes.deleteRule(operation.rule);
-      case 'addRoute':
-        return this.#routes.write('add', operation.route);
-      case 'changeRoute':
-        return this.#routes.write('change', operation.route);
-      case 'replaceRoute':
-        return this.#routes.write('replace', operation.route);
-      case 'appendRoute':
-        return this.#routes.write('append', operation.route);
-      case 'deleteRoute':
-        return this.#routes.write('delete', operation.route);
-      default:
-        return this.#doNeighbour(operation);
     }
   }
 
-  #doAddress(operation: Extract<Operation, { readonly do: `${string}Address` }>): Refusal | undefined {
+  #doAddress(operation: Extract<Operation, { readonly address: unknown }>): Refusal | undefined {
     const link = this.#links.get(operation.address.link);
     if (!link) return noLink(operation.address.link);
     const addresses = this.#addressesOf(link);
-    switch (operation.do) {
-      case 'addAddress':
-        return addresses.write('add', operation.address);
-      case 'replaceAddress':
-        return addresses.write('replace', operation.address);
-      case 'deleteAddress': {
-        const errno = addresses.delete(operation.address);
-        this.#routes.prune();
-        return errno;
-      }
+    if (operation.do !== 'deleteAddress') {
+      return addresses.write(verb(operation.do, 'Address'), operation.address);
     }
+    const errno = addresses.delete(operation.address);
+    this.#routes.prune();
+    return errno;
   }
 
-  #doNeighbour(operation: Extract<Operation, { readonly do: `${string}Neighbour` }>): Refusal | undefined {
+  #doNeighbour(operation: Extract<Operation, { readonly neighbour: unknown }>): Refusal | undefined {
     const { link } = operation.neighbour;
     if (!this.#links.get(link)) return noLink(link);
-    switch (operation.do) {
-      case 'addNeighbour':
-        return this.#neighbours.write('add', operation.neighbour);
-      case 'changeNeighbour':
-        return this.#neighbours.write('change', operation.neighbour);
-      case 'replaceNeighbour':
-        return this.#neighbours.write('replace', operation.neighbour);
-      case 'deleteNeighbour':
-        return this.#neighbours.delete(operation.neighbour);
-    }
+    if (operation.do === 'deleteNeighbour') return this.#neighbours.delete(operation.neighbour);
+    return this.#neighbours.write(verb(operation.do, 'Neighbour'), operation.neighbour);
   }
 
   #linkChanged(link: types.Link, deleted: boolean): void {
@@ -345,11 +233,13 @@ export class FakeRtnetlink extends FakeClient<types.RtnetlinkOperation> implemen
   }
 }
 
-/** Throws the error of an invalid argument, as the real client does. */
-function check({ check: { fault } }: MessageWriter, { operation }: Attempt): void {
-  if (fault) throw argumentError(operation, fault);
-}
-
 function copyOf(link: types.Link | undefined): types.Link | undefined {
   return link && { ...link };
+}
+
+type VerbOf<Name, Kind extends string> = Name extends `${infer Verb}${Kind}` ? Verb : never;
+
+/** `addRoute` → `add`. */
+function verb<Name extends string, Kind extends string>(name: Name, kind: Kind): VerbOf<Name, Kind> {
+  return name.slice(0, -kind.length) as VerbOf<Name, Kind>;
 }

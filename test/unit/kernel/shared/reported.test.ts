@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { NetlinkError } from '../../../../src/errors.js';
-import { PACKING } from '../../../../src/kernel/ipset/packing.js';
 import type { IpsetOperation } from '../../../../src/kernel/ipset/types.js';
+import { PACKING } from '../../../../src/kernel/ipset/verbs.js';
 import type { NativeClient, NativeFailure } from '../../../../src/kernel/shared/addon.js';
 import { applyAll, applyOne } from '../../../../src/kernel/shared/batch.js';
 import { Calls } from '../../../../src/kernel/shared/calls.js';

@@ -12,8 +12,9 @@ import {
   type IpvsKernel,
 } from '../src/index.js';
 import { restoreInput } from '../src/kernel/iptables/index.js';
+import { operationsOf, realServersOf } from '../src/kernel/ipvs/values/serverLists.js';
 import type { OpenedMode } from '../src/modes/shared/open/definition.js';
-import type { Family } from '../src/net/address.js';
+import { type Family, familyOf } from '../src/net/address.js';
 import { NO_IPVS } from './phases.js';
 
 /** The kernel of a proxy. iptables mode needs neither IPVS nor ipset. */
@@ -54,7 +55,8 @@ export function emptyKernel(): IpvsKernel {
   return {
     ipvs: {
       listServices: async () => [],
-      listRealServers: async (services) => services.map(() => []),
+      listServers: async (services) => services.map(({ address }) => realServersOf(familyOf(address), [])),
+      applyChanges: (parts) => accept(parts.flatMap(operationsOf)),
       get: async () => undefined,
       apply: accept,
       timeouts: async () => ({ tcp: 0, tcpFin: 0, udp: 0 }),

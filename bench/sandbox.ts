@@ -9,7 +9,6 @@ import { openIpset } from '../src/kernel/ipset/index.js';
 import type { Ipset } from '../src/kernel/ipset/types.js';
 import { type IptablesClient, openIptables } from '../src/kernel/iptables/index.js';
 import { openIpvs } from '../src/kernel/ipvs/index.js';
-import type { Ipvs } from '../src/kernel/ipvs/types.js';
 import { openNetlink } from '../src/kernel/netlink/index.js';
 import type { Sysctl } from '../src/kernel/sysctl/index.js';
 import { type HostKernel, openHostKernel } from '../src/modes/shared/open/hostKernel.js';
@@ -17,6 +16,8 @@ import { loadModule } from '../src/modes/shared/open/loadModules.js';
 import { loadBenchAddon } from './addon.js';
 import { NODE_ADDRESS } from './cluster.js';
 import type { KernelNumbers, Workload } from './phases.js';
+
+type Ipvs = Awaited<ReturnType<typeof openIpvs>>;
 
 /** The link of the virtual addresses: kube-proxy's name. */
 export const VIRTUAL_LINK = 'kube-ipvs0';

@@ -4,6 +4,7 @@ import { afterEach, describe } from 'node:test';
 import { openIpvs } from '../../src/kernel/ipvs/index.js';
 import { openRtnetlink } from '../../src/kernel/rtnetlink/index.js';
 import { ipvsContract } from '../support/contract/ipvs.js';
+import { serverListsContract } from '../support/contract/ipvsServerLists.js';
 import { rtnetlinkContract } from '../support/contract/rtnetlink.js';
 import { rtnetlinkStatesContract } from '../support/contract/rtnetlinkStates.js';
 import { emptyNamespaces } from '../support/namespaces/netns.js';
@@ -11,8 +12,11 @@ import { emptyNamespaces } from '../support/namespaces/netns.js';
 const namespaces = emptyNamespaces();
 afterEach(() => namespaces.remove());
 
-describe('IPVS', () =>
-  ipvsContract(async () => namespaces.keep(await openIpvs({ netns: namespaces.add('up') }))));
+describe('IPVS', () => {
+  const open = async () => namespaces.keep(await openIpvs({ netns: namespaces.add('up') }));
+  ipvsContract(open);
+  serverListsContract(open);
+});
 describe('rtnetlink', () => {
   rtnetlinkContract(async () => namespaces.keep(await openRtnetlink({ netns: namespaces.add() })), 'dummy');
   rtnetlinkStatesContract(async () => namespaces.keep(await openRtnetlink({ netns: namespaces.add() })));

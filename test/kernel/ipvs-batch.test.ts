@@ -3,14 +3,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type IpvsOperation, type OperationResult, openIpvs } from '../../src/kernel/ipvs/index.js';
-import {
-  listsOf,
-  noChange,
-  realServersOf,
-  type ServiceChange,
-} from '../../src/kernel/ipvs/values/serverLists.js';
-import { familyOf } from '../../src/net/address.js';
-import { AddressPorts } from '../../src/net/addressPorts.js';
 import { ipvsNamespace } from '../support/namespaces/ipvsNamespace.js';
 import { additions, server, service } from '../support/tables/ipvs.js';
 
@@ -148,51 +140,4 @@ test('a listing while another client writes has no service twice', async () => {
   await writing;
   writer.close();
   assert.equal((await ipvs.list()).length, 300);
-});
-
-test('lists of real servers have what the verbs list, and change what the verbs change', async () => {
-  const lists = listsOf(ipvs);
-  const ids = [
-    { address: '10.101.0.1', port: 80, protocol: 'tcp' },
-    { address: 'fd00::101', port: 80, protocol: 'tcp' },
-  ] as const;
-  for (const id of ids) {
-    const four = id.address === '10.101.0.1';
-    const texts = Array.from({ length: 300 }, (_, i) =>
-      four ? `10.0.${i >> 8}.${i & 255}:80` : `[fd00::${i}]:80`,
-    );
-    const added = AddressPorts.ofTexts(four ? 4 : 6, texts) ?? assert.fail();
-    const settings = { ...id, scheduler: 'rr', schedulerFlags: [], onePacket: false };
-    const address = four ? '10.9.0.1' : 'fd00:9::1';
-    const draining = { ...server({ address, port: 7 }), weight: 0, upperThreshold: 0, lowerThreshold: 0 };
-    const others = [{ do: 'addRealServer', realServer: { ...draining, forwarding: 'masquerade' } }] as const;
-    const change: ServiceChange = { ...noChange(settings), verb: 'addService', added, others };
-    const parts = [
-      { change, from: 0, to: 100 },
-      { change, from: 100, to: 302 },
-    ];
-    assert.deepEqual(codes(await lists.applyChanges(parts)), new Array(302).fill(undefined));
-    await ipvs.addRealServer(id, { address: 'fd00:8::1', port: 8, forwarding: 'tunnel' });
-    await ipvs.addRealServer(id, { address: '10.8.0.1', port: 8, forwarding: 'tunnel' });
-  }
-  const missing = { ...ids[0], port: 81 };
-  const [four, six, none] = await lists.listServers([...ids, missing]);
-  assert.deepEqual([four?.realServers.size, six?.realServers.size, none?.realServers.size], [300, 300, 0]);
-  assert.deepEqual([...(four?.others?.keys() ?? [])].sort(), ['10.8.0.1:8', '10.9.0.1:7', '[fd00:8::1]:8']);
-  assert.equal(six?.others?.get('[fd00:9::1]:7')?.weight, 0);
-  const listed = await ipvs.listRealServers(ids);
-  assert.deepEqual(
-    [four, six],
-    ids.map(({ address }, i) => realServersOf(familyOf(address), listed[i] ?? [])),
-  );
-  const deleted = four?.realServers ?? assert.fail();
-  const settings = { ...ids[0], scheduler: 'rr', schedulerFlags: [], onePacket: false };
-  const change = { ...noChange(settings), deleted };
-  assert.deepEqual(
-    codes(await lists.applyChanges([{ change, from: 0, to: 300 }])),
-    new Array(300).fill(undefined),
-  );
-  const again = await lists.applyChanges([{ change, from: 298, to: 300 }]);
-  assert.deepEqual(codes(again), ['ENOENT', 'ENOENT']);
-  assert.equal((await ipvs.listRealServers([ids[0]]))[0]?.length, 3);
 });

@@ -54,7 +54,7 @@ export * from './types.js';
  * `ENOENT` when `options.netns` is missing, `EINVAL` when it is not a network namespace, and `EPERM` without CAP_SYS_ADMIN, which
  * it needs. The hint names the reason.
  */
-export async function openIpvs(options: OpenOptions = {}): Promise<Ipvs> {
+export async function openIpvs(options: OpenOptions = {}): Promise<Ipvs & ServerLists> {
   const native = new (loadAddon().IpvsClient)();
   return new IpvsClient(await openCalls(native, options, asking('open')));
 }

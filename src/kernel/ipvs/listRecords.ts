@@ -67,7 +67,7 @@ export function applyParts<Client extends NativeClient>(
 }
 
 /** The records and the results of a batch. */
-class PartsBatch implements ReportedBatch<IpvsOperation> {
+export class PartsBatch implements ReportedBatch<IpvsOperation> {
   readonly results: OperationResult[] = [];
   readonly #parts: readonly ChangePart[];
   readonly #writer: RecordWriter;

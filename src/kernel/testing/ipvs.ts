@@ -3,11 +3,13 @@ import { constants } from 'node:os';
 import { familyOf, joinHostPort } from '../../net/address.js';
 import { packFilter } from '../ipvs/connections.js';
 import { formatRules } from '../ipvs/formatRules.js';
-import { OPERATION } from '../ipvs/layouts.js';
+import { OPERATION, VERB } from '../ipvs/layouts.js';
+import { PartsBatch } from '../ipvs/listRecords.js';
 import { asking, CONNECTIONS, nameService } from '../ipvs/names.js';
 import { packOperation, packServiceId, packServiceIds } from '../ipvs/operations.js';
 import { readDaemon, readServer, readService } from '../ipvs/records.js';
 import {
+  type AddressId,
   type ConnectionFilter,
   type Ipvs,
   type IpvsCapabilities,
@@ -24,9 +26,15 @@ import {
   type VirtualServiceId,
   type VirtualServiceState,
 } from '../ipvs/types.js';
+import {
+  type ChangePart,
+  type RealServers,
+  realServersOf,
+  type ServerLists,
+} from '../ipvs/values/serverLists.js';
 import { IpvsVerbs } from '../ipvs/verbs.js';
 import { RecordReader } from '../shared/records/recordReader.js';
-import type { CallOptions, Listing } from '../shared/types.js';
+import type { CallOptions, Listing, OperationResult } from '../shared/types.js';
 import { withVerbs } from '../shared/verbs.js';
 import { FakeClient } from './client.js';
 
@@ -42,6 +50,9 @@ const NO_COUNTERS: IpvsCounters = {
 const NO_RATES: IpvsRates = { connections: 0, inPackets: 0, outPackets: 0, inBytes: 0, outBytes: 0 };
 const INFO: IpvsInfo = { version: '1.2.1', connectionTableSize: 4096 };
 
+/** The verbs of records by their numbers. */
+const VERBS = new Map(Object.entries(VERB.numbers).map(([verb, number]) => [number, verb]));
+
 /** An operation on virtual services or real servers. */
 type ServiceOperation = Extract<IpvsOperation, { service: unknown }>;
 
@@ -51,7 +62,7 @@ interface Held {
 }
 
 /** A fake of IPVS. Lists virtual services and real servers in the order in which they were added. */
-export class FakeIpvs extends withVerbs(FakeClient<IpvsOperation>, IpvsVerbs) implements Ipvs {
+export class FakeIpvs extends withVerbs(FakeClient<IpvsOperation>, IpvsVerbs) implements Ipvs, ServerLists {
   /** Active connections by real server, `address:port`, for tests to set; none by default. */
   readonly activeConnections = new Map<string, number>();
   /** Counters by name, `tcp 10.96.0.1:443` or `tcp 10.96.0.1:443 -> 10.0.0.4:6443`, for tests to set; 0 by default. */
@@ -85,6 +96,19 @@ export class FakeIpvs extends withVerbs(FakeClient<IpvsOperation>, IpvsVerbs) im
     packServiceIds(ids, 'ipvs.listRealServers');
     const read = () => ids.map((id) => [...(this.#held.get(keyOf(id))?.realServers.values() ?? [])]);
     return this.read(asking('listRealServers'), read, options);
+  }
+
+  async listServers(ids: readonly AddressId[]): Promise<RealServers[]> {
+    const lists = await this.listRealServers(ids);
+    return ids.map(({ address }, i) => realServersOf(familyOf(address), lists[i] ?? []));
+  }
+
+  /** Reads the records that the real one sends. */
+  async applyChanges(parts: readonly ChangePart[]): Promise<OperationResult[]> {
+    const batch = new PartsBatch(parts);
+    const errors = await this.apply(operationsIn(batch.records()));
+    for (const [record, error] of errors.entries()) if (error) batch.fail(record, () => error);
+    return batch.results;
   }
 
   async get(id: VirtualServiceId, options?: CallOptions): Promise<VirtualServiceState | undefined> {
@@ -269,6 +293,18 @@ export class FakeIpvs extends withVerbs(FakeClient<IpvsOperation>, IpvsVerbs) im
       (persistenceEngine === undefined || this.persistenceEngines.has(persistenceEngine))
     );
   }
+}
+
+/** The operations of records, on virtual services and real servers. */
+function operationsIn(records: Uint8Array): IpvsOperation[] {
+  const operations: IpvsOperation[] = [];
+  for (const reader = new RecordReader(records); reader.hasMore; reader.skip(OPERATION.SIZE)) {
+    const verb = VERBS.get(reader.u8(OPERATION.verb));
+    const service = readService(reader, OPERATION.service);
+    const realServer = verb?.endsWith('Server') && readServer(reader, OPERATION.argument);
+    operations.push({ do: verb, service, ...(realServer && { realServer }) } as IpvsOperation);
+  }
+  return operations;
 }
 
 /** The operation as the kernel gets it: addresses in canonical form, and a value in every field. */

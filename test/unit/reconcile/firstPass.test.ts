@@ -309,7 +309,7 @@ function endingKernel(kernel: FakeKernel, calls: number) {
         if (name === 'restore' && recorder) return recorder;
         const value: unknown = Reflect.get(target, name, target);
         if (typeof value !== 'function') return value;
-        if (name !== 'apply' && name !== 'restore') return value.bind(target);
+        if (name !== 'apply' && name !== 'applyChanges' && name !== 'restore') return value.bind(target);
         return (...args: unknown[]) => {
           if (made++ < calls) return value.apply(target, args);
           end();

@@ -3,7 +3,7 @@
 import { type Family, familyOf, joinHostPort } from '../../../net/address.js';
 import { AddressPorts, AddressPortsBuilder } from '../../../net/addressPorts.js';
 import type { OperationResult } from '../../shared/types.js';
-import type { AddressId, Ipvs, RealServer, RealServerId, VirtualService } from '../types.js';
+import type { AddressId, RealServer, RealServerId, VirtualService } from '../types.js';
 
 /** The real servers of a virtual service. Immutable. */
 export interface RealServers {
@@ -142,23 +142,8 @@ export interface ChangePart {
 export interface ServerLists {
   /** The real servers of each of these virtual services; none for one that does not exist. */
   listServers(ids: readonly AddressId[]): Promise<RealServers[]>;
-  /** Makes changes as one batch. Resolves to one result for each operation, as {@link Ipvs.apply} does. */
+  /** Makes changes as one batch. Resolves to one result for each operation, as `apply()` does. */
   applyChanges(parts: readonly ChangePart[]): Promise<OperationResult[]>;
-}
-
-/** The lists of a client: its own if it has them, else through its verbs. */
-export function listsOf(ipvs: Pick<Ipvs, 'apply' | 'listRealServers'> & Partial<ServerLists>): ServerLists {
-  const { listServers, applyChanges } = ipvs;
-  return {
-    async listServers(ids) {
-      if (listServers) return listServers.call(ipvs, ids);
-      const lists = await ipvs.listRealServers(ids);
-      return ids.map(({ address }, i) => realServersOf(familyOf(address), lists[i] ?? []));
-    },
-    applyChanges(parts) {
-      return applyChanges ? applyChanges.call(ipvs, parts) : ipvs.apply(parts.flatMap(operationsOf));
-    },
-  };
 }
 
 /** The operations of a part. */

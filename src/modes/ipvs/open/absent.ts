@@ -1,5 +1,7 @@
 // The parts of a kernel that has not loaded IPVS or ipset, as they are read for the removal of former state: empty.
 import { NetlinkError } from '../../../errors.js';
+import { operationsOf, realServersOf } from '../../../kernel/ipvs/values/serverLists.js';
+import { familyOf } from '../../../net/address.js';
 import type { IpvsKernel } from '../program/kernel.js';
 
 const absent = (operation: string) =>
@@ -8,7 +10,8 @@ const absent = (operation: string) =>
 /** IPVS of a kernel that has not loaded it: there are no virtual services. Changes fail with `ENOENT`. */
 export const NO_IPVS: IpvsKernel['ipvs'] & { close(): void } = {
   listServices: async () => [],
-  listRealServers: async (ids) => ids.map(() => []),
+  listServers: async (ids) => ids.map(({ address }) => realServersOf(familyOf(address), [])),
+  applyChanges: async (parts) => parts.flatMap(operationsOf).map(() => absent('ipvs.apply')),
   get: async () => undefined,
   apply: async (operations) => operations.map(() => absent('ipvs.apply')),
   timeouts: async () => ({ tcp: 0, tcpFin: 0, udp: 0 }),

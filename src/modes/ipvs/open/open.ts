@@ -2,7 +2,7 @@
 import { release } from 'node:os';
 import { NetlinkError } from '../../../errors.js';
 import { openIpset } from '../../../kernel/ipset/index.js';
-import { type Ipvs, openIpvs } from '../../../kernel/ipvs/index.js';
+import { openIpvs } from '../../../kernel/ipvs/index.js';
 import type { Family } from '../../../net/address.js';
 import { usableFamilies } from '../../iptablesRules/open/families.js';
 import type { FormerState } from '../../mode.js';
@@ -106,7 +106,7 @@ export async function openIpvsKernel(load: boolean) {
 }
 
 /** The netlink family of IPVS exists only while ip_vs is loaded; the kernel does not load it on demand. */
-async function openIpvsWithModule(): Promise<Ipvs> {
+async function openIpvsWithModule(): ReturnType<typeof openIpvs> {
   try {
     return await openIpvs();
   } catch (error) {

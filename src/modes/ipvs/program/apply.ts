@@ -1,7 +1,7 @@
 // Applies operations, in order. Consecutive operations of one phase on the same part of the kernel are one group.
 import { NetlinkError } from '../../../errors.js';
 import type { IpsetOperation } from '../../../kernel/ipset/types.js';
-import { type ChangePart, changeName, listsOf } from '../../../kernel/ipvs/values/serverLists.js';
+import { type ChangePart, changeName } from '../../../kernel/ipvs/values/serverLists.js';
 import type { RtnetlinkOperation } from '../../../kernel/rtnetlink/types.js';
 import type { Family } from '../../../net/address.js';
 import { TimeSlice } from '../../../timeSlice.js';
@@ -53,10 +53,9 @@ class Run {
     const { ipvs, ipset, rtnetlink } = this.#kernel;
     switch (this.#at(start).call.on) {
       case 'ipvs': {
-        const lists = listsOf(ipvs);
         const part: Part<ChangePart> = {
           family: 'ipvs',
-          apply: (parts) => lists.applyChanges(parts),
+          apply: (parts) => ipvs.applyChanges(parts),
           nameOf: ({ change, from }, number) => changeName(change, from + number),
         };
         return this.#send(start, end, part, (call: CallOn<'ipvs'>, from, to) => ({

@@ -2,16 +2,15 @@
 import type { Ipset } from '../../../kernel/ipset/types.js';
 import type { Iptables } from '../../../kernel/iptables/types.js';
 import type { Ipvs } from '../../../kernel/ipvs/types.js';
+import type { ServerLists } from '../../../kernel/ipvs/values/serverLists.js';
 import type { Rtnetlink } from '../../../kernel/rtnetlink/types.js';
 import type { Sysctl } from '../../../kernel/sysctl/index.js';
 import type { HostChange } from '../../../services/types.js';
 
 /** The parts of one network namespace. */
 export interface IpvsKernel {
-  readonly ipvs: Pick<
-    Ipvs,
-    'listServices' | 'listRealServers' | 'get' | 'apply' | 'timeouts' | 'setTimeouts'
-  >;
+  /** What openIpvs() opens, or a FakeIpvs. */
+  readonly ipvs: Pick<Ipvs, 'listServices' | 'get' | 'apply' | 'timeouts' | 'setTimeouts'> & ServerLists;
   readonly ipset: Pick<Ipset, 'list' | 'get' | 'apply'>;
   readonly rtnetlink: Pick<Rtnetlink, 'getLink' | 'listLinks' | 'listAddresses' | 'apply'>;
   readonly iptables: Iptables;

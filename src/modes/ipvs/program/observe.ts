@@ -8,7 +8,7 @@ import type {
 } from '../../../kernel/ipset/types.js';
 import type { Iptables, SavedChain, Table } from '../../../kernel/iptables/types.js';
 import type { AddressId, VirtualService } from '../../../kernel/ipvs/types.js';
-import { listsOf, type RealServers } from '../../../kernel/ipvs/values/serverLists.js';
+import type { RealServers } from '../../../kernel/ipvs/values/serverLists.js';
 import { type Family, familyOf, isLinkLocalIPv6 } from '../../../net/address.js';
 import { ForeignTargets } from '../../iptablesRules/plan/targets.js';
 import { excludedAddresses } from '../plan/excluded.js';
@@ -179,10 +179,9 @@ async function* observeServers(
     (service): service is VirtualService & AddressId =>
       'address' in service && families.includes(familyOf(service.address)),
   );
-  const servers = listsOf(ipvs);
   for (let start = 0; start < services.length; start += SERVICES) {
     const some = services.slice(start, start + SERVICES);
-    const lists = await servers.listServers(some);
+    const lists = await ipvs.listServers(some);
     yield itemMap(some.map((service, i) => serverItem(service, lists[i] as RealServers, isOurs(service))));
   }
 }

@@ -20,6 +20,7 @@ import { conntrackContract } from '../../../support/contract/conntrack.js';
 import { ipsetContract } from '../../../support/contract/ipset.js';
 import { iptablesContract } from '../../../support/contract/iptables.js';
 import { ipvsContract } from '../../../support/contract/ipvs.js';
+import { serverListsContract } from '../../../support/contract/ipvsServerLists.js';
 import { GET_NONE, LINK_TYPE, netlinkContract } from '../../../support/contract/netlink.js';
 import { rtnetlinkContract } from '../../../support/contract/rtnetlink.js';
 import { rtnetlinkObjectsContract } from '../../../support/contract/rtnetlinkObjects.js';
@@ -36,7 +37,10 @@ new FakeKernel() satisfies {
   sysctl: Sysctl;
 };
 
-describe('a fake of IPVS', () => ipvsContract(async () => new FakeIpvs()));
+describe('a fake of IPVS', () => {
+  ipvsContract(async () => new FakeIpvs());
+  serverListsContract(async () => new FakeIpvs());
+});
 describe('a fake of ipset', () => ipsetContract(async () => new FakeIpset()));
 describe('a fake of iptables', () => iptablesContract(async () => new FakeIptables()));
 describe('a fake of rtnetlink', () => {

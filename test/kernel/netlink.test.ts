@@ -13,7 +13,8 @@ import {
   openNetlink,
   readFamily,
 } from '../../src/kernel/netlink/index.js';
-import { NLM_F_DUMP, readMessages } from '../../src/kernel/netlink/messages.js';
+import { readMessages } from '../../src/kernel/netlink/messages.js';
+import { NLM_F_DUMP } from '../../src/kernel/netlink/requestsToList.js';
 import { bytesOf } from '../../src/kernel/netlink/rules.js';
 import { loadAddon } from '../../src/kernel/shared/addon.js';
 import { netlinkContract } from '../support/contract/netlink.js';

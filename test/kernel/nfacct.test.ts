@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { createSocket } from 'node:dgram';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
+import { openNetlink } from '../../src/kernel/netlink/index.js';
 import { openNfacct } from '../../src/kernel/nfacct/index.js';
 import { closeAfter } from '../support/closeAfter.js';
 import { tools } from '../support/namespaces/tools.js';
@@ -30,4 +31,16 @@ test('a counter is created once, counts the packets of a rule, and keeps its num
   assert.deepEqual(await nfacct.get(NAME), { name: NAME, packets: 2n, bytes: 66n });
   assert.equal(await nfacct.add(NAME), undefined);
   assert.equal((await nfacct.get(NAME))?.packets, 2n);
+});
+
+test('one bit of NLM_F_DUMP makes the kernel list, and send() refuses it', async () => {
+  const netlink = closeAfter(await openNetlink({ protocol: 'netfilter' }));
+  const nfacct = closeAfter(await openNfacct());
+  for (const name of ['knp-list-a', 'knp-list-b']) assert.equal(await nfacct.add(name), undefined);
+  for (const flags of [0x100, 0x200, 0x300]) {
+    // NFNL_MSG_ACCT_GET without the name of a counter.
+    const get = { type: 0x701, flags, payload: new Uint8Array(4) };
+    assert.ok((await netlink.query(get)).length >= 2, String(flags));
+    assert.equal((await netlink.send([get]))[0]?.code, 'ERR_INVALID_ARGUMENT', String(flags));
+  }
 });

@@ -10,8 +10,9 @@ import { readAll } from '../shared/listing.js';
 import type { CallOptions, EventStream, Listing, OperationResult, WatchOptions } from '../shared/types.js';
 import { watchEvents } from '../shared/watch.js';
 import { familyRequest, readFamily } from './generic.js';
-import { MessageWriter, NLM_F_DUMP, readMessages } from './messages.js';
+import { MessageWriter, readMessages } from './messages.js';
 import { NAMING, targetOf } from './names.js';
+import { NLM_F_DUMP } from './requestsToList.js';
 import {
   bytesOf,
   checkFamilyName,

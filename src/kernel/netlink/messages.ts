@@ -4,13 +4,8 @@ import { type Fault, integerFault, objectFault } from '../shared/arguments.js';
 import type { OperationWriter } from '../shared/batch.js';
 import { ByteWriter } from '../shared/wire/byteWriter.js';
 import { MESSAGE_HEADER, messagesIn } from '../shared/wire/messages.js';
+import { asksForListing } from './requestsToList.js';
 import type { NetlinkMessage, NetlinkRequest } from './types.js';
-
-/** `NLM_F_DUMP`: a request to list. */
-export const NLM_F_DUMP = 0x300;
-
-const NETLINK_ROUTE = 0;
-const RTNL_KIND_GET = 2;
 
 /** `NLMSG_MIN_TYPE`: smaller types are netlink's own. */
 const LEAST_TYPE = 0x10;
@@ -71,16 +66,6 @@ export class MessageWriter implements OperationWriter<NetlinkRequest> {
   send(client: NativeClient): ReturnType<NativeClient['apply']> {
     return client.apply(this.bytes());
   }
-}
-
-/**
- * Whether the kernel answers a message with a listing, whose replies would wait in the socket. The bits of `NLM_F_DUMP` are also
- * `NLM_F_REPLACE` and `NLM_F_EXCL` of messages that change. rtnetlink_rcv_msg() looks for either bit, in messages that get;
- * genl_family_rcv_msg() for both.
- */
-function asksForListing(protocol: number, type: number, flags: number): boolean {
-  if (protocol === NETLINK_ROUTE) return type % 4 === RTNL_KIND_GET && (flags & NLM_F_DUMP) !== 0;
-  return (flags & NLM_F_DUMP) === NLM_F_DUMP;
 }
 
 function findFault(message: NetlinkRequest): Fault | undefined {

@@ -79,8 +79,8 @@ export interface Netlink extends KernelClient<NetlinkRequest> {
   resolveFamily(name: string, options?: CallOptions): Promise<GenericFamily>;
   /**
    * Sends changes as one call in few buffers; resolves to one result per message, in order. Messages after one that failed are
-   * sent all the same. Replies other than acknowledgements are dropped; a message that asks for a listing (`NLM_F_DUMP`) is
-   * refused, and dump() is for it. Not for transactions of nf_tables, whose messages must
+   * sent all the same. Replies other than acknowledgements are dropped; a message that asks for a listing (`NLM_F_DUMP`, or
+   * one of its bits where that suffices) is refused, and dump() is for it. Not for transactions of nf_tables, whose messages must
    * be in one buffer.
    */
   send(messages: readonly NetlinkRequest[], options?: CallOptions): Promise<OperationResult[]>;

@@ -47,3 +47,25 @@ test('a message that breaks a rule writes nothing', () => {
   }
   assert.equal(writer.bytes().length, 0);
 });
+
+test('messages that change do not ask for a listing: of those that get in netfilter, one bit of NLM_F_DUMP suffices', () => {
+  const NETFILTER = 12;
+  const writer = new MessageWriter(0, NETFILTER);
+  const isRefused = (type: number, flags: number) => writer.write({ type, flags })?.field === 'flags';
+  // Flows, expectations, counters, tables, elements, hooks: get, and reset.
+  for (const type of [0x101, 0x103, 0x106, 0x201, 0x701, 0x702, 0x901, 0xa01, 0xa0d, 0xa21, 0xc00]) {
+    assert.deepEqual(
+      [0, 0x100, 0x200, 0x300, 0x400].map((flags) => isRefused(type, flags)),
+      [false, true, true, true, false],
+      type.toString(16),
+    );
+  }
+  // NLM_F_REPLACE and NLM_F_EXCL of a new flow, counter, table and rule, NLM_F_NONREC of a deleted table.
+  for (const type of [0x100, 0x700, 0xa00, 0xa06, 0xa02]) {
+    assert.deepEqual(
+      [0x500, 0x600, 0x100, 0x200].map((flags) => isRefused(type, flags)),
+      [false, false, false, false],
+      type.toString(16),
+    );
+  }
+});

@@ -30,8 +30,10 @@ const KERNEL = ['kernel values', 'kernel shared', 'kernel parts'];
 
 /** From bottom to top. Only the wiring may import everything. */
 const FLOORS: readonly Floor[] = [
-  { name: 'errors', files: /^errors\.ts$/, imports: [] },
-  { name: 'steps', files: /^steps\.ts$/, imports: [] },
+  { name: 'errors', files: /^errors\.ts$/, imports: ['arguments'] },
+  // Rules of values that programs give.
+  { name: 'arguments', files: /^(arguments|shapes)\.ts$/, imports: [], outside: /^node:util$/ },
+  { name: 'steps', files: /^steps\.ts$/, imports: ['arguments'] },
   // Time slices for loops over a whole cluster.
   {
     name: 'timeSlice',
@@ -45,10 +47,15 @@ const FLOORS: readonly Floor[] = [
   // Loads the YAML library on first use.
   { name: 'yaml', files: /^yaml\.ts$/, imports: ['optionalPackage'], outside: /^(node:module|yaml)$/ },
   { name: 'backoff', files: /^backoff\.ts$/, imports: [] },
-  { name: 'net', files: /^net\//, imports: [] },
+  { name: 'net', files: /^net\//, imports: ['arguments'] },
   { name: 'input', files: /^input\//, imports: ['errors', 'net'] },
-  { name: 'objects', files: /^objects\//, imports: ['errors', 'net', 'input'], types: ON_DEMAND },
-  { name: 'services', files: /^services\//, imports: ['net', 'objects', 'steps'] },
+  {
+    name: 'objects',
+    files: /^objects\//,
+    imports: ['arguments', 'errors', 'net', 'input'],
+    types: ON_DEMAND,
+  },
+  { name: 'services', files: /^services\//, imports: ['arguments', 'net', 'objects', 'steps'] },
   // What the values of a part of the kernel mean: set types, the notation of entries, real servers of a virtual service.
   {
     name: 'kernel values',
@@ -59,19 +66,19 @@ const FLOORS: readonly Floor[] = [
   {
     name: 'kernel shared',
     files: /^kernel\/shared\//,
-    imports: ['errors', 'net', 'steps', 'timeSlice', 'packageRoot'],
+    imports: ['arguments', 'errors', 'net', 'steps', 'timeSlice', 'packageRoot'],
     outside: ALL_BUT_CHILD_PROCESS,
   },
   {
     name: 'testing',
     files: /^kernel\/testing\//,
-    imports: ['errors', 'net', 'steps', 'timeSlice', ...KERNEL],
+    imports: ['arguments', 'errors', 'net', 'steps', 'timeSlice', ...KERNEL],
     outside: /^node:os$/,
   },
   {
     name: 'kernel parts',
     files: /^kernel\/[^/]+\//,
-    imports: ['errors', 'net', 'steps', 'timeSlice', 'kernel values', 'kernel shared'],
+    imports: ['arguments', 'errors', 'net', 'steps', 'timeSlice', 'kernel values', 'kernel shared'],
     outside: ALL_BUT_CHILD_PROCESS,
   },
   // The clean-up of UDP flows, common to all modes.
@@ -95,7 +102,10 @@ const FLOORS: readonly Floor[] = [
   {
     name: 'mode program',
     files: /^modes\/[^/]+\/(program\/|index\.ts$)/,
-    imports: ['errors', 'net', 'services', 'steps', 'timeSlice', 'mode contract', 'mode plan', ...KERNEL],
+    imports: [
+      ...['arguments', 'errors', 'net', 'services', 'steps', 'timeSlice', 'mode contract', 'mode plan'],
+      ...KERNEL,
+    ],
     outside: /^node:timers\/promises$/,
   },
   // The agent's: opens a mode from the configuration, and its former state. The library does not contain it.
@@ -126,13 +136,14 @@ const FLOORS: readonly Floor[] = [
   {
     name: 'source',
     files: /^source\//,
-    imports: ['errors', 'net', 'timeSlice', 'yaml', 'input', 'objects'],
+    imports: ['arguments', 'errors', 'net', 'timeSlice', 'yaml', 'input', 'objects'],
     outside: EVERYTHING,
   },
   {
     name: 'api',
     files: /^api\//,
     imports: [
+      'arguments',
       'errors',
       'backoff',
       'net',

@@ -17,7 +17,11 @@ const SET_BY_PROGRAMS: ReadonlySet<FlowStatus> = new Set(['SEEN_REPLY', 'ASSURED
  * Throws a TypeError or RangeError that names the field whose value the kernel does not take: a state without a name, for example.
  */
 export function newFlowOf(flow: Flow): NewFlow {
-  const operation = 'conntrack.newFlowOf';
+  return additionOf(flow, 'conntrack.newFlowOf');
+}
+
+/** The same for another operation. */
+export function additionOf(flow: Flow, operation: string): NewFlow {
   packName(flow, operation); // checks the fields that every flow has
   const { protocol, original, timeout, zone, replyZone, mark, helper, tcpState, sctp, labels, master } = flow;
   const { source, destination } = natOf(flow);

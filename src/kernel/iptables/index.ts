@@ -1,6 +1,8 @@
 // iptables through its own programs: the one part of the kernel that has no stable netlink interface for both backends.
 import { NetlinkError } from '../../errors.js';
 import type { Family } from '../../net/address.js';
+import { FAMILY } from '../../net/shapes.js';
+import { checkArgument } from '../../shapes.js';
 import { TimeSlice } from '../../timeSlice.js';
 import { checkArray } from '../shared/arguments.js';
 import { ProgramError } from '../shared/programs/program.js';
@@ -11,6 +13,7 @@ import { Restorer, type RestorerEvents } from './restorer.js';
 import { mainErrorOf, resultsInSteps, writeTables } from './results.js';
 import { addChain, type GrowingTables, SavedReader } from './saved.js';
 import type { CountedRules, Iptables, SavedChain, SavedTables, Table } from './types.js';
+import { CHAIN_NAME, TABLE } from './writable.js';
 
 export { parsePolicies, parseSaved } from './saved.js';
 export { restoreInput } from './text.js';
@@ -45,12 +48,13 @@ export function openIptables(): IptablesClient {
     saveTables: (family) => allOf(chains(family)),
     listRules,
     async restore(family, operations) {
+      const target = program('restore', family);
       checkArray('iptables.restore', 'operations', operations);
       const restore = { do: 'restore', family } as const;
       let results: Awaited<ReturnType<Iptables['restore']>> = [];
       await reported(iptables, [restore], verbOf, async () => {
         const slice = new TimeSlice();
-        const writing = slice.finish(writeTables(operations, program('restore', family)));
+        const writing = slice.finish(writeTables(operations, target));
         const outcome = await restorers[family].restore(writing.then(({ tables }) => tables));
         results = (await writing).results ?? (await slice.finish(resultsInSteps(operations, outcome)));
         return [mainErrorOf(results)];
@@ -64,8 +68,9 @@ export function openIptables(): IptablesClient {
   return iptables;
 }
 
-/** The program of a family. */
+/** The program of a family. Throws the error of the call if there is no such family. */
 export function program(verb: 'save' | 'restore', family: Family): string {
+  checkArgument(`iptables.${verb}`, 'family', family, FAMILY);
   return `${command(family)}-${verb}`;
 }
 
@@ -99,9 +104,17 @@ export async function saveWithCounters(family: Family): Promise<CountedRules> {
   return readCounted(outputOf('iptables.save', program('save', family), ['-c']));
 }
 
+/** A chain whose rules are listed: `nat/KUBE-SERVICES`. Throws the error of the call if an argument is invalid. */
+export function listedChain(family: Family, table: Table, chain: string): string {
+  checkArgument('iptables.listRules', 'family', family, FAMILY);
+  checkArgument('iptables.listRules', 'table', table, TABLE);
+  checkArgument('iptables.listRules', 'chain', chain, CHAIN_NAME);
+  return `${table}/${chain}`;
+}
+
 /** `-S` prints rules as iptables-save does. `-w`: iptables-legacy waits for its lock. */
 async function listRules(family: Family, table: Table, chain: string): Promise<readonly string[]> {
-  const place = `${table}/${chain}`;
+  const place = listedChain(family, table, chain);
   const args = ['-w', '-t', table, '-S', chain];
   const reader = new SavedReader({ scattered: true });
   reader.read(Buffer.from(`*${table}\n:${chain} - [0:0]\n`));

@@ -1,9 +1,16 @@
 // From the failure of iptables-restore to one result for each operation. Pure.
-import { excerpt, NetlinkError, ROLLED_BACK } from '../../errors.js';
+import { NetlinkError, ROLLED_BACK } from '../../errors.js';
 import { atOnce, StepCounter, type Steps } from '../../steps.js';
-import { linesInSteps, type RestoreLine, type RestoreTable, restoreTablesInSteps, tableOf } from './text.js';
+import {
+  linesInSteps,
+  type RestoreLine,
+  type RestoreTable,
+  restoreTablesInSteps,
+  tableOf,
+  whyUnwritable,
+} from './text.js';
 import type { ChainRule, IptablesOperation } from './types.js';
-import { chainNameOf, UnwritableText, whyUnwritable } from './writable.js';
+import { chainOf, UnwritableText } from './writable.js';
 
 /** How a restore failed. */
 export interface RestoreFailure {
@@ -106,10 +113,11 @@ function* unwrittenResults(
 
 function unwritten(operation: IptablesOperation, program: string, cause: UnwritableText): NetlinkError {
   const own = whyUnwritable(operation);
+  const chain = chainOf(operation);
   return new NetlinkError({
     code: own ? 'ERR_INVALID_ARGUMENT' : ROLLED_BACK,
     operation: 'iptables.restore',
-    target: own ? `${program}: ${tableOf(operation)}/${excerpt(chainNameOf(operation))}` : program,
+    target: own && chain !== undefined ? `${program}: ${chain}` : program,
     kernelMessage: (own ?? cause).message,
   });
 }

@@ -1,14 +1,14 @@
 // The input of iptables-restore, in UTF-8.
 import { atOnce, StepCounter, type Steps } from '../../steps.js';
 import type { ChainRule, IptablesOperation, Table } from './types.js';
-import { writableChain, writableRule } from './writable.js';
+import { checkOperation, UnwritableText, writableChain, writableRule, writableRules } from './writable.js';
 
 /**
  * The input of `iptables-restore --noflush` that makes the changes. Naming a chain in a `:` line creates or empties it;
  * chains that are not named stay as they are. In each table, rules are added before others are deleted, and chains are
  * deleted when no rule jumps to them any more.
  *
- * Throws UnwritableText if a text would be more than one rule, or more than the name of a chain.
+ * Throws UnwritableText if a text would be more than one rule, or more than the name of a chain, and for what is no operation.
  */
 export function restoreInput(operations: readonly IptablesOperation[]): Buffer {
   return Buffer.concat(restoreTables(operations).flatMap(({ input }) => input));
@@ -33,7 +33,7 @@ export function* restoreTablesInSteps(operations: readonly IptablesOperation[]):
   const tables = { nat: new TableText(), filter: new TableText(), mangle: new TableText() };
   const counter = new StepCounter();
   for (let i = 0; i < operations.length; i++) {
-    const operation = operations[i] as IptablesOperation;
+    const operation = checkOperation(operations[i] as IptablesOperation);
     writeLines(operation, tables[tableOf(operation)]);
     if (counter.isFull()) yield;
   }
@@ -101,13 +101,24 @@ interface LineSink {
   add(kind: Kind, text: string, count?: number): void;
 }
 
+/** Why an operation cannot be written; undefined if it can. */
+export function whyUnwritable(operation: IptablesOperation): UnwritableText | undefined {
+  try {
+    writeLines(checkOperation(operation), { add() {} });
+    return undefined;
+  } catch (error) {
+    if (error instanceof UnwritableText) return error;
+    throw error;
+  }
+}
+
 /** Every line of a rule or a chain is written here, and checked. Throws UnwritableText. */
 function writeLines(operation: IptablesOperation, to: LineSink): void {
   switch (operation.do) {
     case 'setChain': {
       const { rules } = operation.chain;
-      const name = writableChain(operation.chain.name);
-      for (const rule of rules) writableRule(rule);
+      const name = writableChain(operation.chain.name, 'name');
+      for (const rule of writableRules('rules', rules)) writableRule(rule, 'rules');
       to.add('headers', `:${name} - [0:0]`);
       const append = `-A ${name} `;
       if (rules.length > 0) to.add('appended', append + rules.join(`\n${append}`), rules.length);
@@ -121,15 +132,17 @@ function writeLines(operation: IptablesOperation, to: LineSink): void {
       break;
     case 'replaceRules': {
       const { chain, before, after } = operation.rules;
-      for (const text of before) to.add('inserted', ruleLine('-D', { chain, text }));
-      for (const text of after.toReversed()) to.add('inserted', ruleLine('-I', { chain, text }));
+      for (const text of writableRules('before', before))
+        to.add('inserted', ruleLine('-D', { chain, text }, 'before'));
+      for (const text of writableRules('after', after).toReversed())
+        to.add('inserted', ruleLine('-I', { chain, text }, 'after'));
       break;
     }
     case 'deleteRule':
       to.add('deleted', ruleLine('-D', operation.rule));
       break;
     case 'deleteChain': {
-      const name = writableChain(operation.chain.name);
+      const name = writableChain(operation.chain.name, 'name');
       to.add('headers', `:${name} - [0:0]`);
       to.add('chains', `-X ${name}`);
       break;
@@ -137,8 +150,12 @@ function writeLines(operation: IptablesOperation, to: LineSink): void {
   }
 }
 
-function ruleLine(verb: '-A' | '-I' | '-D', { chain, text }: Pick<ChainRule, 'chain' | 'text'>): string {
-  return `${verb} ${writableChain(chain)} ${writableRule(text)}`;
+function ruleLine(
+  verb: '-A' | '-I' | '-D',
+  { chain, text }: Pick<ChainRule, 'chain' | 'text'>,
+  field = 'text',
+): string {
+  return `${verb} ${writableChain(chain)} ${writableRule(text, field)}`;
 }
 
 /** The text of one table. */

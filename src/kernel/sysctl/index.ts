@@ -1,6 +1,7 @@
 // Kernel settings below /proc/sys.
 import { readFile, writeFile } from 'node:fs/promises';
 import { NetlinkError } from '../../errors.js';
+import { checkArgument, ruled, TEXT } from '../../shapes.js';
 import { changed } from '../shared/reported.js';
 import type { BatchSource } from '../shared/types.js';
 
@@ -19,10 +20,28 @@ export interface Sysctl extends BatchSource<SysctlWrite> {
   write(name: string, value: string): Promise<void>;
 }
 
+/** A path below /proc/sys: no part of it leads outside. */
+const SETTING = ruled(
+  'string',
+  'must be a path below /proc/sys: net/ipv4/ip_forward',
+  (name: string) => /^[^/\0]+(?:\/[^/\0]+)*$/.test(name) && !/(?:^|\/)\.\.?(?:\/|$)/.test(name),
+);
+
+/** Throws the error of the call if the name of a setting, or its new value, is invalid. */
+export function checkSetting(
+  operation: 'sysctl.read' | 'sysctl.write',
+  name: string,
+  ...values: string[]
+): void {
+  checkArgument(operation, 'name', name, SETTING);
+  for (const value of values) checkArgument(operation, 'value', value, TEXT);
+}
+
 /** The settings of the process's network namespace. */
 export function openSysctl(root = '/proc/sys'): Sysctl {
   const sysctl: Sysctl = {
     async read(name) {
+      checkSetting('sysctl.read', name);
       try {
         return (await readFile(`${root}/${name}`, 'utf8')).trim();
       } catch (error) {
@@ -32,6 +51,7 @@ export function openSysctl(root = '/proc/sys'): Sysctl {
     },
     write: (name, value) =>
       changed(sysctl, { do: 'write', name, value }, async () => {
+        checkSetting('sysctl.write', name, value);
         try {
           await writeFile(`${root}/${name}`, value, { flag: 'r+' });
         } catch (error) {

@@ -1,7 +1,10 @@
 // Connection tracking in memory. It refuses the same arguments as the real one, and has the kernel's rules.
 import { constants } from 'node:os';
 import { familyOf } from '../../net/address.js';
+import { ADDRESS } from '../../net/shapes.js';
+import { checkArgument } from '../../shapes.js';
 import { attemptOn, nameFlow, nameSelections } from '../conntrack/names.js';
+import { additionOf } from '../conntrack/newFlow.js';
 import { packName } from '../conntrack/operations.js';
 import { deletionOf, PACKING } from '../conntrack/packing.js';
 import { packListing, packWatch, readGetOptions } from '../conntrack/selections.js';
@@ -25,7 +28,7 @@ import type {
   NewFlow,
 } from '../conntrack/types.js';
 import { ConntrackVerbs } from '../conntrack/verbs.js';
-import { checkArray, checkOptions } from '../shared/arguments.js';
+import { checkArray, checkObject, checkOptions } from '../shared/arguments.js';
 import { type Packing, recordsOf } from '../shared/batch.js';
 import type { CallOptions, EventStream, Listing, OperationResult } from '../shared/types.js';
 import { withVerbs } from '../shared/verbs.js';
@@ -63,6 +66,9 @@ export class FakeConntrack extends withVerbs(FakeClient<FlowChange>, ConntrackVe
 
   /** Adds a flow, as packets do. The fields left out have the values of a new flow in the default zone. */
   track(flow: TrackedFlow): Flow {
+    checkObject('FakeConntrack.track', 'flow', flow);
+    checkObject('FakeConntrack.track', 'flow.original', flow.original);
+    checkArgument('FakeConntrack.track', 'flow.original.source', flow.original.source, ADDRESS);
     const tracked: Flow = {
       family: familyOf(flow.original.source),
       zone: 0,
@@ -74,6 +80,7 @@ export class FakeConntrack extends withVerbs(FakeClient<FlowChange>, ConntrackVe
       use: 1,
       ...flow,
     };
+    additionOf(tracked, 'FakeConntrack.track'); // checks it
     this.#set('new', tracked);
     return tracked;
   }
@@ -200,6 +207,7 @@ export class FakeConntrack extends withVerbs(FakeClient<FlowChange>, ConntrackVe
 
   /** Ends a flow, as its time does. */
   end(flow: FlowId): void {
+    packName(flow, 'FakeConntrack.end'); // checks it
     const found = this.#find(flow);
     if (found) this.#remove(found);
   }

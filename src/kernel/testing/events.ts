@@ -1,4 +1,5 @@
 // The notifications of a fake.
+import { checkArgument, FUNCTION, instanceOf, optional, TEXT } from '../../shapes.js';
 import { argumentError } from '../shared/arguments.js';
 import { eventStream, type Subscription } from '../shared/eventStream.js';
 import type { EventStream, WatchOptions } from '../shared/types.js';
@@ -51,6 +52,9 @@ export class FakeEvents<Event> {
     closed: AbortSignal,
     isWanted: (event: Event) => boolean = () => true,
   ): EventStream<Event> {
+    checkArgument('FakeEvents.stream', 'operation', operation, TEXT);
+    checkArgument(operation, 'closed', closed, instanceOf(AbortSignal));
+    checkArgument(operation, 'isWanted', isWanted, optional(FUNCTION));
     const fault = findWatchFault(options);
     if (fault) throw argumentError(operation, fault);
     const { receiveBuffer = RECEIVE_BUFFER } = options;

@@ -1,8 +1,10 @@
 // iptables in memory: chains and rules of both families, changed by whole restores.
 import { NetlinkError } from '../../errors.js';
 import type { Family } from '../../net/address.js';
+import { FAMILY } from '../../net/shapes.js';
+import { ANY_TEXT, checkArgument } from '../../shapes.js';
 import { atOnce } from '../../steps.js';
-import { program } from '../iptables/index.js';
+import { listedChain, program } from '../iptables/index.js';
 import { mainErrorOf, resultsOf, writeTables } from '../iptables/results.js';
 import { parsePolicies, parseSaved } from '../iptables/saved.js';
 import { linesOf } from '../iptables/text.js';
@@ -70,7 +72,7 @@ export class FakeIptables implements Iptables, Faults {
   }
 
   async listRules(family: Family, table: Table, chain: string): Promise<readonly string[]> {
-    const place = `${table}/${chain}`;
+    const place = listedChain(family, table, chain);
     const fault = this.readFault('iptables.listRules', place);
     if (fault) throw fault;
     const rules = this.#rules[family].saved().get(place);
@@ -87,20 +89,24 @@ export class FakeIptables implements Iptables, Faults {
     family: Family,
     operations: readonly IptablesOperation[],
   ): Promise<(NetlinkError | undefined)[]> {
+    const target = program('restore', family);
     checkArray('iptables.restore', 'operations', operations);
     const restore = { do: 'restore', family } as const;
     let results: (NetlinkError | undefined)[] = [];
     await reported(this, [restore], verbOf, async () => {
-      results = this.#restore(family, operations);
+      results = this.#restore(family, operations, target);
       return [mainErrorOf(results)];
     });
     return results;
   }
 
-  #restore(family: Family, operations: readonly IptablesOperation[]): (NetlinkError | undefined)[] {
+  #restore(
+    family: Family,
+    operations: readonly IptablesOperation[],
+    target: string,
+  ): (NetlinkError | undefined)[] {
     if (operations.length === 0) return [];
     this.restores++;
-    const target = program('restore', family);
     const fault = this.fault('iptables.restore', target);
     if (fault) return operations.map(() => fault);
     const { tables, results } = atOnce(writeTables(operations, target));
@@ -120,12 +126,15 @@ export class FakeIptables implements Iptables, Faults {
 
   /** Makes these a family's rules and policies, as if somebody had made them before: the text of iptables-save. */
   load(family: Family, text: string): void {
+    checkArgument('FakeIptables.load', 'family', family, FAMILY);
+    checkArgument('FakeIptables.load', 'text', text, ANY_TEXT);
     this.#rules[family] = new FakeRules(new Map([...baseChains(), ...parseSaved(text)]));
     this.#policies[family] = parsePolicies(text);
   }
 
   /** The output of iptables-save for a family, as the nf_tables backend prints it. */
   dump(family: Family): string {
+    checkArgument('FakeIptables.dump', 'family', family, FAMILY);
     const chains = this.#rules[family].saved();
     return (['mangle', 'filter', 'nat'] as const)
       .filter((table) => table !== 'mangle' || [...chains.keys()].some((name) => name.startsWith('mangle/')))

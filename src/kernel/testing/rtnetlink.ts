@@ -1,6 +1,8 @@
 // Links, addresses, routes, rules and neighbours in memory.
 import { constants } from 'node:os';
 import type { Family } from '../../net/address.js';
+import { FAMILY } from '../../net/shapes.js';
+import { checkArgument, TEXT } from '../../shapes.js';
 import { checkNameOfLink } from '../rtnetlink/fields.js';
 import { encodeGetLink } from '../rtnetlink/links/write.js';
 import { checkedMessage } from '../rtnetlink/message.js';
@@ -149,6 +151,7 @@ export class FakeRtnetlink
 
   /** The output of `ip addr show dev LINK`, as far as addresses are concerned. */
   dump(name: string): string {
+    checkArgument('FakeRtnetlink.dump', 'name', name, TEXT);
     const link = this.#links.get(name);
     return link ? dumpAddresses(link, this.#addressesOf(link).list(name)) : '';
   }
@@ -160,6 +163,7 @@ export class FakeRtnetlink
 
   /** The output of `ip rule`, of one family. */
   dumpRules(family: Family): string {
+    checkArgument('FakeRtnetlink.dumpRules', 'family', family, FAMILY);
     return this.#routes.rules(family).map(dumpRule).join('');
   }
 

@@ -2,7 +2,7 @@
 import { NetlinkError } from '../../errors.js';
 import { changed } from '../shared/reported.js';
 import type { Batch } from '../shared/types.js';
-import type { Sysctl, SysctlWrite } from '../sysctl/index.js';
+import { checkSetting, type Sysctl, type SysctlWrite } from '../sysctl/index.js';
 import type { Fault, Faults } from './faults.js';
 
 /** A fake of /proc/sys; knows the settings of a kernel with ip_vs loaded, each at the kernel's default. */
@@ -22,6 +22,7 @@ export class FakeSysctl implements Sysctl, Faults {
   ]);
 
   async read(name: string): Promise<string | undefined> {
+    checkSetting('sysctl.read', name);
     const fault = this.readFault('sysctl.read', name);
     if (fault) throw fault;
     return this.values.get(name);
@@ -29,6 +30,7 @@ export class FakeSysctl implements Sysctl, Faults {
 
   write(name: string, value: string): Promise<void> {
     return changed(this, { do: 'write', name, value }, async () => {
+      checkSetting('sysctl.write', name, value);
       const fault = this.fault('sysctl.write', name);
       if (fault) throw fault;
       if (!this.values.has(name)) {

@@ -1,5 +1,4 @@
 // What the types of arguments do not say: fields that no valid call has, and the names of fields in errors.
-import type { Door } from './doors.js';
 import type { Kind, VerbType } from './types.js';
 import type { Place } from './values.js';
 
@@ -28,12 +27,29 @@ export const PASSED_OVER: Readonly<Record<string, RegExp>> = {
   'ipset.parseSets': NOT_KNOWN,
   'ipset.parseSetsAsync': NOT_KNOWN,
   'conntrack.natOf': /^\[0\]\.reply\.icmp\b/,
+  'testing.FakeConntrack.track': /^\[0\]\.(family|id|use|counters|start|stop|secctx|reply\.icmp)\b/,
   'conntrack.newFlowOf': /^\[0\]\.(family|id|use|counters|start|stop|secctx|reply\.icmp)\b/,
+};
+
+/**
+ * Calls of an export that the test of its calls leaves out: of the fakes, the verbs of their clients, which have a test of their own, and
+ * events, whose type is the caller's.
+ */
+export const UNCHECKED: Readonly<Record<string, RegExp>> = {
+  testing: /^Fake(?:Events\.emit|Ipvs|Ipset|Netlink\.|Rtnetlink\.(?!dump)|Conntrack\.(?!track|end))/,
 };
 
 /** Objects of which a function takes a part: a flow, a message. */
 export const TAKES_A_PART: ReadonlySet<string> = new Set([
-  ...['conntrack.natOf[0]', 'conntrack.natOf[0].reply', 'netlink.genericCommand[0]', 'netlink.readFamily[0]'],
+  // An operation of iptables may be part of an item: all of its fields are required, so that none is misspelt.
+  ...['', '.chain', '.rule', '.rules'].map((path) => `testing.FakeIptables.restore[1][]${path}`),
+  ...[
+    'conntrack.natOf[0]',
+    'conntrack.natOf[0].reply',
+    'netlink.genericCommand[0]',
+    'netlink.readFamily[0]',
+    'testing.FakeEvents.emit[0]',
+  ],
 ]);
 
 /** Times that the kernel has in smaller units than the library: fractions are valid. */
@@ -46,8 +62,14 @@ export function isValid(verb: string, { path }: Place, kinds: ReadonlySet<Kind>,
   // A blank alias removes the one that a link has.
   if (value === '' && path.endsWith('.alias')) return true;
   // Ports of a protocol that has none.
-  if (value === undefined && /^newFlowOf \[0\]\.master\.original\.\w+Port$/.test(`${verb} ${path}`))
+  if (
+    value === undefined &&
+    /^(?:newFlowOf|FakeConntrack\.track) \[0\]\.master\.original\.\w+Port$/.test(`${verb} ${path}`)
+  )
     return true;
+  // A rule without matches and target, and the rules of a family without any.
+  const isRule = /^FakeIptables\.restore .*(?:text|(?:rules|before|after)\[\])$|^FakeIptables\.load \[1\]$/;
+  if (value === '' && isRule.test(`${verb} ${path}`)) return true;
   // It is thrown.
   if (verb === 'throwOnFailure' && path === '[0][]' && value instanceof Error) return true;
   return value === 1.5 && FRACTIONS.test(path);
@@ -59,14 +81,15 @@ const TEXTS: ReadonlySet<string> = new Set([
 ]);
 
 /** The name of an argument in errors, where it has another name than the parameter. */
-const OTHER_NAMES: Readonly<Partial<Record<Door, Readonly<Record<string, string>>>>> = {
+const OTHER_NAMES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   ipvs: { id: 'service' },
   conntrack: { flows: 'flow', operations: 'operation' },
   netlink: { request: 'message', messages: 'message' },
+  testing: { operations: 'operation' },
 };
 
 /** The names by which an error may call a place: its own, and those of the fields that it should have. */
-export function namesOf(door: Door, { parameters, places }: VerbType, { keys, path }: Place): Set<string> {
+export function namesOf(door: string, { parameters, places }: VerbType, { keys, path }: Place): Set<string> {
   const parameter = parameters[Number(keys[0])] ?? '';
   const own = keys.slice(1).findLast((key) => typeof key === 'string');
   const names = new Set<string>();

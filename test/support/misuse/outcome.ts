@@ -2,10 +2,10 @@
 import { inspect } from 'node:util';
 import { NetlinkError } from '../../../src/errors.js';
 
-/** The name of the call: `ipvs.add`, or that of an exported function. */
-const PREFIX = /^(ipvs|ipset|rtnetlink|conntrack|netlink)\.\w+: |^throwOnFailure: /;
+/** The name of the call: `ipvs.add`, or that of an exported function or class. */
+const PREFIX = /^[A-Za-z]+(\.\w+)?: /;
 /** The words with which a fault begins, behind the path of its field. */
-const RULE = /: ([\w.[\]-]+) (?:must|is|excludes|has|needs|means)\b/;
+const RULE = /: ([\w.[\]-]+)(?: "(?:[^"\\]|\\.)*")? (?:must|is|excludes|has|needs|means)\b/;
 
 /** Calls a verb, reads what it lists or watches, and returns how the call was refused: the field that the error names; or how not. */
 export async function outcomeOf(call: () => unknown): Promise<{ field: string } | { accepted: string }> {

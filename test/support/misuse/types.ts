@@ -17,7 +17,11 @@ export type Kind =
   | 'iterable'
   | 'AbortSignal'
   | 'NetlinkError'
-  | 'Uint8Array';
+  | 'Uint8Array'
+  | 'URL'
+  | 'ReadonlySet'
+  | 'AddressPorts'
+  | 'SliceEndpoints';
 
 /** The places of the arguments of a verb by their path, `[0].service.port`, with what each may have. */
 export type Places = ReadonlyMap<string, ReadonlySet<Kind>>;
@@ -28,7 +32,9 @@ export interface VerbType {
   readonly places: Places;
 }
 
-const LEAVES: ReadonlySet<string> = new Set(['AbortSignal', 'NetlinkError', 'Uint8Array']);
+const LEAVES: ReadonlySet<string> = new Set([
+  ...['AbortSignal', 'NetlinkError', 'Uint8Array', 'URL', 'ReadonlySet', 'AddressPorts', 'SliceEndpoints'],
+]);
 
 /** The verbs of exported interfaces and the exported functions, by `module` and name. */
 export class ExportedTypes {
@@ -61,6 +67,24 @@ export class ExportedTypes {
     return functions;
   }
 
+  /** The functions that a module exports, and of its classes the constructors (`ManifestSource`), methods and static methods. */
+  calls(module: string): Map<string, VerbType> {
+    const calls = this.functions(module);
+    for (const symbol of this.#exports(module)) {
+      const declared = symbol.flags & ts.SymbolFlags.Alias ? this.#checker.getAliasedSymbol(symbol) : symbol;
+      if (!(declared.flags & ts.SymbolFlags.Class)) continue;
+      const type = this.#checker.getTypeOfSymbol(declared);
+      const [made] = type.getConstructSignatures();
+      if (made && !isHidden(made.getDeclaration())) calls.set(symbol.name, this.#signatureOf(made));
+      for (const member of [...(declared.members?.values() ?? []), ...(declared.exports?.values() ?? [])]) {
+        const isMethod = member.flags & ts.SymbolFlags.Method && !isHidden(member.valueDeclaration);
+        if (isMethod) calls.set(`${symbol.name}.${member.name}`, this.#verbOf(member));
+      }
+    }
+    for (const [name, { parameters }] of calls) if (parameters.length === 0) calls.delete(name);
+    return calls;
+  }
+
   #exports(module: string): ts.Symbol[] {
     const source = this.#program.getSourceFile(fileOf(module));
     const symbol = source && this.#checker.getSymbolAtLocation(source);
@@ -70,7 +94,10 @@ export class ExportedTypes {
 
   #verbOf(symbol: ts.Symbol): VerbType {
     // Of several, the last takes every call.
-    const signature = this.#checker.getTypeOfSymbol(symbol).getCallSignatures().at(-1);
+    return this.#signatureOf(this.#checker.getTypeOfSymbol(symbol).getCallSignatures().at(-1));
+  }
+
+  #signatureOf(signature: ts.Signature | undefined): VerbType {
     const places = new Map<string, Set<Kind>>();
     const parameters = signature?.parameters ?? [];
     for (const [place, parameter] of parameters.entries()) {
@@ -131,6 +158,19 @@ export class ExportedTypes {
       }
     }
   }
+}
+
+/** Whether a part of a class is not for users: private, or `@internal`. */
+function isHidden(declaration: ts.Declaration | undefined): boolean {
+  if (!declaration) return false;
+  const name = ts.getNameOfDeclaration(declaration);
+  const isPrivate =
+    ts.getCombinedModifierFlags(declaration) & (ts.ModifierFlags.Private | ts.ModifierFlags.Protected);
+  return (
+    isPrivate !== 0 ||
+    (name !== undefined && ts.isPrivateIdentifier(name)) ||
+    ts.getJSDocTags(declaration).some((tag) => tag.tagName.text === 'internal')
+  );
 }
 
 function simpleKind({ flags }: ts.Type): Kind | undefined {

@@ -1,5 +1,7 @@
 // Values that a place of an argument must refuse, and calls with one of them in place of a valid value.
 import { NetlinkError } from '../../../src/errors.js';
+import { AddressPorts } from '../../../src/net/addressPorts.js';
+import { SliceEndpoints } from '../../../src/objects/sliceEndpoints.js';
 import type { Kind } from './types.js';
 
 /** What each kind of place has; a value of one of its kinds is left out unless it is listed in {@link WRONG}. */
@@ -40,6 +42,9 @@ export interface Place {
   readonly path: string;
 }
 
+/** Classes whose objects have no places. */
+const LEAVES = [AbortSignal, Uint8Array, NetlinkError, URL, Set, AddressPorts, SliceEndpoints];
+
 /** Every place of the arguments of a call, those of objects and arrays too. */
 export function* placesIn(
   value: unknown,
@@ -48,7 +53,7 @@ export function* placesIn(
 ): Generator<Place> {
   if (keys.length > 0) yield { keys, path };
   if (typeof value !== 'object' || value === null) return;
-  if (value instanceof AbortSignal || value instanceof Uint8Array || value instanceof NetlinkError) return;
+  if (LEAVES.some((type) => value instanceof type)) return;
   for (const [key, held] of Object.entries(value)) {
     const isElement = Array.isArray(value);
     const inner = keys.length === 0 ? `[${key}]` : isElement ? `${path}[]` : `${path}.${key}`;

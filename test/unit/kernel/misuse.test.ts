@@ -2,23 +2,15 @@
 // sends nothing. The verbs and the fields are those of the exported types, so that a new one without a row fails.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { inspect } from 'node:util';
 import * as conntrack from '../../../src/kernel/conntrack/index.js';
 import * as ipset from '../../../src/kernel/ipset/index.js';
 import * as ipvs from '../../../src/kernel/ipvs/index.js';
 import * as netlink from '../../../src/kernel/netlink/index.js';
 import * as rtnetlink from '../../../src/kernel/rtnetlink/index.js';
-import { hasFields } from '../../../src/kernel/shared/arguments.js';
+import { type AnyRows, acceptedBy, misusesOf } from '../../support/misuse/calls.js';
 import { CountedAddon } from '../../support/misuse/countedAddon.js';
 import { type Door, FAKES, OPEN, type Verbs } from '../../support/misuse/doors.js';
-import {
-  isValid,
-  lastName,
-  namesOf,
-  PASSED_OVER,
-  REFUSED,
-  TAKES_A_PART,
-} from '../../support/misuse/fields.js';
+import { PASSED_OVER, REFUSED } from '../../support/misuse/fields.js';
 import { outcomeOf } from '../../support/misuse/outcome.js';
 import { CONNTRACK } from '../../support/misuse/rows/conntrack.js';
 import { FUNCTIONS } from '../../support/misuse/rows/functions.js';
@@ -27,9 +19,7 @@ import { IPVS } from '../../support/misuse/rows/ipvs.js';
 import { NETLINK } from '../../support/misuse/rows/netlink.js';
 import { RTNETLINK } from '../../support/misuse/rows/rtnetlink.js';
 import { ExportedTypes, type VerbType } from '../../support/misuse/types.js';
-import { changed, type Place, placesIn, valueAt, wrongValues } from '../../support/misuse/values.js';
-
-type AnyRows = Readonly<Record<string, readonly (readonly unknown[])[]>>;
+import { placesIn } from '../../support/misuse/values.js';
 
 const ROWS = {
   ipvs: IPVS,
@@ -53,54 +43,6 @@ const types = new ExportedTypes(DOORS.map((door) => `${door}/index`));
 
 function typesOf(door: Door): Map<string, VerbType> {
   return types.interface(`${door}/index`, INTERFACES[door]);
-}
-
-/** A call with one invalid value. */
-interface Misuse {
-  readonly verb: string;
-  readonly place: Place;
-  readonly args: readonly unknown[];
-  /** Names of which the error has one. */
-  readonly names: ReadonlySet<string>;
-}
-
-/** Every call with a wrong value in one place, or with a field that the types do not have. */
-function* misusesOf(door: Door, verbs: ReadonlyMap<string, VerbType>, rows: AnyRows): Generator<Misuse> {
-  for (const [verb, examples] of Object.entries(rows)) {
-    const type = verbs.get(verb) ?? assert.fail(verb);
-    const passed = PASSED_OVER[`${door}.${verb}`];
-    for (const args of examples) {
-      for (const place of placesIn(args)) {
-        if (passed?.test(place.path)) continue;
-        const kinds = type.places.get(place.path) ?? assert.fail(`${door}.${verb}${place.path}`);
-        const replaced = (value: unknown) => changed(args, place.keys, value) as unknown[];
-        const names = namesOf(door, type, place);
-        for (const value of wrongValues(kinds)) {
-          if (!isValid(verb, place, kinds, value)) yield { verb, place, args: replaced(value), names };
-        }
-        const held = valueAt(args, place.keys);
-        if (!hasFields(held) || TAKES_A_PART.has(`${door}.${verb}${place.path}`)) continue;
-        yield {
-          verb,
-          place,
-          args: replaced({ ...held, unknownField: 1 }),
-          names: new Set(['unknownField', lastName(place.path)]),
-        };
-      }
-    }
-  }
-}
-
-/** Calls a client or a fake with every misuse. Returns those that were accepted, or of which the error names another field. */
-async function acceptedBy(misuses: Iterable<Misuse>, client: Verbs): Promise<string[]> {
-  const accepted = new Set<string>();
-  for (const { verb, place, args, names } of misuses) {
-    const outcome = await outcomeOf(() => client[verb]?.(...args));
-    if ('field' in outcome && names.has(lastName(outcome.field))) continue;
-    const value = inspect(valueAt(args, place.keys), { depth: 0 });
-    accepted.add(`${verb} ${place.path} ${value}: ${JSON.stringify(outcome)}`);
-  }
-  return [...accepted];
 }
 
 describe('a call with an invalid value', () => {

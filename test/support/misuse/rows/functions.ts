@@ -94,6 +94,22 @@ const FLOW: conntrack.Flow = {
 const { tcpState: ____, ...PLAIN } = FLOW;
 const NO_PORTS = { ...TUPLE, sourcePort: 0, destinationPort: 0 };
 const ECHO = { ...NO_PORTS, icmp: { type: 8, code: 0, id: 1 } };
+/** Flows which together have every field. */
+export const FLOWS: readonly conntrack.Flow[] = [
+  FLOW,
+  {
+    ...PLAIN,
+    protocol: 'sctp',
+    sctp: { state: 'ESTABLISHED', originalTag: 1, replyTag: 2 },
+  } as conntrack.Flow,
+  {
+    ...PLAIN,
+    protocol: 1,
+    reply: ECHO,
+    original: ECHO,
+    master: { protocol: 1, original: ECHO },
+  } as conntrack.Flow,
+];
 const MESSAGE = { payload: Uint8Array.of(1, 0, 0, 0) };
 
 /** Valid calls of the functions of each export. */
@@ -124,25 +140,7 @@ export const FUNCTIONS = {
   conntrack: {
     openConntrack: [[OPEN]],
     natOf: [[{ status: ['SRC_NAT', 'DST_NAT'], reply: TUPLE }]],
-    newFlowOf: [
-      [FLOW],
-      [
-        {
-          ...PLAIN,
-          protocol: 'sctp',
-          sctp: { state: 'ESTABLISHED', originalTag: 1, replyTag: 2 },
-        } as conntrack.Flow,
-      ],
-      [
-        {
-          ...PLAIN,
-          protocol: 1,
-          reply: ECHO,
-          original: ECHO,
-          master: { protocol: 1, original: ECHO },
-        } as conntrack.Flow,
-      ],
-    ],
+    newFlowOf: FLOWS.map((flow) => [flow] as const),
     throwOnFailure: RESULTS,
   } satisfies FunctionRows<typeof conntrack>,
   netlink: {

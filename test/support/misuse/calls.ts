@@ -1,0 +1,64 @@
+// Calls with one invalid value, and those of them that are accepted.
+import assert from 'node:assert/strict';
+import { inspect } from 'node:util';
+import { hasFields } from '../../../src/arguments.js';
+import type { Verbs } from './doors.js';
+import { isValid, lastName, namesOf, PASSED_OVER, TAKES_A_PART } from './fields.js';
+import { outcomeOf } from './outcome.js';
+import type { VerbType } from './types.js';
+import { changed, type Place, placesIn, valueAt, wrongValues } from './values.js';
+
+/** Valid calls by the name of the verb. */
+export type AnyRows = Readonly<Record<string, readonly (readonly unknown[])[]>>;
+
+/** A call with one invalid value. */
+export interface Misuse {
+  readonly verb: string;
+  readonly place: Place;
+  readonly args: readonly unknown[];
+  /** Names of which the error has one. */
+  readonly names: ReadonlySet<string>;
+}
+
+/** Every call with a wrong value in one place, or with a field that the types do not have. */
+export function* misusesOf(
+  door: string,
+  verbs: ReadonlyMap<string, VerbType>,
+  rows: AnyRows,
+): Generator<Misuse> {
+  for (const [verb, examples] of Object.entries(rows)) {
+    const type = verbs.get(verb) ?? assert.fail(verb);
+    const passed = PASSED_OVER[`${door}.${verb}`];
+    for (const args of examples) {
+      for (const place of placesIn(args)) {
+        if (passed?.test(place.path)) continue;
+        const kinds = type.places.get(place.path) ?? assert.fail(`${door}.${verb}${place.path}`);
+        const replaced = (value: unknown) => changed(args, place.keys, value) as unknown[];
+        const names = namesOf(door, type, place);
+        for (const value of wrongValues(kinds)) {
+          if (!isValid(verb, place, kinds, value)) yield { verb, place, args: replaced(value), names };
+        }
+        const held = valueAt(args, place.keys);
+        if (!hasFields(held) || TAKES_A_PART.has(`${door}.${verb}${place.path}`)) continue;
+        yield {
+          verb,
+          place,
+          args: replaced({ ...held, unknownField: 1 }),
+          names: new Set(['unknownField', lastName(place.path)]),
+        };
+      }
+    }
+  }
+}
+
+/** Calls a client or a fake with every misuse. Returns those that were accepted, or of which the error names another field. */
+export async function acceptedBy(misuses: Iterable<Misuse>, client: Verbs): Promise<string[]> {
+  const accepted = new Set<string>();
+  for (const { verb, place, args, names } of misuses) {
+    const outcome = await outcomeOf(() => client[verb]?.(...args));
+    if ('field' in outcome && names.has(lastName(outcome.field))) continue;
+    const value = inspect(valueAt(args, place.keys), { depth: 0 });
+    accepted.add(`${verb} ${place.path} ${value}: ${JSON.stringify(outcome)}`);
+  }
+  return [...accepted];
+}

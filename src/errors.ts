@@ -1,4 +1,5 @@
 // The error of kernel operations, and problems of input. Callers match on `code`, never on the message.
+import { checkArgument, optional, partOf, ruled } from './shapes.js';
 
 /** Facts about a failed kernel operation. */
 export interface NetlinkErrorFacts {
@@ -110,8 +111,17 @@ export interface Problem {
   readonly reference?: ObjectReference;
 }
 
+const TEXT_OF_PROBLEM = ruled('string', 'must be a text');
+const PROBLEM = partOf({
+  source: optional(TEXT_OF_PROBLEM),
+  object: TEXT_OF_PROBLEM,
+  field: TEXT_OF_PROBLEM,
+  rule: TEXT_OF_PROBLEM,
+});
+
 /** The problem on one line: `web.yaml: Service demo/web: spec.ports[0].port: must be an integer from 1 to 65535, found 70000`. */
 export function describeProblem(problem: Problem): string {
+  checkArgument('describeProblem', 'problem', problem, PROBLEM);
   const found = problem.value === undefined ? '' : `, found ${excerpt(asJson(problem.value))}`;
   const source = problem.source ? `${excerpt(problem.source)}: ` : '';
   return `${source}${excerpt(problem.object)}: ${excerpt(problem.field)}: ${excerpt(problem.rule)}${found}`;

@@ -6,6 +6,7 @@ import type { Conntrack } from './kernel/conntrack/types.js';
 import type { Rtnetlink } from './kernel/rtnetlink/types.js';
 import type { FormerMode, KeyedOperation, Mode } from './modes/mode.js';
 import type { ObjectChange } from './objects/types.js';
+import { PARTS } from './proxyShapes.js';
 import { type FormerModeEvents, FormerModes } from './reconcile/formerModes.js';
 import type { Inputs } from './reconcile/inputs.js';
 import { NodeState } from './reconcile/nodeState.js';
@@ -17,6 +18,7 @@ import { type SyncSummary, together } from './reconcile/summary.js';
 import { frontendsOfInput, type NamedFrontend } from './services/namedFrontends.js';
 import { ServiceCache, type Touched } from './services/serviceCache.js';
 import type { HostChange, ServicePlanInput } from './services/types.js';
+import { checkArgument, object } from './shapes.js';
 import { OpenProblems } from './source/openProblems.js';
 import type { Source } from './source/source.js';
 import { StepQueue } from './stepQueue.js';
@@ -88,10 +90,13 @@ export interface ServiceProxy {
   stop(): Promise<void>;
 }
 
+const PARTS_GIVEN = object<ProxyParts<unknown, KeyedOperation>>(PARTS);
+
 /** Makes a proxy of its parts; nothing happens before it is started. */
 export function createProxy<Item, Operation extends KeyedOperation<Item>>(
   parts: ProxyParts<Item, Operation>,
 ): ServiceProxy {
+  checkArgument('createProxy', 'parts', parts, PARTS_GIVEN);
   return new RunningProxy(parts);
 }
 

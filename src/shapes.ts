@@ -25,6 +25,12 @@ export function ruled(
   };
 }
 
+/** A value that can be iterated. A text can be too, character by character, which nobody means. */
+export function iterable(value: unknown, field: string): Fault | undefined {
+  const isIterable = typeof value === 'object' && value !== null && Symbol.iterator in value;
+  return isIterable ? undefined : { field, value, rule: 'must be an iterable', wrongType: true };
+}
+
 /** True or false. */
 export const FLAG = ruled('boolean', 'must be true or false');
 /** A function. */

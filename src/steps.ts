@@ -1,11 +1,16 @@
 // Long computations in steps, so that the caller can let other callbacks of the event loop run between two steps. Pure: only the
 // caller decides when it continues.
 
+import { checkArgument, methods } from './shapes.js';
+
+const STEPS = methods('next');
+
 /** A computation in steps. Each `next()` makes a step of at most a millisecond or so; the last one has the result. */
 export type Steps<Result> = Generator<undefined, Result, undefined>;
 
 /** Makes all steps of a computation. */
 export function atOnce<Result>(steps: Steps<Result>): Result {
+  if (typeof steps?.next !== 'function') checkArgument('atOnce', 'steps', steps, STEPS);
   for (;;) {
     const step = steps.next();
     if (step.done) return step.value;

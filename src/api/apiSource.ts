@@ -1,6 +1,9 @@
 // Objects from the API server.
+import { checkObject } from '../arguments.js';
 import { Interning } from '../objects/interning.js';
 import type { Node } from '../objects/types.js';
+import { checkArgument, object } from '../shapes.js';
+import { SOURCE_EVENTS } from '../source/shapes.js';
 import type { Source, SourceEvents } from '../source/source.js';
 import { ApiClient, type ApiClientOptions } from './client.js';
 import type { ApiError } from './error.js';
@@ -8,6 +11,7 @@ import { KubeConfigConnection, type KubeConfigParts } from './kubeConfigConnecti
 import { type NodeCondition, NodeFeed } from './nodeFeed.js';
 import { Reflector, type ReflectorEvents, type ReflectorTimes } from './reflector.js';
 import { ENDPOINT_SLICES, nodes, type Resource, SERVICE_CIDRS, SERVICES } from './resources.js';
+import { KUBE_CONFIG, NODE_CONDITION, SOURCE_OPTIONS } from './shapes.js';
 
 /** A request that failed, or whose answer was malformed. The objects that were known before are kept. */
 export interface ApiTrouble {
@@ -35,6 +39,9 @@ export interface ApiSourceOptions {
 /** Options of a source that makes its client. */
 export type KubeConfigSourceOptions = Omit<ApiSourceOptions, 'client'> & Partial<ApiClientOptions>;
 
+const OPTIONS = object<ApiSourceOptions>(SOURCE_OPTIONS);
+const CONDITION = object<Omit<NodeCondition, 'name'>>(NODE_CONDITION);
+
 /** Services, EndpointSlices and the Node, as the API server has them. */
 export class ApiSource implements Source {
   readonly #options: ApiSourceOptions;
@@ -43,6 +50,7 @@ export class ApiSource implements Source {
   #nodes: NodeFeed | undefined;
 
   constructor(options: ApiSourceOptions) {
+    checkArgument('ApiSource', 'options', options, OPTIONS);
     this.#options = options;
   }
 
@@ -50,12 +58,17 @@ export class ApiSource implements Source {
    * A source that reaches its server as a KubeConfig of @kubernetes/client-node says, with a client of its own. Throws an
    * Error if the KubeConfig names no server.
    */
-  static fromKubeConfig(
-    config: KubeConfigParts,
-    { userAgent = 'kube-netlink-proxy', ...options }: KubeConfigSourceOptions,
-  ): ApiSource {
-    const client = new ApiClient(new KubeConfigConnection(config), { ...options, userAgent });
-    const source = new ApiSource({ ...options, client });
+  static fromKubeConfig(config: KubeConfigParts, options: KubeConfigSourceOptions): ApiSource {
+    const operation = 'ApiSource.fromKubeConfig';
+    checkArgument(operation, 'config', config, KUBE_CONFIG);
+    checkObject(operation, 'options', options);
+    const { userAgent = 'kube-netlink-proxy', rate, timeouts, ...others } = options;
+    const client = new ApiClient(new KubeConfigConnection(config), {
+      userAgent,
+      ...(rate !== undefined && { rate }),
+      ...(timeouts !== undefined && { timeouts }),
+    });
+    const source = new ApiSource({ ...others, client });
     source.#end.signal.addEventListener('abort', () => client.close(), { once: true });
     return source;
   }
@@ -64,7 +77,8 @@ export class ApiSource implements Source {
    * Resolves once Services and EndpointSlices have been reported, or the source was stopped. Never rejects: a server that
    * cannot be reached is tried again for as long as it takes, and `trouble` is called. The Node and ServiceCIDRs are not waited for.
    */
-  start(events: SourceEvents): Promise<void> {
+  async start(events: SourceEvents): Promise<void> {
+    checkArgument('ApiSource.start', 'events', events, SOURCE_EVENTS);
     const barrier: Resource[] = [SERVICES, ENDPOINT_SLICES];
     const missing = new Set(barrier);
     return new Promise((resolve) => {
@@ -90,7 +104,10 @@ export class ApiSource implements Source {
    * Follows Nodes from now on, if it does not yet. Resolves to the Node of that name once it is ready, or as it is when the
    * time is over, the signal aborts or the source is stopped.
    */
-  waitForNode(condition: Omit<NodeCondition, 'name'>): Promise<{ node: Node | undefined; met: boolean }> {
+  async waitForNode(
+    condition: Omit<NodeCondition, 'name'>,
+  ): Promise<{ node: Node | undefined; met: boolean }> {
+    checkArgument('ApiSource.waitForNode', 'condition', condition, CONDITION);
     return this.#followNodes().wait({ ...condition, name: this.#options.nodeName });
   }
 

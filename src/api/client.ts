@@ -3,6 +3,7 @@ import { type ClientRequest, type IncomingMessage, request as plainRequest } fro
 import { request as tlsRequest } from 'node:https';
 import type { Socket } from 'node:net';
 import { isRecord } from '../input/fields.js';
+import { checkArgument, object, partOf } from '../shapes.js';
 import { TimeSlice } from '../timeSlice.js';
 import { Agents } from './agents.js';
 import { piecesOf } from './body.js';
@@ -10,6 +11,7 @@ import type { ApiConnection } from './connection.js';
 import { ApiError, asApiError } from './error.js';
 import { LineReader, ListReader } from './json.js';
 import { type RATE, RateLimit } from './rateLimit.js';
+import { BODY, CALLBACK, CLIENT_OPTIONS, CONNECTION, PATH, QUERY, SIGNAL, WATCH_OPTIONS } from './shapes.js';
 
 /** Time limits, in ms. */
 export interface ApiTimeouts {
@@ -63,6 +65,10 @@ export interface ListPage {
   readonly continue: string;
 }
 
+const SERVER = partOf<ApiConnection>(CONNECTION);
+const OPTIONS = object<ApiClientOptions>(CLIENT_OPTIONS);
+const WATCH = object<WatchOptions>(WATCH_OPTIONS);
+
 /** What helps after an answer with this status. */
 const REMEDIES: Readonly<Record<number, string>> = {
   401: 'the server does not accept the credentials: renew the token or the client certificate of the kubeconfig',
@@ -78,6 +84,8 @@ export class ApiClient {
   readonly #agents: Agents;
 
   constructor(connection: ApiConnection, options: ApiClientOptions) {
+    checkArgument('ApiClient', 'connection', connection, SERVER);
+    checkArgument('ApiClient', 'options', options, OPTIONS);
     this.#connection = connection;
     this.#userAgent = options.userAgent;
     this.#timeouts = { ...TIMEOUTS, ...options.timeouts };
@@ -96,6 +104,11 @@ export class ApiClient {
     take: (item: unknown) => void,
     signal: AbortSignal,
   ): Promise<ListPage> {
+    const operation = 'ApiClient.list';
+    checkArgument(operation, 'path', path, PATH);
+    checkArgument(operation, 'query', query, QUERY);
+    checkArgument(operation, 'take', take, CALLBACK);
+    checkArgument(operation, 'signal', signal, SIGNAL);
     const { what, response } = await this.#open('GET', path, query, { signal, compressed: true });
     const reader = new ListReader(what);
     const slice = new TimeSlice();
@@ -111,11 +124,11 @@ export class ApiClient {
   }
 
   /** Follows a list: yields each event as it arrives, until the server ends the watch. */
-  async *watch(
-    path: string,
-    query: Query,
-    { signal, idle, opened }: WatchOptions,
-  ): AsyncGenerator<unknown, void> {
+  async *watch(path: string, query: Query, options: WatchOptions): AsyncGenerator<unknown, void> {
+    checkArgument('ApiClient.watch', 'path', path, PATH);
+    checkArgument('ApiClient.watch', 'query', query, QUERY);
+    checkArgument('ApiClient.watch', 'options', options, WATCH);
+    const { signal, idle, opened } = options;
     const { what, response } = await this.#open('GET', path, { ...query, watch: 'true' }, { signal });
     opened?.();
     const reader = new LineReader(what);
@@ -134,6 +147,9 @@ export class ApiClient {
 
   /** Creates an object. */
   async create(path: string, body: unknown, signal: AbortSignal): Promise<void> {
+    checkArgument('ApiClient.create', 'path', path, PATH);
+    checkArgument('ApiClient.create', 'body', body, BODY);
+    checkArgument('ApiClient.create', 'signal', signal, SIGNAL);
     const { what, response } = await this.#open('POST', path, {}, { signal, body: JSON.stringify(body) });
     for await (const _ of piecesOf(response, what, () => this.#timeouts.idle)) {
       // Read to its end, so that the connection can be used again.

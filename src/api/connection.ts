@@ -2,12 +2,14 @@
 // small, requests are rare, and rotated credentials are used at once.
 import { readFile } from 'node:fs/promises';
 import { isDeepStrictEqual } from 'node:util';
+import { checkArgument, object } from '../shapes.js';
 import type { ApiAccess, Material } from './access.js';
 import { AuthProviderCredentials } from './authProvider.js';
 import { ApiError } from './error.js';
 import { ExecCredentials, type FetchedCredential } from './exec.js';
 import { proxyTo } from './httpProxy.js';
 import { accessInCluster, accessOfKubeconfig, accessToMaster } from './kubeconfig.js';
+import { CONNECTION_OPTIONS } from './shapes.js';
 
 /** Options of TLS, as node:tls names them. */
 export interface TlsOptions {
@@ -51,6 +53,8 @@ export interface ConnectionOptions {
   readonly serviceAccount?: string;
 }
 
+const OPTIONS = object<ConnectionOptions>(CONNECTION_OPTIONS);
+
 const SERVICE_ACCOUNT = '/var/run/secrets/kubernetes.io/serviceaccount';
 
 /**
@@ -59,6 +63,7 @@ const SERVICE_ACCOUNT = '/var/run/secrets/kubernetes.io/serviceaccount';
  * that it names, is unusable.
  */
 export async function connectToApi(options: ConnectionOptions): Promise<ApiConnection> {
+  checkArgument('connectToApi', 'options', options, OPTIONS);
   const { kubeconfig = '', master = '', environment = process.env } = options;
   let access: ApiAccess;
   if (kubeconfig !== '') access = accessOfKubeconfig(kubeconfig, await readKubeconfig(kubeconfig), master);

@@ -4,12 +4,15 @@ import { Backoff, type BackoffBounds } from '../backoff.js';
 import type { Untyped } from '../input/fields.js';
 import { Interning } from '../objects/interning.js';
 import type { ObjectChange } from '../objects/types.js';
+import { checkArgument, object } from '../shapes.js';
+import { SOURCE_EVENTS } from '../source/shapes.js';
 import type { Source, SourceEvents } from '../source/source.js';
 import type { ApiTrouble } from './apiSource.js';
 import { asApiError } from './error.js';
 import { KnownObjects } from './knownObjects.js';
 import { ENDPOINT_SLICES, nodes, type Resource, SERVICES } from './resources.js';
 import { BACKOFF } from './retryPace.js';
+import { INFORMER_SOURCE_OPTIONS } from './shapes.js';
 
 /** The part of an `Informer` that is used: a program that has none needs no types of the library. */
 export interface ObjectInformer {
@@ -44,6 +47,8 @@ export interface InformerSourceOptions {
   readonly backoff?: BackoffBounds;
 }
 
+const OPTIONS = object<InformerSourceOptions>(INFORMER_SOURCE_OPTIONS);
+
 /**
  * The objects of three informers. An informer ends at the first error; it is started again, and continues from where it
  * was. An event that the library cannot parse is lost without notice until the next list.
@@ -54,11 +59,13 @@ export class InformerSource implements Source {
   readonly #interning = new Interning();
 
   constructor(options: InformerSourceOptions) {
+    checkArgument('InformerSource', 'options', options, OPTIONS);
     this.#options = options;
   }
 
   /** Resolves once Services and EndpointSlices have been reported, or the source was stopped; never rejects. */
   async start(events: SourceEvents): Promise<void> {
+    checkArgument('InformerSource.start', 'events', events, SOURCE_EVENTS);
     const { services, endpointSlices, nodes: ofNodes } = this.#options.informers;
     const barrier = [
       this.#follow(services, SERVICES, events),

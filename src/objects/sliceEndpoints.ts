@@ -1,7 +1,10 @@
 // The endpoints of an EndpointSlice in columns: a cluster has tens of thousands of them, and an object for each, with its
 // address as text, would take ten times the memory.
+import { argumentError } from '../arguments.js';
 import type { Family } from '../net/address.js';
 import { type AddressPorts, AddressPortsBuilder } from '../net/addressPorts.js';
+import { FAMILY } from '../net/shapes.js';
+import { ANY_TEXT, checkArgument, FLAG, iterable, listOf, object, TEXT } from '../shapes.js';
 import type { Interning } from './interning.js';
 
 /** One of `endpoints`, with the defaults of its conditions filled in. */
@@ -21,6 +24,16 @@ export interface SliceEndpoint {
 
 /** The conditions of an endpoint, as bits. */
 export const CONDITIONS = { ready: 1, serving: 2, terminating: 4 } as const;
+
+const ENDPOINT = object<SliceEndpoint>({
+  address: TEXT,
+  ready: FLAG,
+  serving: FLAG,
+  terminating: FLAG,
+  nodeName: ANY_TEXT,
+  zoneHints: listOf(TEXT),
+  nodeHints: listOf(TEXT),
+});
 
 /** Endpoints, each address and port once, sorted by number. Immutable. Iteration makes an object for each endpoint. */
 export class SliceEndpoints implements Iterable<SliceEndpoint> {
@@ -52,11 +65,21 @@ export class SliceEndpoints implements Iterable<SliceEndpoint> {
 
   /** The endpoints of a slice. Throws a RangeError for an address that is not of the family. */
   static of(family: Family, endpoints: Iterable<SliceEndpoint>): SliceEndpoints {
+    const operation = 'SliceEndpoints.of';
+    checkArgument(operation, 'family', family, FAMILY);
+    checkArgument(operation, 'endpoints', endpoints, iterable);
     const builder = new SliceEndpointsBuilder(family);
-    for (const { address, ready, serving, terminating, nodeName, zoneHints, nodeHints } of endpoints) {
+    for (const endpoint of endpoints) {
+      checkArgument(operation, 'endpoint', endpoint, ENDPOINT);
+      const { address, ready, serving, terminating, nodeName, zoneHints, nodeHints } = endpoint;
       const conditions = conditionsOf(ready, serving, terminating);
       if (!builder.add(address, 0, () => ({ conditions, nodeName, zoneHints, nodeHints })))
-        throw new RangeError(`endpoint ${address}: must have an IPv${family} address`);
+        throw argumentError(operation, {
+          field: 'endpoint.address',
+          value: address,
+          rule: `must be an IPv${family} address`,
+          wrongType: false,
+        });
     }
     return builder.build();
   }

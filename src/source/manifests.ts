@@ -6,8 +6,10 @@ import { performance } from 'node:perf_hooks';
 import { isDeepStrictEqual } from 'node:util';
 import { excerpt, type Problem } from '../errors.js';
 import type { KubernetesObject, ObjectChange } from '../objects/types.js';
+import { checkArgument, FLAG, methods, object, optional, TEXT } from '../shapes.js';
 import { FollowedFile, STILL, unreadable } from './followedFile.js';
 import { OpenProblems } from './openProblems.js';
+import { SOURCE_EVENTS } from './shapes.js';
 import type { Source, SourceEvents } from './source.js';
 
 /** Options of a manifest source. */
@@ -43,6 +45,12 @@ const LOOK = 10_000;
 /** Key of the problems of all files together; no file has this name. */
 const WHOLE = '';
 
+const OPTIONS = object<ManifestOptions>({
+  path: TEXT,
+  follow: optional(FLAG),
+  clock: optional(methods('now', 'set', 'clear')),
+});
+
 /** Where a source reports to. */
 interface Listener {
   readonly events: SourceEvents;
@@ -62,7 +70,9 @@ export class ManifestSource implements Source {
   #looking: Promise<void> = Promise.resolve();
   #stopped = false;
 
-  constructor({ path, follow = true, clock = SYSTEM }: ManifestOptions) {
+  constructor(options: ManifestOptions) {
+    checkArgument('ManifestSource', 'options', options, OPTIONS);
+    const { path, follow = true, clock = SYSTEM } = options;
     this.#path = path;
     this.#follow = follow;
     this.#clock = clock;
@@ -70,6 +80,7 @@ export class ManifestSource implements Source {
 
   /** Rejects with the system's error when the path does not exist or cannot be listed. */
   async start(events: SourceEvents): Promise<void> {
+    checkArgument('ManifestSource.start', 'events', events, SOURCE_EVENTS);
     const folder = (await stat(this.#path)).isDirectory();
     const to: Listener = { events, open: new OpenProblems(events) };
     if (this.#follow) this.#watch(folder ? this.#path : dirname(this.#path), to);

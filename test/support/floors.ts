@@ -168,7 +168,12 @@ const FLOORS: readonly Floor[] = [
     imports: ['errors', 'net', 'input'],
     outside: /^(node:.*|prom-client)$/,
   },
-  { name: 'proxy', files: /^(proxy|index)\.ts$/, imports: ['*'], outside: /^node:(perf_hooks|util)$/ },
+  {
+    name: 'proxy',
+    files: /^(proxy|proxyShapes|index)\.ts$/,
+    imports: ['*'],
+    outside: /^node:(perf_hooks|util)$/,
+  },
   { name: 'agent', files: /^agent\//, imports: ['*'], outside: ALL_BUT_CHILD_PROCESS },
   { name: 'cli', files: /^cli\//, imports: ['*'], outside: EVERYTHING },
 ];

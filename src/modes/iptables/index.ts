@@ -1,5 +1,6 @@
 // iptables mode: load balancing by rules that translate addresses. Every Service port and endpoint has a chain.
 import type { Family } from '../../net/address.js';
+import { checkArgument } from '../../shapes.js';
 import type { Mode } from '../mode.js';
 import type { Result } from '../shared/program/result.js';
 import { compare, isSame } from './plan/compare.js';
@@ -15,6 +16,7 @@ import { apply } from './program/apply.js';
 import type { IptablesKernel } from './program/kernel.js';
 import { observe, observeAlone } from './program/observe.js';
 import { refusedBy } from './program/refused.js';
+import { KERNEL, OPTIONS } from './program/shapes.js';
 import { type TableWatch, watchTables } from './program/tampering.js';
 
 export type { Item } from './plan/items.js';
@@ -24,6 +26,8 @@ export type { IptablesKernel } from './program/kernel.js';
 
 /** Creates iptables mode from its pure parts and a kernel. */
 export function createIptablesMode(kernel: IptablesKernel, options: IptablesOptions): Mode<Item, Operation> {
+  checkArgument('createIptablesMode', 'kernel', kernel, KERNEL);
+  checkArgument('createIptablesMode', 'options', options, OPTIONS);
   let tables: TableWatch | undefined;
   return {
     name: 'iptables',

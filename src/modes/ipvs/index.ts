@@ -1,5 +1,6 @@
 // ipvs mode: load balancing in the kernel by IPVS, with ipsets and a constant number of iptables rules.
 
+import { checkArgument } from '../../shapes.js';
 import type { Mode } from '../mode.js';
 import { nodePortHost } from '../shared/plan/nodePortAddresses.js';
 import { compare, isSame } from './plan/compare.js';
@@ -16,6 +17,7 @@ import { DrainingServers } from './program/draining.js';
 import type { IpvsKernel } from './program/kernel.js';
 import { observe } from './program/observe.js';
 import { observeAlone } from './program/observeAlone.js';
+import { KERNEL, OPTIONS } from './program/shapes.js';
 import { watchDevice } from './program/tampering.js';
 
 export type { LocalDetector } from '../shared/plan/localDetector.js';
@@ -27,6 +29,8 @@ export { checkScheduler, prepare, probeScheduler } from './program/prepare.js';
 
 /** Creates ipvs mode from its pure parts and a kernel. */
 export function createIpvsMode(kernel: IpvsKernel, options: IpvsOptions): Mode<Item, Operation> {
+  checkArgument('createIpvsMode', 'kernel', kernel, KERNEL);
+  checkArgument('createIpvsMode', 'options', options, OPTIONS);
   const isProtected = protectedItems(options);
   const draining = new DrainingServers(isProtected);
   /** Keys of the virtual services that this process added and has not deleted. */

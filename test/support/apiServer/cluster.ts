@@ -66,15 +66,16 @@ export class Follower {
     connect: ConnectionOptions,
     options: FollowerOptions = {},
   ): Promise<{ source: ApiSource; follower: Follower }> {
+    const { timeouts, ...others } = options;
     const client = new ApiClient(await connectToApi(connect), {
       userAgent: 'kube-netlink-proxy/test',
       rate: { qps: -1, burst: 0 },
-      ...(options.timeouts ? { timeouts: options.timeouts } : {}),
+      ...(timeouts ? { timeouts } : {}),
     });
     const base = { client, nodeName: 'node-a', times: QUICK };
     let source: ApiSource | undefined;
     const follower = new Follower((trouble) => {
-      source = new ApiSource({ ...base, trouble, ...options });
+      source = new ApiSource({ ...base, trouble, ...others });
       return source;
     });
     follower.#client = client;

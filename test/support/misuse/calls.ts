@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { inspect } from 'node:util';
 import { hasFields } from '../../../src/arguments.js';
 import type { Verbs } from './doors.js';
-import { isValid, lastName, namesOf, PASSED_OVER, TAKES_A_PART } from './fields.js';
+import { INTERFACES, isValid, lastName, namesOf, PASSED_OVER, TAKES_A_PART } from './fields.js';
 import { outcomeOf } from './outcome.js';
 import type { VerbType } from './types.js';
 import { changed, type Place, placesIn, valueAt, wrongValues } from './values.js';
@@ -40,6 +40,7 @@ export function* misusesOf(
         }
         const held = valueAt(args, place.keys);
         if (!hasFields(held) || TAKES_A_PART.has(`${door}.${verb}${place.path}`)) continue;
+        if (INTERFACES[door]?.test(`${verb}${place.path}`)) continue;
         yield {
           verb,
           place,

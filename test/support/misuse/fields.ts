@@ -28,6 +28,11 @@ export const PASSED_OVER: Readonly<Record<string, RegExp>> = {
   'ipset.parseSetsAsync': NOT_KNOWN,
   'conntrack.natOf': /^\[0\]\.reply\.icmp\b/,
   'testing.FakeConntrack.track': /^\[0\]\.(family|id|use|counters|start|stop|secctx|reply\.icmp)\b/,
+  'library.describeProblem': /^\[0\]\.(value|publicRule|kind|reason|reference)\b/,
+  'library.atOnce': /^\[0\]\.(return|throw)\b/,
+  // The parameters of a query have no names in the types.
+  'kubernetes.ApiClient.list': /^\[1\]\./,
+  'kubernetes.ApiClient.watch': /^\[1\]\./,
   'conntrack.newFlowOf': /^\[0\]\.(family|id|use|counters|start|stop|secctx|reply\.icmp)\b/,
 };
 
@@ -36,11 +41,15 @@ export const PASSED_OVER: Readonly<Record<string, RegExp>> = {
  * events, whose type is the caller's.
  */
 export const UNCHECKED: Readonly<Record<string, RegExp>> = {
+  // The constructor of an error throws no other one. What reads an entry of a list by its index runs for every endpoint of a cluster.
+  library: /Error$|^SliceEndpoints\.(?!of)/,
+  kubernetes: /Error$/,
   testing: /^Fake(?:Events\.emit|Ipvs|Ipset|Netlink\.|Rtnetlink\.(?!dump)|Conntrack\.(?!track|end))/,
 };
 
 /** Objects of which a function takes a part: a flow, a message. */
 export const TAKES_A_PART: ReadonlySet<string> = new Set([
+  'kubernetes.ApiClient.create[1]',
   // An operation of iptables may be part of an item: all of its fields are required, so that none is misspelt.
   ...['', '.chain', '.rule', '.rules'].map((path) => `testing.FakeIptables.restore[1][]${path}`),
   ...[
@@ -52,8 +61,20 @@ export const TAKES_A_PART: ReadonlySet<string> = new Set([
   ],
 ]);
 
+/** Objects that are interfaces, which may have other members: parts of the kernel, modes, sources, receivers of reports. */
+export const INTERFACES: Readonly<Record<string, RegExp>> = {
+  library:
+    /^create\w+Mode\[0\]|^createProxy\[0\]\.|\.start\[0\]$|^describeProblem|^ManifestSource\[0\]\.clock$|^atOnce/,
+  kubernetes:
+    /^ApiClient\[0\]$|\.(?:environment|client)$|\.informers\.\w+$|\.start\[0\]$|^ApiSource\.fromKubeConfig\[0\]$/,
+};
+
 /** Times that the kernel has in smaller units than the library: fractions are valid. */
 const FRACTIONS = /\.(forwardDelay|helloTime|maxAge|ageingTime|multicast\w+Interval|rtt|rttVariance)$/;
+
+/** Times of timers in ms, and rates: fractions are valid, and a negative rate is none. */
+const TIMES_AND_RATES =
+  /\.(auditPeriod|drainBound|rest|limit|margin|silence|floor|absent|repeat|pause|first|most|spread|connect|answer|idle|qps)$|\.(watch|interval)\[\]$/;
 
 /** Whether a value of no type that the place has is valid all the same. */
 export function isValid(verb: string, { path }: Place, kinds: ReadonlySet<Kind>, value: unknown): boolean {
@@ -70,13 +91,18 @@ export function isValid(verb: string, { path }: Place, kinds: ReadonlySet<Kind>,
   // A rule without matches and target, and the rules of a family without any.
   const isRule = /^FakeIptables\.restore .*(?:text|(?:rules|before|after)\[\])$|^FakeIptables\.load \[1\]$/;
   if (value === '' && isRule.test(`${verb} ${path}`)) return true;
+  if (TIMES_AND_RATES.test(path) && (value === 1.5 || (value === -1 && path.endsWith('.qps')))) return true;
+  if (value instanceof Set && path.endsWith('.cures')) return true;
   // It is thrown.
   if (verb === 'throwOnFailure' && path === '[0][]' && value instanceof Error) return true;
   return value === 1.5 && FRACTIONS.test(path);
 }
 
-/** Texts of many lines, in which each line that breaks a rule is named. */
+/** Texts of many lines, in which each line that breaks a rule is named; and texts that may be empty. */
 const TEXTS: ReadonlySet<string> = new Set([
+  ...['describeProblem [0].source', 'describeProblem [0].object', 'describeProblem [0].field'],
+  ...['describeProblem [0].rule', 'SliceEndpoints.of [1][].nodeName'],
+  ...['connectToApi [0].kubeconfig', 'connectToApi [0].master', 'ApiClient [0].stale'],
   ...['parseSets [0]', 'parseSetsAsync [0]', 'parseRules [0]', 'parseRulesAsync [0]'],
 ]);
 
@@ -86,6 +112,7 @@ const OTHER_NAMES: Readonly<Record<string, Readonly<Record<string, string>>>> = 
   conntrack: { flows: 'flow', operations: 'operation' },
   netlink: { request: 'message', messages: 'message' },
   testing: { operations: 'operation' },
+  library: { endpoints: 'endpoint' },
 };
 
 /** The names by which an error may call a place: its own, and those of the fields that it should have. */

@@ -72,7 +72,7 @@ export class ExportedTypes {
     const calls = this.functions(module);
     for (const symbol of this.#exports(module)) {
       const declared = symbol.flags & ts.SymbolFlags.Alias ? this.#checker.getAliasedSymbol(symbol) : symbol;
-      if (!(declared.flags & ts.SymbolFlags.Class)) continue;
+      if (!(declared.flags & ts.SymbolFlags.Class) || isTypeOnly(symbol)) continue;
       const type = this.#checker.getTypeOfSymbol(declared);
       const [made] = type.getConstructSignatures();
       if (made && !isHidden(made.getDeclaration())) calls.set(symbol.name, this.#signatureOf(made));
@@ -134,6 +134,11 @@ export class ExportedTypes {
       kinds.add(simple);
       return;
     }
+    // What is sent as JSON.
+    if (type.flags & ts.TypeFlags.Unknown) {
+      kinds.add('object');
+      return;
+    }
     const name = type.symbol?.name;
     if (LEAVES.has(name)) kinds.add(name as Kind);
     else if (this.#checker.isArrayLikeType(type)) {
@@ -158,6 +163,13 @@ export class ExportedTypes {
       }
     }
   }
+}
+
+/** Whether only the type of a class is exported. */
+function isTypeOnly({ declarations = [] }: ts.Symbol): boolean {
+  return declarations.some(
+    (each) => ts.isExportSpecifier(each) && (each.isTypeOnly || each.parent.parent.isTypeOnly),
+  );
 }
 
 /** Whether a part of a class is not for users: private, or `@internal`. */

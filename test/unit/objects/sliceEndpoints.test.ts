@@ -75,7 +75,7 @@ for (const family of [4, 6] as const) {
       const other = family === 4 ? 'fd00::1' : '10.0.0.1';
       assert.throws(() => SliceEndpoints.of(family, [endpoint(other)]), {
         name: 'RangeError',
-        message: `endpoint ${other}: must have an IPv${family} address`,
+        message: `SliceEndpoints.of: endpoint.address must be an IPv${family} address, found '${other}'`,
       });
     });
   });

@@ -1,0 +1,72 @@
+// The checks of the parts of a proxy.
+import type { KeyedOperation, Mode } from './modes/mode.js';
+import { ADDRESS } from './net/shapes.js';
+import {
+  FLAG,
+  FUNCTION,
+  listOf,
+  MILLISECONDS,
+  methods,
+  number,
+  optional,
+  partOf,
+  type Shape,
+  TEXT,
+} from './shapes.js';
+
+const MODE = partOf({
+  name: TEXT,
+  auditPeriod: MILLISECONDS,
+  host: partOf({ facts: FUNCTION, uses: FUNCTION, podNetworks: optional(FLAG) }),
+  items: partOf({
+    isOurs: FUNCTION,
+    isSame: FUNCTION,
+    groupOf: optional(FUNCTION),
+    keep: methods('found', 'beyond', 'join'),
+  }),
+  transactions: optional(methods('dependsOn', 'refusedBy')),
+  sharedEndpoints: optional(methods('formOf')),
+  planService: FUNCTION,
+  planNode: FUNCTION,
+  affectsNode: optional(FUNCTION),
+  compare: FUNCTION,
+  acknowledged: optional(FUNCTION),
+  describe: FUNCTION,
+  apply: FUNCTION,
+  observe: FUNCTION,
+  observeAlone: FUNCTION,
+  maintain: optional(FUNCTION),
+  watch: optional(FUNCTION),
+} satisfies Shape<Mode<unknown, KeyedOperation>>);
+
+const EVENTS = partOf({
+  changed: optional(FUNCTION),
+  queued: optional(FUNCTION),
+  taken: optional(FUNCTION),
+  planned: optional(FUNCTION),
+  synced: FUNCTION,
+  incomplete: optional(FUNCTION),
+  problems: FUNCTION,
+  mended: optional(FUNCTION),
+  failed: FUNCTION,
+  retrying: FUNCTION,
+  kept: optional(FUNCTION),
+  switched: optional(FUNCTION),
+  unswitched: optional(FUNCTION),
+});
+
+/** The checks of the parts of a proxy, by their names. */
+export const PARTS = {
+  source: methods('start', 'stop'),
+  mode: MODE,
+  formerModes: optional(listOf(partOf({ name: TEXT, open: FUNCTION }))),
+  drainBound: optional(number(0, Number.MAX_SAFE_INTEGER)),
+  rtnetlink: methods('listAddresses'),
+  conntrack: optional(methods('list', 'deleteFlows')),
+  watchHost: FUNCTION,
+  nodeName: TEXT,
+  bindAddress: optional(ADDRESS),
+  externalIPs: optional(FLAG),
+  rest: optional(MILLISECONDS),
+  events: EVENTS,
+};

@@ -1,0 +1,148 @@
+// Valid calls of the main export and of `/kubernetes`.
+import { IPTABLES_DEFAULTS, IPVS_DEFAULTS, type LocalDetector } from '../../../../src/index.js';
+import type { AnyRows } from '../calls.js';
+
+/** An object with these methods, which do nothing. */
+function methods(...names: readonly string[]): object {
+  return Object.fromEntries(names.map((name) => [name, () => undefined]));
+}
+
+const SYSCTL = { ...methods('read', 'write'), onBatch: () => {} };
+const IPTABLES = {
+  ...methods('chains', 'save', 'saveTables', 'listRules', 'restore'),
+  ...methods('onBatch', 'onFallback', 'onReplaced'),
+};
+const DETECTORS: readonly LocalDetector[] = [
+  { by: 'network', networks: { 4: '10.244.0.0/16', 6: 'fd00:244::/56' } },
+  { by: 'nodeNetwork' },
+  { by: 'interface', match: 'cni0' },
+];
+const KERNEL = {
+  ipvs: methods('listServices', 'listRealServers', 'get', 'apply', 'timeouts', 'setTimeouts'),
+  ipset: methods('list', 'get', 'apply'),
+  rtnetlink: methods('getLink', 'listLinks', 'listAddresses', 'apply'),
+  iptables: IPTABLES,
+  sysctl: SYSCTL,
+  watchHost: () => {},
+};
+const IPVS = { ...IPVS_DEFAULTS, excludeCIDRs: ['10.0.0.0/8'], kernelRelease: '6.1.0' };
+const MODE = {
+  name: 'map',
+  auditPeriod: 30_000,
+  host: { ...methods('facts', 'uses'), podNetworks: true },
+  items: { ...methods('isOurs', 'isSame', 'groupOf'), keep: methods('found', 'beyond', 'join') },
+  transactions: methods('dependsOn', 'refusedBy'),
+  sharedEndpoints: methods('formOf'),
+  ...methods('planService', 'planNode', 'affectsNode', 'compare', 'acknowledged', 'describe'),
+  ...methods('apply', 'observe', 'observeAlone', 'maintain', 'watch'),
+};
+const SOURCE_EVENTS = methods('changed', 'problems', 'synced', 'incomplete', 'mended');
+const PARTS = {
+  source: methods('start', 'stop'),
+  mode: MODE,
+  formerModes: [{ name: 'ipvs', open: () => {} }],
+  drainBound: 1,
+  rtnetlink: methods('listAddresses'),
+  conntrack: methods('list', 'deleteFlows'),
+  watchHost: () => {},
+  nodeName: 'node-a',
+  bindAddress: '0.0.0.0',
+  externalIPs: true,
+  rest: 0,
+  events: {
+    ...SOURCE_EVENTS,
+    ...methods('queued', 'taken', 'planned', 'failed', 'retrying', 'kept', 'switched', 'unswitched'),
+  },
+};
+const ENDPOINT = {
+  ...{ address: '10.0.0.1', ready: true, serving: true, terminating: false },
+  ...{ nodeName: 'node-a', zoneHints: ['zone-a'], nodeHints: ['node-a'] },
+};
+
+/** Valid calls of functions, constructors (`ManifestSource`) and methods of the main export. */
+export const LIBRARY: AnyRows = {
+  createIpvsMode: [
+    [KERNEL, { ...IPVS, nodePortAddresses: 'primary', cures: new Set(['external-local']) }],
+    ...DETECTORS.map((localDetector) => [
+      KERNEL,
+      { ...IPVS, localDetector, nodePortAddresses: ['10.0.0.0/8'] },
+    ]),
+  ],
+  createIptablesMode: [
+    [
+      { iptables: IPTABLES, sysctl: SYSCTL },
+      { ...IPTABLES_DEFAULTS, nodePortAddresses: 'primary' },
+    ],
+    ...DETECTORS.map((localDetector) => [
+      { iptables: IPTABLES, sysctl: SYSCTL },
+      { ...IPTABLES_DEFAULTS, localDetector, nodePortAddresses: ['10.0.0.0/8'] },
+    ]),
+  ],
+  createProxy: [[PARTS]],
+  describeProblem: [
+    [{ source: 'web.yaml', object: 'Service demo/web', field: 'spec', rule: 'must be an object' }],
+  ],
+  atOnce: [[{ next: () => ({ done: true }) }]],
+  'SliceEndpoints.of': [[4, [ENDPOINT]]],
+  ManifestSource: [[{ path: '/nonesuch', follow: false, clock: methods('now', 'set', 'clear') }]],
+  'ManifestSource.start': [[SOURCE_EVENTS]],
+};
+
+const SIGNAL = AbortSignal.abort();
+const BACKOFF = { first: 1, most: 10, spread: 0.5 };
+const RATE = { qps: 5.5, burst: 10 };
+const TIMEOUTS = { connect: 1, answer: 2, idle: 3 };
+const SOURCE = {
+  ...{ nodeName: 'node-a', allNodes: true, serviceCIDRs: true, trouble: () => {}, random: () => 0 },
+  times: {
+    ...{ watch: [1, 2], margin: 1, silence: 1, floor: 1, absent: 1, repeat: 1, backoff: BACKOFF },
+    check: { interval: [1, 2], pause: 1 },
+  },
+};
+/** A connection that no request uses. */
+export const CONNECTION = {
+  server: new URL('http://127.0.0.1:1'),
+  proxy: new URL('http://127.0.0.1:2'),
+  credentials: async () => assert(),
+  stale: '',
+};
+const INFORMER = methods('on', 'off', 'start', 'stop');
+
+/** Options of an ApiSource. */
+export const API_SOURCE = { ...SOURCE, client: methods('list', 'watch') };
+
+/** Options of an InformerSource. */
+export const INFORMER_SOURCE = {
+  informers: { services: INFORMER, endpointSlices: INFORMER, nodes: INFORMER },
+  trouble: () => {},
+  backoff: BACKOFF,
+};
+
+function assert(): never {
+  throw new Error('no request is sent');
+}
+
+/** The same of `/kubernetes`. */
+export const KUBERNETES: AnyRows = {
+  connectToApi: [
+    [{ kubeconfig: '', master: 'http://127.0.0.1:1', environment: {}, serviceAccount: '/nonesuch' }],
+  ],
+  ApiClient: [[CONNECTION, { userAgent: 'a/1', rate: RATE, timeouts: TIMEOUTS }]],
+  'ApiClient.list': [['/api', { limit: '1' }, () => {}, SIGNAL]],
+  'ApiClient.watch': [['/api', { limit: '1' }, { signal: SIGNAL, idle: () => 1, opened: () => {} }]],
+  'ApiClient.create': [['/api', {}, SIGNAL]],
+  ApiSource: [[API_SOURCE]],
+  'ApiSource.start': [[SOURCE_EVENTS]],
+  'ApiSource.waitForNode': [[{ ready: () => true, limit: 0, signal: SIGNAL }]],
+  'ApiSource.fromKubeConfig': [
+    [
+      {
+        getCurrentCluster: () => ({ name: 'a', server: 'http://127.0.0.1:1' }),
+        applyToHTTPSOptions: async () => {},
+      },
+      { ...SOURCE, userAgent: 'a/1', rate: RATE, timeouts: TIMEOUTS },
+    ],
+  ],
+  InformerSource: [[INFORMER_SOURCE]],
+  'InformerSource.start': [[SOURCE_EVENTS]],
+};

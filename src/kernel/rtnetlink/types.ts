@@ -22,6 +22,7 @@ import type {
   OtherKind,
   OtherSettings,
   UpperKind,
+  WithNeededSettings,
 } from './links/types.js';
 import type { Neighbour, NeighbourFilter, NeighbourId, NewNeighbour } from './neighbours/types.js';
 import type { NewRoute, Route, RouteFilter, RouteQuery } from './routes/types.js';
@@ -177,7 +178,10 @@ export interface Rtnetlink extends KernelClient<RtnetlinkOperation> {
    * Carries operations out in their order, and returns one result for each, in the same order: undefined, or the error. Those
    * after one that failed are done all the same. Results beside those of the single verbs: as in `Ipvs.apply`.
    */
-  apply(operations: readonly RtnetlinkOperation[], options?: CallOptions): Promise<OperationResult[]>;
+  apply<const Operation extends RtnetlinkOperation>(
+    operations: readonly (Operation & WithNeededSettings<Operation>)[],
+    options?: CallOptions,
+  ): Promise<OperationResult[]>;
   /**
    * Changes, by this process or another. A link that was renamed is reported as a loss: its addresses have the new name. Needs
    * no privilege in the process's own namespace.

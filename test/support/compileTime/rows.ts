@@ -7,6 +7,8 @@ export const VALID: Readonly<Record<string, readonly string[]>> = {
     `void ipset.create({ name: 'a', type: 'hash:mac', maxElements: 5 });`,
     `void ipset.create({ name: 'a', type: 'bitmap:port' });`,
     `void ipset.create({ name: 'a', type: 'bitmap:ip', range: ['10.0.0.0', '10.0.0.9'] });`,
+    `void ipset.create({ name: 'a', type: 'hash:ip', family: 4, netmask: 24 });`,
+    `void ipset.create({ name: 'a', type: 'hash:net,net', family: 4, bitmask: '255.0.0.0' });`,
     `void ipset.add(hash, { address: '10.0.0.1', timeout: 5 });`,
     `void ipset.add({ name: 'p', type: 'hash:ip,port', family: 4 }, { address: '10.0.0.1', protocol: 1, icmp: { type: 8, code: 0 } });`,
     `void ipset.add({ name: 'p', type: 'hash:ip,port', family: 4 }, { address: '10.0.0.1', protocol: 47 });`,
@@ -85,6 +87,11 @@ export const INVALID: Readonly<Record<string, readonly string[]>> = {
     `void ipset.create({ name: 'a', type: 'bitmap:port', range: ['10.0.0.0', '10.0.0.9'] });`,
     `void ipset.create({ name: 'a', type: 'list:set', maxElements: 8 });`,
     `void ipset.create({ type: 'list:set' });`,
+    ...['hash:ip', 'hash:ip,port', 'hash:net,net'].map(
+      (type) =>
+        `void ipset.create({ name: 'a', type: '${type}', family: 4, netmask: 24, bitmask: '255.0.0.0' });`,
+    ),
+    `void ipset.apply([{ do: 'create', set: { ...hash, netmask: 24, bitmask: '255.0.0.0' } }]);`,
     `void ipset.add(hash, {});`,
     `void ipset.add(hash, { timeout: 5 });`,
     `void ipset.add(hash, { address: '10.0.0.1', port: 80 });`,
@@ -139,6 +146,7 @@ export const INVALID: Readonly<Record<string, readonly string[]>> = {
     `void rtnetlink.addLink('v', 'veth', { bridge: {} });`,
     `void rtnetlink.addLink('d');`,
     `void rtnetlink.apply([{ do: 'addLink', name: 'v', kind: 'vlan', settings: { vlan: { id: 5 } } }]);`,
+    `void rtnetlink.apply([{ do: 'addLink', name: 'v', kind: 'vlan' }]);`,
     `void rtnetlink.apply([{ do: 'addLink', name: 'd', kind: 'dummy', settings: { bridge: {} } }]);`,
     `void rtnetlink.apply([{ do: 'deleteLink' }]);`,
     `void rtnetlink.apply([{ do: 'deleteLink', name: 'd', link: 'd' }]);`,

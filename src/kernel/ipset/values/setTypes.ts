@@ -153,6 +153,9 @@ export type HashParameters<Own extends keyof SetParameters = never> = OnlyFields
   ExtensionParameter | HashParameter | Own
 >;
 
+/** The same with one mask at most. */
+export type MaskedParameters = HashParameters<'netmask'> | HashParameters<'bitmask'>;
+
 /** The parameters of a bitmap of addresses. */
 export type BitmapParameters<Own extends 'netmask' = never> = OnlyFields<
   RangelessParameters,
@@ -178,7 +181,7 @@ export interface ParametersByType {
     readonly range?: readonly [from: number, to: number] | undefined;
   };
   /** A family, and masks. */
-  'hash:ip': HashParameters<'netmask' | 'bitmask'>;
+  'hash:ip': MaskedParameters;
   /** No family. */
   'hash:mac': OnlyFields<SetParameters, never, ExtensionParameter | HashParameter>;
   /** A family. */
@@ -186,9 +189,9 @@ export interface ParametersByType {
   /** A family. */
   'hash:net': HashParameters;
   /** A family, and masks. */
-  'hash:net,net': HashParameters<'netmask' | 'bitmask'>;
+  'hash:net,net': MaskedParameters;
   /** A family, and masks. */
-  'hash:ip,port': HashParameters<'netmask' | 'bitmask'>;
+  'hash:ip,port': MaskedParameters;
   /** A family. */
   'hash:net,port': HashParameters;
   /** A family. */

@@ -317,6 +317,14 @@ export type OtherKind<Kind extends string> = Kind extends 'bridge' | 'vlan' | 'v
   ? never
   : Kind;
 
+/** What an operation must have beside its type: that of links allows any text as kind, also a kind that needs settings, without them. */
+export type WithNeededSettings<Operation> = Operation extends {
+  readonly do: 'addLink';
+  readonly kind: 'vlan' | UpperKind;
+}
+  ? { readonly settings: NewVlan | NewUpperLink }
+  : unknown;
+
 /** Settings of a new link of another kind: all, if the kind is any text. */
 export type OtherSettings<Kind extends string> = string extends Kind ? NewLinkSettings : NewPlainLink;
 

@@ -7,16 +7,19 @@ import { after, describe, it } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
+import { openConntrack } from '../../src/kernel/conntrack/index.js';
 import { PACKING as CONNTRACK } from '../../src/kernel/conntrack/packing.js';
 import { parseSetsAsync } from '../../src/kernel/ipset/restore.js';
 import { formatSetsAsync } from '../../src/kernel/ipset/save.js';
 import { PACKING as IPSET } from '../../src/kernel/ipset/verbs.js';
+import { openIpvs } from '../../src/kernel/ipvs/index.js';
 import { parseRulesAsync } from '../../src/kernel/ipvs/rules.js';
 import { PACKING as IPVS } from '../../src/kernel/ipvs/verbs.js';
 import { MessageWriter } from '../../src/kernel/netlink/messages.js';
 import { NAMING } from '../../src/kernel/netlink/names.js';
+import { openRtnetlink } from '../../src/kernel/rtnetlink/index.js';
 import { PACKING as RTNETLINK } from '../../src/kernel/rtnetlink/verbs.js';
-import type { NativeClient, NativeFailure } from '../../src/kernel/shared/addon.js';
+import { loadAddon, type NativeClient, type NativeFailure } from '../../src/kernel/shared/addon.js';
 import { applyAll, type Packing, sendAll } from '../../src/kernel/shared/batch.js';
 import { Calls } from '../../src/kernel/shared/calls.js';
 import type { CallOptions, OperationResult } from '../../src/kernel/shared/types.js';
@@ -179,6 +182,47 @@ describe('the event loop', () => {
       assert.ok(after <= MOST_AFTER_ABORT, `${family}: ${after.toFixed(1)} ms`);
     });
   }
+
+  it(`is not blocked for more than ${MOST} ms by calls of clients with 100 000 values`, async () => {
+    const size = 100_000;
+    const addon = loadAddon();
+    const parts = { ...addon };
+    class Client extends Kernel {
+      constructor() {
+        super(size);
+      }
+      async list(): Promise<Uint8Array> {
+        return new Uint8Array();
+      }
+      async listServers(): Promise<Uint8Array> {
+        return new Uint8Array();
+      }
+    }
+    Object.assign(addon, { RtnetlinkClient: Client, ConntrackClient: Client, IpvsClient: Client });
+    try {
+      const routes = Array.from(
+        { length: size },
+        (_, i) => ({ do: 'addRoute', route: { destination: `${address(i)}/32`, link: 'lo' } }) as const,
+      );
+      let results: OperationResult[] = [];
+      const apply = async () => {
+        results = await (await openRtnetlink()).apply(routes);
+      };
+      check('rtnetlink.apply, 100000 failures', await longestBlock(apply));
+      assert.ok(results.every((result) => result?.code === 'ENOENT'));
+      const selections = Array.from(
+        { length: size },
+        (_, i) => ({ family: 4, original: { source: address(i) } }) as const,
+      );
+      const list = async () => (await openConntrack()).list(selections).toArray();
+      check('conntrack.list, 100000 selections', await longestBlock(list));
+      const ids = Array.from({ length: size }, (_, i) => ({ ...service, address: address(i) }));
+      const servers = async () => (await openIpvs()).listRealServers(ids);
+      check('ipvs.listRealServers, 100000 ids', await longestBlock(servers));
+    } finally {
+      Object.assign(addon, parts);
+    }
+  });
 
   for (const size of SIZES) {
     it(`is not blocked for more than ${MOST} ms by a text of ${size} lines`, async () => {

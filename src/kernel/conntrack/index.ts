@@ -1,4 +1,5 @@
 // Connection tracking over ctnetlink: the flows of one network namespace.
+import { TimeSlice } from '../../timeSlice.js';
 import { loadAddon, type NativeConntrackClient } from '../shared/addon.js';
 import { checkArray, checkOptions } from '../shared/arguments.js';
 import { applyAll } from '../shared/batch.js';
@@ -13,7 +14,7 @@ import { attemptOn, hintFor, nameFlow, nameSelections } from './names.js';
 import { packName } from './operations.js';
 import { DELETION_PACKING, deletionOf } from './packing.js';
 import { readCapabilities, readEvents, readExpectations, readFlows, readStatistics } from './records.js';
-import { packFilter, packListing, packWatch, readGetOptions } from './selections.js';
+import { packFilter, packListingInSteps, packWatch, readGetOptions, selectionsOf } from './selections.js';
 import type {
   Conntrack,
   ConntrackCapabilities,
@@ -67,9 +68,9 @@ class ConntrackClient
 {
   list(selection?: FlowSelection | readonly FlowSelection[], options: ListOptions = {}): Listing<Flow> {
     checkOptions('conntrack.list', options);
-    const selections = selection === undefined ? undefined : [selection].flat();
-    const list = (client: NativeConntrackClient) => {
-      const { filters, how } = packListing(selections, options);
+    const selections = selection === undefined ? undefined : selectionsOf(selection);
+    const list = async (client: NativeConntrackClient) => {
+      const { filters, how } = await new TimeSlice().finish(packListingInSteps(selections, options));
       return client.list(filters, how);
     };
     return this.listing(attemptOn('list', nameSelections(selections ?? [])), list, readFlows, {

@@ -1,6 +1,8 @@
 // Selections of flows → the records that cross to the addon.
+
 import { type Family, formatAddress } from '../../net/address.js';
 import { parseNetworkAsIs } from '../../net/network.js';
+import { atOnce, StepCounter, type Steps } from '../../steps.js';
 import { argumentError, checkOptions, hasFields, objectRule } from '../shared/arguments.js';
 import type { Place } from '../shared/records/layout.js';
 import { onlyRecord, RecordWriter } from '../shared/records/recordWriter.js';
@@ -209,27 +211,34 @@ const EVENT_KIND_NAMES = Object.keys(EVENT_KINDS) as FlowEventKind[];
 const EVERY_FLOW = new Uint8Array(FILTER.SIZE);
 
 /** The records of a listing: its filters, and its options. Throws the error of the call when one of them is invalid. */
-export function packListing(
+export function* packListingInSteps(
   selection: FlowSelection | readonly FlowSelection[] | undefined,
   options: ListOptions,
-): { readonly filters: Uint8Array; readonly how: Uint8Array } {
+): Steps<{ readonly filters: Uint8Array; readonly how: Uint8Array }> {
   return {
-    filters: packSelections(selection, 'conntrack.list'),
+    filters: yield* packSelections(selection, 'conntrack.list'),
     how: packOptions(options, selection !== undefined),
   };
 }
 
-function packSelections(
+/** Selections in an array of their own. */
+export function selectionsOf(selection: FlowSelection | readonly FlowSelection[]): readonly FlowSelection[] {
+  return Array.isArray(selection) ? selection.slice() : [selection as FlowSelection];
+}
+
+function* packSelections(
   selection: FlowSelection | readonly FlowSelection[] | undefined,
   operation: string,
-): Uint8Array {
+): Steps<Uint8Array> {
   if (selection === undefined) return EVERY_FLOW;
-  const selections = [selection].flat();
+  const selections = selectionsOf(selection);
   const writer = new RecordWriter(FILTER.SIZE, selections.length);
+  const counter = new StepCounter();
   for (const each of selections) {
     writeSelection(each, false, writer);
     const fault = writer.finish();
     if (fault) throw argumentError(operation, fault);
+    if (counter.isFull()) yield;
   }
   return writer.records();
 }
@@ -278,7 +287,7 @@ export function packWatch(options: FlowWatchOptions): {
   if (!Array.isArray(kinds)) writer.fail('kinds', kinds, 'must be an array', true);
   else for (const [i, kind] of kinds.entries()) sum |= writer.choice(`kinds[${i}]`, kind, EVENT_KINDS);
   onlyRecord(writer, 'conntrack.watch');
-  return { kinds: sum, filters: packSelections(selection, 'conntrack.watch') };
+  return { kinds: sum, filters: atOnce(packSelections(selection, 'conntrack.watch')) };
 }
 
 /** The record of a filter to delete by; throws the error of the call when it is invalid. */

@@ -1,7 +1,10 @@
 // Links, addresses, routes, rules and neighbours over rtnetlink, of one network namespace.
+
 import type { Family } from '../../net/address.js';
+import { TimeSlice } from '../../timeSlice.js';
 import { loadAddon, type NativeRtnetlinkClient } from '../shared/addon.js';
 import { checkCallOptions } from '../shared/arguments.js';
+import { checkBatch } from '../shared/batch.js';
 import { openCalls, unless } from '../shared/calls.js';
 import { Client } from '../shared/client.js';
 import { type Attempt, toNetlinkError } from '../shared/failures.js';
@@ -14,7 +17,7 @@ import { findCapabilities } from './capabilities.js';
 import { checkNameOfLink, type LinkNames } from './fields.js';
 import { indexOf, readLink, readName } from './links/read.js';
 import { encodeGetLink, encodeListLinks } from './links/write.js';
-import { explained, leadsToLoopback, questionLeadsToLoopback } from './loopback.js';
+import { explained, isRefusedRoute, leadsToLoopback, questionLeadsToLoopback } from './loopback.js';
 import { checkedMessage, type Message, type MessageWriter, messagesOf } from './message.js';
 import { attemptToRead, describeLink, describeNeighbour } from './names.js';
 import { encodeGetNeighbour, encodeListNeighbours, readNeighbour } from './neighbours/codec.js';
@@ -22,7 +25,7 @@ import { encodeGetRoute, encodeListRoutes } from './routes/query.js';
 import { passes, readRoute } from './routes/read.js';
 import { encodeListRules, readRule } from './rules/codec.js';
 import type * as types from './types.js';
-import { RtnetlinkVerbs } from './verbs.js';
+import { PACKING, RtnetlinkVerbs } from './verbs.js';
 import { checkWatch, watchOf } from './watch.js';
 
 export * from '../shared/everyClient.js';
@@ -150,15 +153,20 @@ class RtnetlinkClient
   }
 
   override async apply(operations: readonly Operation[], options?: CallOptions): Promise<OperationResult[]> {
-    const results = await super.apply(operations, options);
+    checkBatch(operations, PACKING);
+    const own = operations.slice(); // the caller may change its array meanwhile
+    const results = await super.apply(own, options);
     let down: Promise<boolean> | undefined;
     const isDown = () => {
       down ??= this.#loopbackIsDown();
       return down;
     };
-    for (const [place, operation] of operations.entries()) {
-      if (results[place]) {
-        results[place] = await explained(results[place], () => leadsToLoopback(operation), isDown);
+    const slice = new TimeSlice();
+    for (const [place, result] of results.entries()) {
+      if (slice.spend(1)) await slice.yield();
+      const operation = own[place] as Operation;
+      if (isRefusedRoute(result)) {
+        results[place] = await explained(result, () => leadsToLoopback(operation), isDown);
       }
     }
     return results;

@@ -39,6 +39,11 @@ function isLoopback(address: string | undefined): boolean {
   return bytes[15] === 1 && bytes.subarray(0, 15).every((byte) => byte === 0);
 }
 
+/** Whether lo may be the cause of an error. */
+export function isRefusedRoute(error: unknown): error is NetlinkError {
+  return error instanceof NetlinkError && CODES.has(error.code);
+}
+
 /**
  * The error, with the hint that lo is down if that may be the cause: the kernel refused an operation that `leads` to lo, and
  * `isDown` finds it down.
@@ -48,8 +53,7 @@ export async function explained<E>(
   leads: () => boolean,
   isDown: () => Promise<boolean>,
 ): Promise<E | NetlinkError> {
-  if (!(error instanceof NetlinkError) || !CODES.has(error.code) || !leads() || !(await isDown()))
-    return error;
+  if (!isRefusedRoute(error) || !leads() || !(await isDown())) return error;
   const { code, errno, operation, target, kernelMessage } = error;
   return new NetlinkError({ code, errno, operation, target, kernelMessage, hint: HINT });
 }

@@ -3,11 +3,12 @@ import { constants } from 'node:os';
 import { familyOf } from '../../net/address.js';
 import { ADDRESS } from '../../net/shapes.js';
 import { checkArgument } from '../../shapes.js';
+import { atOnce } from '../../steps.js';
 import { attemptOn, nameFlow, nameSelections } from '../conntrack/names.js';
 import { additionOf } from '../conntrack/newFlow.js';
 import { packName } from '../conntrack/operations.js';
 import { deletionOf, PACKING } from '../conntrack/packing.js';
-import { packListing, packWatch, readGetOptions } from '../conntrack/selections.js';
+import { packListingInSteps, packWatch, readGetOptions, selectionsOf } from '../conntrack/selections.js';
 import type {
   Conntrack,
   ConntrackCapabilities,
@@ -87,10 +88,10 @@ export class FakeConntrack extends withVerbs(FakeClient<FlowChange>, ConntrackVe
 
   list(selection?: FlowSelection | readonly FlowSelection[], options: ListOptions = {}): Listing<Flow> {
     checkOptions('conntrack.list', options);
-    const selections = selection === undefined ? undefined : [selection].flat();
+    const selections = selection === undefined ? undefined : selectionsOf(selection);
     const { table = 'conntrack', zeroCounters = false, signal } = options;
     const act = () => {
-      packListing(selections, options);
+      atOnce(packListingInSteps(selections, options)); // checks them
       this.listings++;
       if (table !== 'conntrack') return [];
       const found = [...this.#flows.values()].filter(

@@ -31,15 +31,36 @@ const char* CodeOf(netlink::Fault fault) {
   return "";
 }
 
+// `NativeStep` of src/kernel/shared/addon.ts. Null for any other step, which is left out.
+const char* NameOf(netlink::Step step) {
+  switch (step) {
+    case netlink::Step::kOther:
+      return nullptr;
+    case netlink::Step::kOpenNamespace:
+      return "openNamespace";
+    case netlink::Step::kEnterNamespace:
+      return "enterNamespace";
+  }
+  return nullptr;
+}
+
+void SetStep(Napi::Object object, const netlink::Status& status) {
+  const char* step = NameOf(status.step);
+  if (step == nullptr) return;
+  object.Set("step", step);
+  if (!status.path.empty()) object.Set("path", status.path);
+}
+
 // Bytes. Memory that V8 does not own costs more than a copy of a page.
 constexpr size_t kLongestCopied = 16384;
 
-// {errno, code, message}
+// {errno, code, message, step, path}
 Napi::Object FieldsOf(Napi::Env env, const netlink::Status& status) {
   Napi::Object object = Napi::Object::New(env);
   object.Set("errno", status.error);
   object.Set("code", CodeOf(status.fault));
   object.Set("message", status.message);
+  SetStep(object, status);
   return object;
 }
 
@@ -83,6 +104,7 @@ Napi::Error ToError(Napi::Env env, const netlink::Status& status) {
   error.Set("errno", Napi::Number::New(env, status.error));
   error.Set("code", Napi::String::New(env, CodeOf(status.fault)));
   error.Set("kernelMessage", Napi::String::New(env, status.message));
+  SetStep(error.Value(), status);
   return error;
 }
 

@@ -46,7 +46,7 @@ Status NetworkNamespace::Open(const std::string& path, SharedNamespace* out) {
   opened->file_ = Descriptor(open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   const bool may_be_masked = path.empty() && errno != EMFILE && errno != ENFILE;
   if (!opened->file_.open() && !may_be_masked) {
-    return Status::Errno(errno, "cannot open network namespace " + file);
+    return Status::OpenNamespace(errno, file);
   }
   *out = std::move(opened);
   return {};
@@ -71,7 +71,7 @@ Status NetworkNamespace::Run(const std::function<void()>& body) const {
   const int error = pthread_create(&thread, nullptr, EnterAndRun, &entry);
   if (error != 0) return Status::Errno(error, "cannot start a thread to enter the network namespace");
   pthread_join(thread, nullptr);
-  if (entry.error != 0) return Status::Errno(entry.error, "cannot enter the network namespace");
+  if (entry.error != 0) return Status::EnterNamespace(entry.error);
   return {};
 }
 

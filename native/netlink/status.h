@@ -20,18 +20,35 @@ enum class Fault : uint8_t {
   kIpset,           // libipset refused, with a message for which no number is known
 };
 
+// The step that a system call failed in, where people can do something about it.
+enum class Step : uint8_t {
+  kOther,
+  kOpenNamespace,   // Status::path has the path as it was given
+  kEnterNamespace,  // setns(2)
+};
+
 struct [[nodiscard]] Status {
   Fault fault = Fault::kNone;
   int error = 0;        // positive errno, with kErrno only
   std::string message;  // the kernel's words beside the number (NLMSGERR_ATTR_MSG), or our own; may be empty
+  Step step = Step::kOther;
+  std::string path;  // of a file, with kOpenNamespace only
 
   bool ok() const { return fault == Fault::kNone; }
   bool is_errno(int number) const { return fault == Fault::kErrno && error == number; }
 
   static Status Errno(int number, std::string message = {}) {
-    return Status{Fault::kErrno, number, std::move(message)};
+    return Status{Fault::kErrno, number, std::move(message), Step::kOther, {}};
   }
-  static Status Of(Fault fault, std::string message = {}) { return Status{fault, 0, std::move(message)}; }
+  static Status OpenNamespace(int number, const std::string& path) {
+    return Status{Fault::kErrno, number, "cannot open network namespace " + path, Step::kOpenNamespace, path};
+  }
+  static Status EnterNamespace(int number) {
+    return Status{Fault::kErrno, number, "cannot enter the network namespace", Step::kEnterNamespace, {}};
+  }
+  static Status Of(Fault fault, std::string message = {}) {
+    return Status{fault, 0, std::move(message), Step::kOther, {}};
+  }
 };
 
 }  // namespace knp::netlink

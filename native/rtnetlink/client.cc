@@ -110,7 +110,7 @@ Status Client::OpenNamespace(const std::string& path, Namespaces* namespaces, in
     return {};
   }
   netlink::Descriptor opened(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  if (!opened.open()) return Status::Errno(errno, "cannot open network namespace " + path);
+  if (!opened.open()) return Status::OpenNamespace(errno, path);
   *out = opened.get();
   namespaces->emplace(path, std::move(opened));
   return {};

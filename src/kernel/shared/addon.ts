@@ -1,8 +1,15 @@
 // The C++ addon and its exports. Only the clients in this folder's subfolders call it.
 import { loadAddonFile } from './addonFile.js';
 
+/** The step that a system call failed in, where people can do something about it: `Step` of native/netlink/status.h. */
+export interface FailedStep {
+  readonly step?: 'openNamespace' | 'enterNamespace' | undefined;
+  /** Of `openNamespace`: the path of the namespace, as it was given. */
+  readonly path?: string | undefined;
+}
+
 /** A failure of the kernel, or of the socket to it. */
-export interface NativeStatus {
+export interface NativeStatus extends FailedStep {
   /** Positive errno, or 0 where there is a `code`. */
   readonly errno: number;
   /** `ERR_…` where there is no errno, else empty. */
@@ -20,7 +27,7 @@ export interface NativeFailure extends NativeStatus {
 }
 
 /** The error of a promise of the addon: a call that failed as a whole. */
-export interface NativeError extends Error {
+export interface NativeError extends Error, FailedStep {
   readonly errno: number;
   readonly code: string;
   readonly kernelMessage: string;

@@ -10,7 +10,7 @@ import {
   findUnknown,
   integerFault,
 } from './arguments.js';
-import { type Attempt, closedError, toNetlinkError } from './failures.js';
+import { type Attempt, closedError, type Reported, toNetlinkError } from './failures.js';
 import type { Batch, BatchSource, CallOptions, OpenOptions } from './types.js';
 
 const DEFAULT_TIMEOUT = 5000;
@@ -139,12 +139,7 @@ export class Calls<Native extends NativePart, Change = unknown> implements Batch
   /** The result of a call that later ones wait for, with the addon's error as a NetlinkError. */
   #ending<T>(attempt: AttemptOrMaker, answer: Promise<T>): Promise<T> {
     const result = answer.catch((error: unknown) => {
-      throw isNativeError(error)
-        ? toNetlinkError(
-            { errno: error.errno, code: error.code, message: error.kernelMessage },
-            made(attempt),
-          )
-        : error;
+      throw isNativeError(error) ? toNetlinkError(reportedBy(error), made(attempt)) : error;
     });
     const forget = () => {
       if (this.#last === ended) this.#last = undefined;
@@ -170,6 +165,10 @@ function orAborted<T>(result: Promise<T>, signal: AbortSignal): Promise<T> {
     const forget = onAbort(signal, abort);
     result.then(resolve, reject).finally(forget);
   });
+}
+
+function reportedBy({ errno, code, kernelMessage: message, step, path }: NativeError): Reported {
+  return { errno, code, message, step, path };
 }
 
 function isNativeError(error: unknown): error is NativeError {

@@ -1,6 +1,7 @@
 // From the addon's failures to the one error type: names of errno numbers, and general hints.
 import { constants } from 'node:os';
 import { NetlinkError } from '../../errors.js';
+import type { FailedStep } from './addon.js';
 import { namespaceHint, permissionHint, recent } from './hints.js';
 
 /** An operation, as errors describe it. */
@@ -16,7 +17,7 @@ export interface Attempt {
 }
 
 /** The addon's description of a failure: a NativeFailure, or a NativeError's fields. */
-export interface Reported {
+export interface Reported extends FailedStep {
   readonly errno: number;
   readonly code: string;
   readonly message: string;
@@ -44,7 +45,7 @@ export function toNetlinkError(reported: Reported, attempt: Attempt): NetlinkErr
     operation: attempt.operation,
     target: attempt.target,
     kernelMessage,
-    hint: attempt.hint?.(code, kernelMessage) ?? generalHint(code, kernelMessage),
+    hint: attempt.hint?.(code, kernelMessage) ?? generalHint(code, reported),
   });
 }
 
@@ -53,21 +54,14 @@ export function closedError(operation: string): NetlinkError {
   return new NetlinkError({ code: 'ERR_CLOSED', operation, hint: 'the client was closed' });
 }
 
-/** The message of the addon for setns(2) that failed: native/netlink/network_namespace.cc. */
-const NOT_ENTERED = 'cannot enter the network namespace';
-/** The beginning of that for a file that cannot be opened; its path follows. */
-const NOT_OPENED = 'cannot open network namespace ';
-
-function generalHint(code: string, kernelMessage: string | undefined): string | undefined {
+function generalHint(code: string, { step, path }: FailedStep): string | undefined {
   switch (code) {
     case 'EPERM': {
-      const entered = kernelMessage === NOT_ENTERED;
+      const entered = step === 'enterNamespace';
       return recent(`EPERM ${entered}`, () => permissionHint(entered));
     }
     case 'ENOENT':
-      return kernelMessage?.startsWith(NOT_OPENED)
-        ? namespaceHint(kernelMessage.slice(NOT_OPENED.length))
-        : undefined;
+      return step === 'openNamespace' && path !== undefined ? namespaceHint(path) : undefined;
     case 'ERR_UNKNOWN_OUTCOME':
       return 'the kernel may have done it: observe before sending it again';
     default:

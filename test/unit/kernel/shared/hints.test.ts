@@ -2,6 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { schedulerHint } from '../../../../src/kernel/ipvs/names.js';
+import { loadAddon } from '../../../../src/kernel/shared/addon.js';
+import { toNetlinkError } from '../../../../src/kernel/shared/failures.js';
 import { moduleHint, namespaceHint, permissionHint, recent } from '../../../../src/kernel/shared/hints.js';
 import { machine } from '../../../support/fakes/machine.js';
 
@@ -30,6 +32,31 @@ test('a name of ip-netns(8) is not a path', () => {
   assert.equal(namespaceHint('blue', named), 'a network namespace is named by its path: /run/netns/blue');
   assert.match(namespaceHint('red', named) ?? '', /path, as \/run\/netns\/red is that of `ip netns add red`/);
   assert.equal(namespaceHint('/run/netns/red', named), undefined);
+});
+
+test('the step that failed decides about the hint, not the words of the message', () => {
+  const attempt = { operation: 'ipvs.open' };
+  const message = 'other words';
+  const opening = { errno: 2, code: '', message, step: 'openNamespace', path: 'blue' } as const;
+  assert.match(toNetlinkError(opening, attempt).hint ?? '', /named by its path/);
+  assert.equal(toNetlinkError({ errno: 2, code: '', message }, attempt).hint, undefined);
+  const words = 'cannot open network namespace blue';
+  assert.equal(toNetlinkError({ errno: 2, code: '', message: words }, attempt).hint, undefined);
+  const entering = { errno: 1, code: '', message, step: 'enterNamespace' } as const;
+  const hints = [entering, { errno: 1, code: '', message: 'cannot enter the network namespace' }].map(
+    (reported) => toNetlinkError(reported, attempt).hint ?? '',
+  );
+  assert.notEqual(hints[0], hints[1]);
+});
+
+test('the addon says in which step a call failed', async () => {
+  const native = new (loadAddon().NetlinkClient)(0, true);
+  await assert.rejects(native.open('nonesuch', 100), {
+    errno: 2,
+    step: 'openNamespace',
+    path: 'nonesuch',
+    kernelMessage: 'cannot open network namespace nonesuch',
+  });
 });
 
 test('a capability in a user namespace is not a capability over the host', () => {

@@ -1,5 +1,7 @@
 // The commands as commander reads them: options, arguments, help, and suggestions for misspelt words.
+
 import { Argument, Command, CommanderError, InvalidArgumentError, Option } from 'commander';
+import { integerRule, isIntegerWithin } from '../arguments.js';
 import { AGENT_FLAGS, didYouMean, UsageError } from '../config/commandLine.js';
 import { FLAGS, type Flag } from '../config/flags.js';
 import { FLAG_TYPES } from '../config/flagTypes.js';
@@ -123,10 +125,14 @@ function commanderOption({ flags, help, default: usual, choices, number }: Optio
 
 function readNumber(text: string, { least, whole }: NonNullable<OptionDefinition['number']>): number {
   const value = /^\d+(\.\d+)?$/.test(text) ? Number(text) : Number.NaN;
-  if (value >= least && value <= LARGEST_NUMBER && (!whole || Number.isInteger(value))) return value;
-  throw new InvalidArgumentError(
-    `It must be a${whole ? ' whole' : ''} number from ${least} to ${LARGEST_NUMBER}.`,
-  );
+  const isValid = whole
+    ? isIntegerWithin(value, least, LARGEST_NUMBER)
+    : value >= least && value <= LARGEST_NUMBER;
+  if (isValid) return value;
+  const rule = whole
+    ? integerRule(least, LARGEST_NUMBER)
+    : `must be a number from ${least} to ${LARGEST_NUMBER}`;
+  throw new InvalidArgumentError(`It ${rule}.`);
 }
 
 /** Largest number of an option: a day in seconds. */

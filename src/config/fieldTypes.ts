@@ -1,5 +1,6 @@
 // The types of the fields of a configuration: how each is decoded from JSON, what its zero value means, and how it is
 // encoded. Decoding follows Go's decoder, with its error messages.
+import { isIntegerWithin } from '../arguments.js';
 import { isRecord } from '../input/fields.js';
 import { durationError, formatDuration, parseDuration } from './duration.js';
 import { isFloat32, MAX_INT32, MIN_INT32 } from './goSyntax.js';
@@ -228,8 +229,7 @@ function timed(complete: (milliseconds: number) => number, defaultValue: number)
 }
 
 function readInteger(min: number, max: number) {
-  return (value: unknown) =>
-    typeof value === 'number' && Number.isInteger(value) && value >= min && value <= max ? value : undefined;
+  return (value: unknown) => (isIntegerWithin(value, min, max) ? value : undefined);
 }
 
 function decodeOr<T>(

@@ -1,5 +1,6 @@
 // Reads fields of an untrusted object. Every invalid value becomes a Problem that names it, and reads as
 // undefined: the caller uses the rest.
+import { integerRule, isIntegerWithin } from '../arguments.js';
 import type { Problem } from '../errors.js';
 import { canonicalAddress } from '../net/address.js';
 import { formatNetwork, parseNetwork } from '../net/network.js';
@@ -173,8 +174,7 @@ export class Fields<Of = Untyped> {
   integer(name: Name<Of, number>, min: number, max: number, absent?: number): number | undefined {
     const value = this.#values[name];
     if (isAbsent(value) && absent !== undefined) return absent;
-    if (typeof value === 'number' && Number.isInteger(value) && value >= min && value <= max) return value;
-    return this.report(name, `must be an integer from ${min} to ${max}`);
+    return isIntegerWithin(value, min, max) ? value : this.report(name, integerRule(min, max));
   }
 
   /** A point in time, in ms since 1970; undefined when absent. A client library may have made a Date of its text. */

@@ -1,4 +1,5 @@
 // The metrics server: metrics, the configuration and, if enabled, profiles and debugging.
+import { integerRule } from '../arguments.js';
 import { BadRequest, type Handler, json, onlyOnHost, plain, type Response, routes } from './handler.js';
 import type { Metrics } from './metrics.js';
 import { profilingHandlers } from './profiling.js';
@@ -88,9 +89,7 @@ function verbosityHandler(setVerbosity: (level: number) => void): Handler {
     const text = (await request.body()).trim();
     const level = /^\d{1,10}$/.test(text) ? Number(text) : undefined;
     if (level === undefined || level > MOST_VERBOSE) {
-      throw new BadRequest(
-        `the verbosity must be a whole number from 0 to ${MOST_VERBOSE}, found ${JSON.stringify(text)}`,
-      );
+      throw new BadRequest(`the verbosity ${integerRule(0, MOST_VERBOSE)}, found ${JSON.stringify(text)}`);
     }
     setVerbosity(level);
     return plain(200, `successfully set klog.logging.verbosity to ${level}`);

@@ -1,8 +1,10 @@
 // /debug/pprof/: profiles of the process in the formats of Chrome's developer tools, by the names of their counterparts in
 // Go's pprof.
+
 import { setTimeout as wait } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { getHeapSnapshot } from 'node:v8';
+import { integerRule } from '../arguments.js';
 import { BadRequest, type Handler, plain, type Request, type Response } from './handler.js';
 
 /** Duration of a profile, in seconds: default and maximum. */
@@ -63,9 +65,7 @@ function secondsOf({ query }: Request): number {
   const text = query.get('seconds') ?? `${PROFILE_SECONDS.default}`;
   const seconds = /^\d{1,3}$/.test(text) ? Number(text) : 0;
   if (seconds < 1 || seconds > PROFILE_SECONDS.most) {
-    throw new BadRequest(
-      `seconds must be a whole number from 1 to ${PROFILE_SECONDS.most}, found ${JSON.stringify(text)}`,
-    );
+    throw new BadRequest(`seconds ${integerRule(1, PROFILE_SECONDS.most)}, found ${JSON.stringify(text)}`);
   }
   return seconds;
 }

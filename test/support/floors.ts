@@ -48,7 +48,7 @@ const FLOORS: readonly Floor[] = [
   { name: 'yaml', files: /^yaml\.ts$/, imports: ['optionalPackage'], outside: /^(node:module|yaml)$/ },
   { name: 'backoff', files: /^backoff\.ts$/, imports: [] },
   { name: 'net', files: /^net\//, imports: ['arguments'] },
-  { name: 'input', files: /^input\//, imports: ['errors', 'net'] },
+  { name: 'input', files: /^input\//, imports: ['arguments', 'errors', 'net'] },
   {
     name: 'objects',
     files: /^objects\//,
@@ -159,13 +159,13 @@ const FLOORS: readonly Floor[] = [
   {
     name: 'config',
     files: /^config\//,
-    imports: ['errors', 'net', 'input', 'yaml'],
+    imports: ['arguments', 'errors', 'net', 'input', 'yaml'],
     outside: EVERYTHING,
   },
   {
     name: 'servers',
     files: /^servers\//,
-    imports: ['errors', 'net', 'input'],
+    imports: ['arguments', 'errors', 'net', 'input'],
     outside: /^(node:.*|prom-client)$/,
   },
   {

@@ -1,7 +1,7 @@
 // Writes the attributes of a message: struct nlattr, value, padding to 4 bytes.
 import { inspect } from 'node:util';
 import { parseAddressAsIs } from '../../net/address.js';
-import { shown } from '../shared/arguments.js';
+import { integerRule, isIntegerWithin, shown } from '../shared/arguments.js';
 import { ByteWriter } from '../shared/wire/byteWriter.js';
 import { ATTRIBUTE_HEADER, LONGEST_ATTRIBUTE } from '../shared/wire/messages.js';
 
@@ -122,8 +122,8 @@ export class AttributeWriter {
       throw new TypeError(this.#fault(type, kind, `must be a ${big ? 'bigint' : 'number'}`, value));
     }
     const most = big ? 2n ** 64n - 1n : 2 ** (8 * width) - 1;
-    if ((!big && !Number.isInteger(value)) || value < 0 || value > most) {
-      throw new RangeError(this.#fault(type, kind, `must be an integer from 0 to ${most}`, value));
+    if (big ? value < 0 || value > most : !isIntegerWithin(value, 0, Number(most))) {
+      throw new RangeError(this.#fault(type, kind, integerRule(0, most), value));
     }
     return this.#attribute(type, width, write);
   }
@@ -138,8 +138,8 @@ export class AttributeWriter {
   }
 
   #checkType(type: number): void {
-    if (Number.isInteger(type) && type >= 0 && type <= 0xffff) return;
-    const fault = this.#fault(type, 'type', 'must be an integer from 0 to 65535', type);
+    if (isIntegerWithin(type, 0, 0xffff)) return;
+    const fault = this.#fault(type, 'type', integerRule(0, 0xffff), type);
     throw typeof type === 'number' ? new RangeError(fault) : new TypeError(fault);
   }
 

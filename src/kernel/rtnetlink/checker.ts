@@ -1,5 +1,5 @@
 // The rules of values: the first that is broken is noted.
-import { type Fault, hasFields, objectRule } from '../shared/arguments.js';
+import { type Fault, hasFields, integerRule, isIntegerWithin, objectRule } from '../shared/arguments.js';
 
 /** Checks values: notes the first invalid one. */
 export class Checker {
@@ -28,10 +28,8 @@ export class Checker {
 
   /** The value if it is an integer within bounds, else 0 and a fault. */
   integer(path: string, value: unknown, least: number, most: number): number {
-    if (Number.isInteger(value) && (value as number) >= least && (value as number) <= most) {
-      return value as number;
-    }
-    this.fail(path, value, `must be an integer from ${least} to ${most}`, typeof value !== 'number');
+    if (isIntegerWithin(value, least, most)) return value;
+    this.fail(path, value, integerRule(least, most), typeof value !== 'number');
     return 0;
   }
 }

@@ -1,6 +1,6 @@
 // Fields of objects that are attributes of messages, each stated once: written, checked and read by the same table.
 import { formatAddress, parseAddressAsIs } from '../../net/address.js';
-import { argumentError } from '../shared/arguments.js';
+import { argumentError, integerRule, isIntegerWithin } from '../shared/arguments.js';
 import type { ListedAttribute } from '../shared/types.js';
 import type { AttributeCursor } from '../shared/wire/attributeCursor.js';
 import type { MessageWriter } from './message.js';
@@ -126,9 +126,9 @@ const MOST = { u8: 0xff, u16: 0xffff, u16be: 0xffff, u32: 0xffff_ffff, u64AsNumb
 /** An integer. Default bounds: those of the width. */
 export function integer(width: Width, least = 0, most = MOST[width]): Format<number> {
   return {
-    rule: `must be an integer from ${least} to ${most}`,
+    rule: integerRule(least, most),
     type: 'number',
-    accepts: (value) => Number.isInteger(value) && Number(value) >= least && Number(value) <= most,
+    accepts: (value) => isIntegerWithin(value, least, most),
     write: (writer, value) => writer[width](value),
     read: (attribute) => attribute[width](),
   };

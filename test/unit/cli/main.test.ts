@@ -83,7 +83,7 @@ describe('the command', () => {
         ['top', '--interval=0'],
         /^option '-n, --interval <seconds>' argument '0' is invalid\. It must be a number from 0\.1 to /,
       ],
-      [['top', '--count=1.5'], /It must be a whole number from 1 to /],
+      [['top', '--count=1.5'], /It must be an integer from 1 to /],
       [['plan', '-o', 'xml'], /argument 'xml' is invalid\. Allowed choices are text, wide, json, yaml\.$/],
       [['status', '-o', 'wide'], /Allowed choices are text, json, yaml\.$/],
       [['completion', 'csh'], /value 'csh' is invalid for argument 'shell'/],

@@ -191,7 +191,7 @@ describe('/debug/flags/v', () => {
       assert.equal(status, 'HTTP/1.1 400 Bad Request', text);
       assert.equal(
         body,
-        `the verbosity must be a whole number from 0 to 2147483647, found ${JSON.stringify(text)}\n`,
+        `the verbosity must be an integer from 0 to 2147483647, found ${JSON.stringify(text)}\n`,
       );
     }
     assert.equal(
@@ -282,7 +282,7 @@ describe('/debug/pprof/', () => {
       for (const name of ['profile', 'allocs']) {
         const { status, body } = await get(`/debug/pprof/${name}?seconds=${text}`);
         assert.equal(status, 'HTTP/1.1 400 Bad Request', text);
-        assert.equal(body, `seconds must be a whole number from 1 to 300, found ${JSON.stringify(text)}\n`);
+        assert.equal(body, `seconds must be an integer from 1 to 300, found ${JSON.stringify(text)}\n`);
       }
     }
     assert.deepEqual(failures, []);

@@ -1,4 +1,5 @@
 // Rules of policy routing ↔ messages. Numbers: include/uapi/linux/fib_rules.h.
+import { isIntegerWithin } from '../../../arguments.js';
 import type { Family } from '../../../net/address.js';
 import type { AttributeCursor } from '../../shared/wire/attributeCursor.js';
 import {
@@ -46,7 +47,7 @@ const ruleAction = nameOrNumber('u8', ACTIONS);
 function isRange(value: unknown, most: number): boolean {
   if (typeof value !== 'object' || value === null || Object.keys(value).length !== 2) return false;
   const { first, last } = value as NumberRange;
-  return Number.isInteger(first) && Number.isInteger(last) && first >= 0 && first <= last && last <= most;
+  return isIntegerWithin(last, 0, most) && isIntegerWithin(first, 0, last);
 }
 
 /** struct fib_rule_port_range, struct fib_rule_uid_range. */

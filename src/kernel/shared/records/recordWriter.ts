@@ -2,7 +2,14 @@
 import { type Family, readAddressAsIs } from '../../../net/address.js';
 import type { AddressPorts } from '../../../net/addressPorts.js';
 import { type IpProtocol, PROTOCOL_NUMBERS, type Protocol } from '../../../net/protocol.js';
-import { argumentError, type Fault, hasFields, objectRule } from '../arguments.js';
+import {
+  argumentError,
+  type Fault,
+  hasFields,
+  integerRule,
+  isIntegerWithin,
+  objectRule,
+} from '../arguments.js';
 import type { Place, TextPlace } from './layout.js';
 
 const encoder = new TextEncoder();
@@ -109,10 +116,8 @@ export class RecordWriter {
 
   /** The value if it is an integer within bounds, else 0 and a fault. `path` names the value in the fault. */
   integer(path: string, value: unknown, least: number, most: number): number {
-    if (Number.isInteger(value) && (value as number) >= least && (value as number) <= most) {
-      return value as number;
-    }
-    this.fail(path, value, `must be an integer from ${least} to ${most}`, typeof value !== 'number');
+    if (isIntegerWithin(value, least, most)) return value;
+    this.fail(path, value, integerRule(least, most), typeof value !== 'number');
     return 0;
   }
 

@@ -9,8 +9,8 @@ import { basename, join } from 'node:path';
 import { CompilerState, Extractor, ExtractorConfig } from '@microsoft/api-extractor';
 import { buildTypeScript } from './lib/build.mjs';
 import { CHECKOUT } from './lib/checkout.mjs';
-import { doors } from './lib/doors.mjs';
 import { Failure, reportFailures } from './lib/failure.mjs';
+import { subpaths } from './lib/subpaths.mjs';
 
 const REPORTS = join(CHECKOUT, 'docs', 'api');
 
@@ -34,16 +34,16 @@ const check = process.argv.includes('--check');
 process.exitCode = await reportFailures('api', () => {
   if (!check) buildTypeScript();
   mkdirSync(REPORTS, { recursive: true });
-  const exports = doors();
+  const exports = subpaths();
   const reports = reportsOf(exports);
   const exported = new Set(reports.flatMap((report) => report.exported));
   const errors = reports.flatMap((report) => [
     ...report.errors,
     ...report.missing
       .filter((name) => !exported.has(name) && !INTERNAL.includes(name.replace(/_\d+$/, '')))
-      .map((name) => `${report.door}: ${name} is used, but exported by no door`),
+      .map((name) => `${report.subpath}: ${name} is used, but exported by no subpath`),
   ]);
-  const expected = Object.keys(exports).map((door) => `${nameOf(door)}.api.md`);
+  const expected = Object.keys(exports).map((subpath) => `${nameOf(subpath)}.api.md`);
   for (const name of readdirSync(REPORTS)) {
     if (expected.includes(name)) continue;
     if (check) errors.push(`docs/api/${name}: the package has no such export`);
@@ -62,15 +62,15 @@ function reportsOf(exports) {
   const temporary = mkdtempSync(join(tmpdir(), 'knp-api-'));
   try {
     const declarations = Object.values(exports).map(declarationsOf);
-    const configs = Object.keys(exports).map((door, i) =>
-      configOf(door, /** @type {string} */ (declarations[i]), temporary),
+    const configs = Object.keys(exports).map((subpath, i) =>
+      configOf(subpath, /** @type {string} */ (declarations[i]), temporary),
     );
     const [first] = configs;
     if (!first) throw new Failure('package.json has no exports');
     const compilerState = CompilerState.create(first, { additionalEntryPoints: declarations });
-    return Object.keys(exports).map((door, i) => ({
-      door,
-      ...reportOf(door, /** @type {ExtractorConfig} */ (configs[i]), compilerState),
+    return Object.keys(exports).map((subpath, i) => ({
+      subpath,
+      ...reportOf(subpath, /** @type {ExtractorConfig} */ (configs[i]), compilerState),
     }));
   } finally {
     rmSync(temporary, { recursive: true });
@@ -85,13 +85,13 @@ function declarationsOf(target) {
 /**
  * Writes or checks one report.
  *
- * @param {string} door `./ipvs`
+ * @param {string} subpath `./ipvs`
  * @param {ExtractorConfig} config
  * @param {CompilerState} compilerState
  * @returns {{ errors: string[], exported: string[], missing: string[] }} with the names that it exports, and those that its
  *     declarations use but that only another export may export
  */
-function reportOf(door, config, compilerState) {
+function reportOf(subpath, config, compilerState) {
   /** @type {string[]} */
   const errors = [];
   /** @type {string[]} */
@@ -103,11 +103,11 @@ function reportOf(door, config, compilerState) {
       message.handled = true;
       if (message.messageId === 'ae-forgotten-export') missing.push(/"(.*?)"/.exec(message.text)?.[1] ?? '');
       if (!ERRORS.includes(message.messageId) || MEMBER.test(message.text)) return;
-      errors.push(`${door}: ${basename(message.sourceFilePath ?? '')}: ${message.text}`);
+      errors.push(`${subpath}: ${basename(message.sourceFilePath ?? '')}: ${message.text}`);
     },
   });
   if (check && apiReportChanged) {
-    const report = `docs/api/${nameOf(door)}.api.md`;
+    const report = `docs/api/${nameOf(subpath)}.api.md`;
     const state = existsSync(join(CHECKOUT, report)) ? 'is not current' : 'is missing';
     errors.push(`${report} ${state}: run \`npm run api\`, and describe the change in CHANGELOG.md`);
   }
@@ -119,11 +119,11 @@ function reportOf(door, config, compilerState) {
 }
 
 /**
- * @param {string} door
+ * @param {string} subpath
  * @param {string} declarations
  * @param {string} temporary folder
  */
-function configOf(door, declarations, temporary) {
+function configOf(subpath, declarations, temporary) {
   return ExtractorConfig.prepare({
     configObject: {
       projectFolder: CHECKOUT,
@@ -144,7 +144,7 @@ function configOf(door, declarations, temporary) {
       },
       apiReport: {
         enabled: true,
-        reportFileName: `${nameOf(door)}.api.md`,
+        reportFileName: `${nameOf(subpath)}.api.md`,
         reportFolder: REPORTS,
         reportTempFolder: temporary,
       },
@@ -160,8 +160,8 @@ function configOf(door, declarations, temporary) {
 /**
  * `./ipvs` → `ipvs`, `.` → `index`.
  *
- * @param {string} door
+ * @param {string} subpath
  */
-function nameOf(door) {
-  return door === '.' ? 'index' : door.slice('./'.length);
+function nameOf(subpath) {
+  return subpath === '.' ? 'index' : subpath.slice('./'.length);
 }

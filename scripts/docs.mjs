@@ -6,16 +6,16 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Application } from 'typedoc';
 import { CHECKOUT } from './lib/checkout.mjs';
-import { doors } from './lib/doors.mjs';
 import { Failure, reportFailures } from './lib/failure.mjs';
 import { heading } from './lib/steps.mjs';
+import { subpaths } from './lib/subpaths.mjs';
 
 const OUTPUT = join(CHECKOUT, 'dist', 'docs');
 /** The compiler's settings for the exports alone: without the tests and the agent it takes half the time. */
 const SETTINGS = join(CHECKOUT, 'dist', 'docs.tsconfig.json');
 
 process.exitCode = await reportFailures('docs', async () => {
-  const exports = doors();
+  const exports = subpaths();
   heading(`pages of ${Object.keys(exports).length} exports`);
   const sources = Object.values(exports).map((target) => join(CHECKOUT, sourceOf(target)));
   mkdirSync(join(CHECKOUT, 'dist'), { recursive: true });

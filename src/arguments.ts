@@ -2,7 +2,7 @@
 import { inspect } from 'node:util';
 
 /** A rule that a value breaks. */
-export interface Fault {
+export interface InvalidValue {
   /** Path of the field: `realServer.weight`. */
   readonly field: string;
   readonly value: unknown;
@@ -29,15 +29,15 @@ export function objectRule(value: unknown): string {
   return typeof value === 'object' && value !== null ? 'must be a plain object' : 'must be an object';
 }
 
-/** The fault of a value that has no named fields. */
-export function objectFault(field: string, value: unknown): Fault | undefined {
+/** What is invalid in a value that has no named fields. */
+export function invalidObject(field: string, value: unknown): InvalidValue | undefined {
   return hasFields(value) ? undefined : { field, value, rule: objectRule(value), wrongType: true };
 }
 
 /** Throws the error of a call whose argument has no named fields. Returns the argument. */
 export function checkObject<T>(operation: string, field: string, value: T): T {
-  const fault = objectFault(field, value);
-  if (fault) throw argumentError(operation, fault);
+  const invalid = invalidObject(field, value);
+  if (invalid) throw argumentError(operation, invalid);
   return value;
 }
 
@@ -51,8 +51,13 @@ export function integerRule(least: number, most: number | bigint): string {
   return `must be an integer from ${least} to ${most}`;
 }
 
-/** The fault of a value that is not an integer within bounds. */
-export function integerFault(field: string, value: unknown, least: number, most: number): Fault | undefined {
+/** What is invalid in a value that is not an integer within bounds. */
+export function invalidInteger(
+  field: string,
+  value: unknown,
+  least: number,
+  most: number,
+): InvalidValue | undefined {
   if (isIntegerWithin(value, least, most)) return undefined;
   return { field, value, rule: integerRule(least, most), wrongType: typeof value !== 'number' };
 }
@@ -69,12 +74,12 @@ export function shown(value: unknown): string {
 }
 
 /** `realServer.weight must be an integer from 0 to 2147483647, found -1`. */
-export function describeFault(fault: Fault): string {
-  return `${fault.field} ${fault.rule}, found ${inspect(fault.value, { depth: 0, breakLength: Infinity })}`;
+export function describeInvalid(invalid: InvalidValue): string {
+  return `${invalid.field} ${invalid.rule}, found ${inspect(invalid.value, { depth: 0, breakLength: Infinity })}`;
 }
 
 /** The error that a verb rejects with when an argument is invalid: TypeError or RangeError. */
-export function argumentError(operation: string, fault: Fault): TypeError | RangeError {
-  const message = `${operation}: ${describeFault(fault)}`;
-  return fault.wrongType ? new TypeError(message) : new RangeError(message);
+export function argumentError(operation: string, invalid: InvalidValue): TypeError | RangeError {
+  const message = `${operation}: ${describeInvalid(invalid)}`;
+  return invalid.wrongType ? new TypeError(message) : new RangeError(message);
 }

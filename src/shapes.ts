@@ -1,16 +1,16 @@
 // What the objects that a program gives to the library must be: checked once, where they are given.
-import { argumentError, type Fault, hasFields, integerFault, objectFault } from './arguments.js';
+import { argumentError, hasFields, type InvalidValue, invalidInteger, invalidObject } from './arguments.js';
 
-/** Finds the fault of a value: the field is its path, `options.families`. */
-export type Check = (value: unknown, field: string) => Fault | undefined;
+/** Finds what is invalid in a value: the field is its path, `options.families`. */
+export type Check = (value: unknown, field: string) => InvalidValue | undefined;
 
 /** The checks of the fields of an object. */
 export type Shape<T> = { readonly [Name in keyof T]-?: Check };
 
-/** Throws the error of a call of which an argument has a fault. */
+/** Throws the error of a call of which an argument is invalid. */
 export function checkArgument(operation: string, field: string, value: unknown, check: Check): void {
-  const fault = check(value, field);
-  if (fault) throw argumentError(operation, fault);
+  const invalid = check(value, field);
+  if (invalid) throw argumentError(operation, invalid);
 }
 
 /** A value of a kind that satisfies a rule. */
@@ -26,7 +26,7 @@ export function ruled(
 }
 
 /** A value that can be iterated. A text can be too, character by character, which nobody means. */
-export function iterable(value: unknown, field: string): Fault | undefined {
+export function iterable(value: unknown, field: string): InvalidValue | undefined {
   const isIterable = typeof value === 'object' && value !== null && Symbol.iterator in value;
   return isIterable ? undefined : { field, value, rule: 'must be an iterable', wrongType: true };
 }
@@ -54,7 +54,7 @@ export function number(least: number, most: number): Check {
 
 /** An integer within bounds. */
 export function integer(least: number, most: number): Check {
-  return (value, field) => integerFault(field, value, least, most);
+  return (value, field) => invalidInteger(field, value, least, most);
 }
 
 /** One of a few values. */
@@ -76,8 +76,8 @@ export function listOf(check: Check): Check {
   return (value, field) => {
     if (!Array.isArray(value)) return { field, value, rule: 'must be an array', wrongType: true };
     for (const [place, each] of value.entries()) {
-      const fault = check(each, `${field}[${place}]`);
-      if (fault) return fault;
+      const invalid = check(each, `${field}[${place}]`);
+      if (invalid) return invalid;
     }
     return undefined;
   };
@@ -91,7 +91,7 @@ export function setOf(check: Check): Check {
   };
 }
 
-/** A value that satisfies one of two checks; the fault is that of the second. */
+/** A value that satisfies one of two checks; reported is the rule of the second. */
 export function either(first: Check, second: Check): Check {
   return (value, field) => first(value, field) && second(value, field);
 }
@@ -106,8 +106,8 @@ export function instanceOf(type: new (...args: never) => object): Check {
 export function object<T>(shape: Shape<T>): Check {
   const part = partOf(shape);
   return (value, field) => {
-    const fault = part(value, field);
-    if (fault) return fault;
+    const invalid = part(value, field);
+    if (invalid) return invalid;
     const unknown = Object.keys(value as object).find((name) => !Object.hasOwn(shape, name));
     if (unknown === undefined) return undefined;
     const found = (value as Readonly<Record<string, unknown>>)[unknown];
@@ -119,10 +119,10 @@ export function object<T>(shape: Shape<T>): Check {
 export function partOf<T>(shape: Shape<T>): Check {
   const checks = Object.entries(shape) as [string, Check][];
   return (value, field) => {
-    if (!hasFields(value)) return objectFault(field, value);
+    if (!hasFields(value)) return invalidObject(field, value);
     for (const [name, check] of checks) {
-      const fault = check((value as Readonly<Record<string, unknown>>)[name], `${field}.${name}`);
-      if (fault) return fault;
+      const invalid = check((value as Readonly<Record<string, unknown>>)[name], `${field}.${name}`);
+      if (invalid) return invalid;
     }
     return undefined;
   };

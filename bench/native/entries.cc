@@ -22,7 +22,8 @@ int PrintNothing(LibrarySession* /*session*/, void* /*context*/, const char* /*f
 
 Status Failed(const Library& library, LibrarySession* session) {
   const char* report = library.call.session_report_msg(session);
-  return Status::Of(netlink::Fault::kIpset, report == nullptr ? "libipset failed without a message" : report);
+  return Status::Of(netlink::FailureKind::kIpset,
+                    report == nullptr ? "libipset failed without a message" : report);
 }
 
 Status AddAll(const Library& library, LibrarySession* session, const std::string& set,

@@ -108,7 +108,7 @@ Status PreparedMessages::Await(uint32_t last, Cost* cost) {
       }
       if (message.sequence == last) return {};
     }
-    if (messages.malformed()) return Status::Of(netlink::Fault::kMalformedReply, "truncated message");
+    if (messages.malformed()) return Status::Of(netlink::FailureKind::kMalformedReply, "truncated message");
   }
 }
 

@@ -51,7 +51,7 @@ class ClientBinding : public Napi::ObjectWrap<Binding> {
   Napi::Value Start(const Napi::CallbackInfo& info, Work work) {
     return Job<Result>::Start(info.Env(),
                               [client = client_, work = std::move(work)](Result* out) -> netlink::Status {
-                                if (!client) return netlink::Status::Of(netlink::Fault::kClosed);
+                                if (!client) return netlink::Status::Of(netlink::FailureKind::kClosed);
                                 return work(client.get(), out);
                               });
   }

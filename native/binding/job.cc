@@ -7,25 +7,25 @@ namespace knp::binding {
 namespace {
 
 // The codes of src/errors.ts; empty for an errno, whose name JavaScript knows.
-const char* CodeOf(netlink::Fault fault) {
-  switch (fault) {
-    case netlink::Fault::kNone:
-    case netlink::Fault::kErrno:
+const char* CodeOf(netlink::FailureKind kind) {
+  switch (kind) {
+    case netlink::FailureKind::kNone:
+    case netlink::FailureKind::kErrno:
       return "";
-    case netlink::Fault::kTimeout:
+    case netlink::FailureKind::kTimeout:
       return "ERR_TIMEOUT";
-    case netlink::Fault::kUnknownOutcome:
+    case netlink::FailureKind::kUnknownOutcome:
       return "ERR_UNKNOWN_OUTCOME";
-    case netlink::Fault::kMalformedReply:
-    case netlink::Fault::kTruncated:
+    case netlink::FailureKind::kMalformedReply:
+    case netlink::FailureKind::kTruncated:
       return "ERR_MALFORMED_REPLY";
-    case netlink::Fault::kInterrupted:
+    case netlink::FailureKind::kInterrupted:
       return "ERR_INTERRUPTED";
-    case netlink::Fault::kClosed:
+    case netlink::FailureKind::kClosed:
       return "ERR_CLOSED";
-    case netlink::Fault::kLibrary:
+    case netlink::FailureKind::kLibrary:
       return "ERR_LIBRARY";
-    case netlink::Fault::kIpset:
+    case netlink::FailureKind::kIpset:
       return "ERR_IPSET";
   }
   return "";
@@ -58,7 +58,7 @@ constexpr size_t kLongestCopied = 16384;
 Napi::Object FieldsOf(Napi::Env env, const netlink::Status& status) {
   Napi::Object object = Napi::Object::New(env);
   object.Set("errno", status.error);
-  object.Set("code", CodeOf(status.fault));
+  object.Set("code", CodeOf(status.kind));
   object.Set("message", status.message);
   SetStep(object, status);
   return object;
@@ -102,7 +102,7 @@ Napi::Value ToValue(Napi::Env env, const std::vector<netlink::Failure>& failures
 Napi::Error ToError(Napi::Env env, const netlink::Status& status) {
   Napi::Error error = Napi::Error::New(env, status.message);
   error.Set("errno", Napi::Number::New(env, status.error));
-  error.Set("code", Napi::String::New(env, CodeOf(status.fault)));
+  error.Set("code", Napi::String::New(env, CodeOf(status.kind)));
   error.Set("kernelMessage", Napi::String::New(env, status.message));
   SetStep(error.Value(), status);
   return error;

@@ -30,7 +30,7 @@ bool NamespaceArgument::Read(const Napi::CallbackInfo& info, size_t argument) {
   if (!external.CheckTypeTag(&kTag)) return ReadText(info, argument, &path_);  // throws
   held_ = external.Data()->lock();
   if (held_) return true;
-  ToError(info.Env(), netlink::Status::Of(netlink::Fault::kClosed)).ThrowAsJavaScriptException();
+  ToError(info.Env(), netlink::Status::Of(netlink::FailureKind::kClosed)).ThrowAsJavaScriptException();
   return false;
 }
 

@@ -190,7 +190,7 @@ class ReadingBinding : public Napi::ObjectWrap<ReadingBinding> {
     uint32_t size = 0;
     process::Limits limits;
     if (!ReadNumber(info, 0, &size) || !ReadLimits(info, 1, &limits)) return {};
-    if (!reading_) return ThreadJob<Nothing>::Reject(info.Env(), Status::Of(netlink::Fault::kClosed));
+    if (!reading_) return ThreadJob<Nothing>::Reject(info.Env(), Status::Of(netlink::FailureKind::kClosed));
     return ThreadJob<OutputPiece>::Start(
         info.Env(),
         [reading = reading_, size, limits](OutputPiece* piece) { return reading->Read(size, limits, piece); },
@@ -199,7 +199,7 @@ class ReadingBinding : public Napi::ObjectWrap<ReadingBinding> {
 
   // close(). It frees the descriptors, which otherwise stay open until the object is collected.
   Napi::Value Close(const Napi::CallbackInfo& info) {
-    if (!reading_) return ThreadJob<Nothing>::Reject(info.Env(), Status::Of(netlink::Fault::kClosed));
+    if (!reading_) return ThreadJob<Nothing>::Reject(info.Env(), Status::Of(netlink::FailureKind::kClosed));
     reading_->Cancel();
     return ThreadJob<Nothing>::Start(
         info.Env(),

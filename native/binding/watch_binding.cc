@@ -68,7 +68,7 @@ std::shared_ptr<WatchSession> StartWatch(const Napi::CallbackInfo& info,
                                          std::shared_ptr<netlink::Watch> watch) {
   const Napi::Env env = info.Env();
   if (!watch) {
-    ToError(env, Status::Of(netlink::Fault::kClosed)).ThrowAsJavaScriptException();
+    ToError(env, Status::Of(netlink::FailureKind::kClosed)).ThrowAsJavaScriptException();
     return nullptr;
   }
   if (!info[0].IsNumber() || !info[1].IsBoolean() || !info[2].IsFunction()) {

@@ -19,7 +19,7 @@ namespace knp::conntrack {
 namespace {
 
 using netlink::Failure;
-using netlink::Fault;
+using netlink::FailureKind;
 using netlink::Message;
 using netlink::MessageBuilder;
 using netlink::Status;
@@ -102,7 +102,7 @@ Status Client::List(const std::vector<Filter>& filters, const ListOptions& optio
   const bool is_filtered = options.table == Table::kConntrack;
   for (const Filter& filter : is_filtered ? PlanDumps(filters) : std::vector<Filter>(1)) {
     Status status = ListInto(filter, options, &listing);
-    if (!status.ok() && !(options.partial && status.fault == Fault::kInterrupted)) return status;
+    if (!status.ok() && !(options.partial && status.kind == FailureKind::kInterrupted)) return status;
   }
   *out = listing.Take();
   return {};

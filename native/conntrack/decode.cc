@@ -12,7 +12,7 @@ namespace knp::conntrack {
 namespace {
 
 using netlink::AttributeReader;
-using netlink::Fault;
+using netlink::FailureKind;
 using netlink::Message;
 using netlink::ReadError;
 using netlink::Status;
@@ -163,7 +163,7 @@ void ReadAttribute(AttributeReader* attribute, Flow* out) {
 }
 
 Status Malformed(const char* message) {
-  return Status::Of(Fault::kMalformedReply, message);
+  return Status::Of(FailureKind::kMalformedReply, message);
 }
 
 uint16_t KindOf(uint8_t subsystem, uint8_t message) {

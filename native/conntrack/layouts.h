@@ -114,7 +114,7 @@ struct Details {
   static constexpr records::U32 kReplyTag{68};
   static constexpr records::Text kHelper{72, 16};
   static constexpr records::U8 kMasterProtocol{88};
-  static constexpr records::Part kMaster{89};
+  static constexpr records::Nested kMaster{89};
   static constexpr records::U16 kSecctxLength{125};
 };
 
@@ -128,9 +128,9 @@ struct Expectation {
   static constexpr records::U32 kTimeout{9};
   static constexpr records::U32 kFlags{13};
   static constexpr records::U32 kPolicy{17};
-  static constexpr records::Part kTuple{21};
-  static constexpr records::Part kMask{57};
-  static constexpr records::Part kMaster{93};
+  static constexpr records::Nested kTuple{21};
+  static constexpr records::Nested kMask{57};
+  static constexpr records::Nested kMaster{93};
   static constexpr records::Text kHelper{129, 16};
 };
 
@@ -152,8 +152,8 @@ struct Filter {
   static constexpr records::U32 kStatus{21};
   static constexpr records::U32 kStatusMask{25};
   static constexpr records::Address kLabels{29};
-  static constexpr records::Part kOriginal{45};
-  static constexpr records::Part kReply{81};
+  static constexpr records::Nested kOriginal{45};
+  static constexpr records::Nested kReply{81};
 };
 
 struct Flow {
@@ -170,8 +170,8 @@ struct Flow {
   static constexpr records::U32 kTimeout{20};
   static constexpr records::U32 kUse{24};
   static constexpr records::U8 kEvent{28};
-  static constexpr records::Part kOriginal{29};
-  static constexpr records::Part kReply{65};
+  static constexpr records::Nested kOriginal{29};
+  static constexpr records::Nested kReply{65};
 };
 
 struct Listing {
@@ -187,10 +187,10 @@ struct Operation {
   static constexpr records::U8 kGiven{1};
   static constexpr records::U32 kMarkMask{2};
   static constexpr records::Address kLabelsMask{6};
-  static constexpr records::Part kFlow{22};
-  static constexpr records::Part kDetails{123};
-  static constexpr records::Part kSource{250};
-  static constexpr records::Part kDestination{286};
+  static constexpr records::Nested kFlow{22};
+  static constexpr records::Nested kDetails{123};
+  static constexpr records::Nested kSource{250};
+  static constexpr records::Nested kDestination{286};
 };
 
 struct Statistics {

@@ -20,7 +20,7 @@
 namespace knp::fuzz {
 namespace {
 
-using netlink::Fault;
+using netlink::FailureKind;
 using netlink::Message;
 
 bool ReadService(const Message& message) {
@@ -163,7 +163,7 @@ bool ReadIpsetProtocol(const Message& message) {
 
 // A refusal is read well, too.
 bool ReadAcknowledgement(const Message& message) {
-  return netlink::ReadAcknowledgement(message).fault != Fault::kMalformedReply;
+  return netlink::ReadAcknowledgement(message).kind != FailureKind::kMalformedReply;
 }
 
 }  // namespace

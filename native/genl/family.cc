@@ -11,7 +11,7 @@
 
 namespace knp::genl {
 
-using netlink::Fault;
+using netlink::FailureKind;
 using netlink::Status;
 
 Status LookUpFamily(netlink::Socket* socket, std::string_view name, uint16_t* id) {
@@ -24,14 +24,15 @@ Status LookUpFamily(netlink::Socket* socket, std::string_view name, uint16_t* id
   uint16_t found = 0;
   Status status = netlink::Query(socket, &request,
                                  [&](const netlink::Message& reply) { return DecodeFamily(reply, &found); });
-  if (status.ok() && found == 0) return Status::Of(Fault::kMalformedReply, "no family id in the reply");
+  if (status.ok() && found == 0) return Status::Of(FailureKind::kMalformedReply, "no family id in the reply");
   if (status.ok()) *id = found;
   return status;
 }
 
 Status DecodeFamily(const netlink::Message& message, uint16_t* id) {
   genlmsghdr header{};
-  if (!message.ReadHeader(&header)) return Status::Of(Fault::kMalformedReply, "no generic netlink header");
+  if (!message.ReadHeader(&header))
+    return Status::Of(FailureKind::kMalformedReply, "no generic netlink header");
   netlink::ReadError error;
   netlink::AttributeReader attributes = message.Attributes(sizeof(header), &error);
   while (attributes.Next()) {

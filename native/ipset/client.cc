@@ -15,7 +15,7 @@
 namespace knp::ipset {
 
 using netlink::Failure;
-using netlink::Fault;
+using netlink::FailureKind;
 using netlink::Message;
 using netlink::MessageBuilder;
 using netlink::Status;
@@ -52,7 +52,8 @@ Status Client::Get(const std::string& name, SetState* out) {
   std::vector<SetState> sets;
   Status status = Dump(&request, &sets);
   if (!status.ok()) return status;
-  if (sets.size() != 1) return Status::Of(Fault::kMalformedReply, "not one set in the listing of one set");
+  if (sets.size() != 1)
+    return Status::Of(FailureKind::kMalformedReply, "not one set in the listing of one set");
   *out = std::move(sets.front());
   return {};
 }

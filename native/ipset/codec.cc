@@ -14,7 +14,7 @@ namespace knp::ipset {
 namespace {
 
 using netlink::AttributeReader;
-using netlink::Fault;
+using netlink::FailureKind;
 using netlink::Message;
 using netlink::MessageBuilder;
 using netlink::NlaAlign;
@@ -241,7 +241,7 @@ Status DecodeListPart(const Message& message, std::vector<SetState>* sets) {
   SetState part;
   bool has_type = false;
   if (!IsReply(message, IPSET_CMD_LIST)) {
-    return Status::Of(Fault::kMalformedReply, "not a part of a listing of sets");
+    return Status::Of(FailureKind::kMalformedReply, "not a part of a listing of sets");
   }
   AttributeReader attributes = message.Attributes(sizeof(nfgenmsg), &error);
   while (attributes.Next()) {
@@ -276,14 +276,14 @@ Status DecodeListPart(const Message& message, std::vector<SetState>* sets) {
     }
   }
   if (!error.ok()) return error.ToStatus();
-  if (part.header.name.empty()) return Status::Of(Fault::kMalformedReply, "set without a name");
+  if (part.header.name.empty()) return Status::Of(FailureKind::kMalformedReply, "set without a name");
   if (has_type) {
     sets->push_back(std::move(part));
     return {};
   }
   // Entries before the name have no set.
   if (!Continues(*sets, part) || !part.entries.empty()) {
-    return Status::Of(Fault::kMalformedReply, "entries of a set that was not begun");
+    return Status::Of(FailureKind::kMalformedReply, "entries of a set that was not begun");
   }
   return {};
 }
@@ -296,7 +296,8 @@ bool EncodeType(MessageBuilder* builder, std::string_view name, uint8_t family) 
 }
 
 Status DecodeType(const Message& message, TypeSupport* out) {
-  if (!IsReply(message, IPSET_CMD_TYPE)) return Status::Of(Fault::kMalformedReply, "not a type of sets");
+  if (!IsReply(message, IPSET_CMD_TYPE))
+    return Status::Of(FailureKind::kMalformedReply, "not a type of sets");
   ReadError error;
   bool has_least = false;
   AttributeReader attributes = message.Attributes(sizeof(nfgenmsg), &error);
@@ -326,7 +327,7 @@ bool EncodeProtocol(MessageBuilder* builder) {
 }
 
 Status DecodeProtocol(const Message& message, ProtocolVersions* out) {
-  if (!IsReply(message, IPSET_CMD_PROTOCOL)) return Status::Of(Fault::kMalformedReply, "not a version");
+  if (!IsReply(message, IPSET_CMD_PROTOCOL)) return Status::Of(FailureKind::kMalformedReply, "not a version");
   ReadError error;
   AttributeReader attributes = message.Attributes(sizeof(nfgenmsg), &error);
   while (attributes.Next()) {

@@ -11,7 +11,7 @@
 namespace knp::ipset {
 namespace {
 
-using netlink::Fault;
+using netlink::FailureKind;
 using netlink::Status;
 
 // Sizes by which IPSET_OPT_ETHER, and with it the numbering, is recognised.
@@ -21,7 +21,7 @@ constexpr size_t kNameSize = 32;
 
 Status LastError() {
   const char* reason = dlerror();
-  return Status::Of(Fault::kLibrary, reason == nullptr ? kLibraryName : reason);
+  return Status::Of(FailureKind::kLibrary, reason == nullptr ? kLibraryName : reason);
 }
 
 template <typename Function>
@@ -133,7 +133,8 @@ Status LoadLibrary(const Library** out) {
   Status status = ResolveAll(handle, &library.call);
   if (!status.ok()) return status;
   if (!FindOptions(library.call.data_sizeof, &library.option)) {
-    return Status::Of(Fault::kLibrary, std::string(kLibraryName) + " numbers its options in an unknown way");
+    return Status::Of(FailureKind::kLibrary,
+                      std::string(kLibraryName) + " numbers its options in an unknown way");
   }
   library.call.load_types();
   library.path = FileOf(reinterpret_cast<void*>(library.call.load_types));

@@ -13,7 +13,7 @@
 namespace knp::ipset {
 namespace {
 
-using netlink::Fault;
+using netlink::FailureKind;
 using netlink::Status;
 
 // IPSET_FLAG_IFACE_WILDCARD is in kernel headers since 5.5.
@@ -135,7 +135,7 @@ void SetNumber(const Library& library, LibraryData* data, int option, const Valu
 Status SetOption(const Option& option, const Value& value, const Library& library, LibraryData* data) {
   const int number = library.option.*option.option;
   if (number == 0) {
-    return Status::Of(Fault::kLibrary, std::string(kLibraryName) + " is too old for " + option.name);
+    return Status::Of(FailureKind::kLibrary, std::string(kLibraryName) + " is too old for " + option.name);
   }
   switch (option.kind) {
     case Kind::kBytes:

@@ -13,7 +13,7 @@
 namespace knp::ipset {
 namespace {
 
-using netlink::Fault;
+using netlink::FailureKind;
 using netlink::Status;
 
 // libipset prints listings only, and is asked for none. Called from C: no object here has a destructor.
@@ -205,7 +205,7 @@ Status Session::TakeFailure(Command command, uint32_t* line) {
   const auto known = numbers_.find({command, text});
   const int number = known != numbers_.end() ? known->second : FindNumber(command, text);
   numbers_.emplace(std::make_pair(command, text), number);
-  return number != 0 ? Status::Errno(number, text) : Status::Of(Fault::kIpset, text);
+  return number != 0 ? Status::Errno(number, text) : Status::Of(FailureKind::kIpset, text);
 }
 
 // libipset has no errno getter, and its messages change from version to version. But it makes the message for

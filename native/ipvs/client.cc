@@ -212,7 +212,7 @@ Status Client::Get(const ServiceId& id, ServiceState* out) {
                });
   });
   if (!status.ok()) return status;
-  if (!found) return Status::Of(netlink::Fault::kMalformedReply, "no virtual service in the reply");
+  if (!found) return Status::Of(netlink::FailureKind::kMalformedReply, "no virtual service in the reply");
   return DumpServersOf(out);
 }
 

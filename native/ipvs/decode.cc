@@ -11,7 +11,7 @@ namespace knp::ipvs {
 namespace {
 
 using netlink::AttributeReader;
-using netlink::Fault;
+using netlink::FailureKind;
 using netlink::Message;
 using netlink::ReadError;
 using netlink::Status;
@@ -258,7 +258,7 @@ Status ReadNamedService(const Message& message, ServiceAttributes* out) {
   const bool address = SettleAddress(id.family, out->address_size, &id.address) || id.firewall_mark != 0;
   if (!error.ok()) return error.ToStatus();
   if (!found || !IsInternet(id.family) || !out->named || !address) {
-    return Status::Of(Fault::kMalformedReply, "virtual service without a name");
+    return Status::Of(FailureKind::kMalformedReply, "virtual service without a name");
   }
   return {};
 }
@@ -277,7 +277,7 @@ Status ReadNamedServer(const Message& message, uint16_t service_family, ServerAt
   const bool address = SettleAddress(server.family, out->address_size, &server.address);
   if (!error.ok()) return error.ToStatus();
   if (!found || !IsInternet(server.family) || !address) {
-    return Status::Of(Fault::kMalformedReply, "real server without a name");
+    return Status::Of(FailureKind::kMalformedReply, "real server without a name");
   }
   return {};
 }
@@ -341,7 +341,7 @@ Status DecodeDaemon(const Message& message, Daemon* out) {
   if (!error.ok()) return error.ToStatus();
   // A state of a newer kernel is kept as its number.
   if (!found || out->state == IP_VS_STATE_NONE || out->interface.empty()) {
-    return Status::Of(Fault::kMalformedReply, "sync daemon without state or interface");
+    return Status::Of(FailureKind::kMalformedReply, "sync daemon without state or interface");
   }
   return {};
 }

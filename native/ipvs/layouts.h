@@ -50,26 +50,26 @@ struct KernelIpvs {
 
 struct ListedServer {
   static constexpr size_t kSize = 136;
-  static constexpr records::Part kServer{0};
+  static constexpr records::Nested kServer{0};
   static constexpr records::U32 kActiveConnections{40};
   static constexpr records::U32 kInactiveConnections{44};
   static constexpr records::U32 kPersistentConnections{48};
-  static constexpr records::Part kCounters{56};
-  static constexpr records::Part kRates{96};
+  static constexpr records::Nested kCounters{56};
+  static constexpr records::Nested kRates{96};
 };
 
 struct ListedService {
   static constexpr size_t kSize = 156;
-  static constexpr records::Part kService{0};
-  static constexpr records::Part kCounters{76};
-  static constexpr records::Part kRates{116};
+  static constexpr records::Nested kService{0};
+  static constexpr records::Nested kCounters{76};
+  static constexpr records::Nested kRates{116};
 };
 
 struct Operation {
   static constexpr size_t kSize = 130;
   static constexpr records::U8 kVerb{0};
-  static constexpr records::Part kService{8};
-  static constexpr records::Part kArgument{84};
+  static constexpr records::Nested kService{8};
+  static constexpr records::Nested kArgument{84};
 };
 
 struct Server {

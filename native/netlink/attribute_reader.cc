@@ -12,8 +12,8 @@ namespace knp::netlink {
 
 Status ReadError::ToStatus() const {
   if (ok()) return {};
-  return Status::Of(Fault::kMalformedReply, "attribute " + std::to_string(attribute) + " of " +
-                                                std::to_string(size) + " bytes: " + reason);
+  return Status::Of(FailureKind::kMalformedReply, "attribute " + std::to_string(attribute) + " of " +
+                                                      std::to_string(size) + " bytes: " + reason);
 }
 
 bool AttributeReader::Next() {

@@ -1,6 +1,6 @@
 // Reads netlink attributes without ever looking beyond them.
 //
-// The first fault stays in a ReadError, which nested readers share: from then on Next() is false and every
+// The first error stays in a ReadError, which nested readers share: from then on Next() is false and every
 // value is zero, so that a decoder needs one flat loop and one check at its end. A decoder skips attributes
 // that it does not know: newer kernels send more.
 #pragma once
@@ -14,7 +14,7 @@
 namespace knp::netlink {
 
 struct ReadError {
-  const char* reason = nullptr;  // null without a fault
+  const char* reason = nullptr;  // null without an error
   uint16_t attribute = 0;        // type of the attribute that was wrong
   size_t size = 0;               // bytes that its payload had
 
@@ -28,7 +28,7 @@ class AttributeReader {
   AttributeReader(const uint8_t* data, size_t size, ReadError* error)
       : next_(data), remaining_(size), error_(error) {}
 
-  // Moves to the next attribute; false after the last one, and after a fault.
+  // Moves to the next attribute; false after the last one, and after an error.
   bool Next();
 
   // nla_type & NLA_TYPE_MASK: without NLA_F_NESTED and NLA_F_NET_BYTEORDER.

@@ -12,7 +12,7 @@ namespace {
 const Deadline kNoWait{std::chrono::milliseconds(0)};
 
 Status Unknown(const std::string& reason) {
-  return Status::Of(Fault::kUnknownOutcome, "replies were lost: " + reason);
+  return Status::Of(FailureKind::kUnknownOutcome, "replies were lost: " + reason);
 }
 
 }  // namespace
@@ -33,10 +33,10 @@ void Batch::Flush() {
     Status awaited = Await(first);
     if (!awaited.ok()) {
       for (Sent& message : messages_) {
-        if (message.status.ok()) message.status = Status::Of(Fault::kUnknownOutcome, awaited.message);
+        if (message.status.ok()) message.status = Status::Of(FailureKind::kUnknownOutcome, awaited.message);
       }
     }
-    if (!awaited.ok() && awaited.fault != Fault::kUnknownOutcome) Break(std::move(awaited));
+    if (!awaited.ok() && awaited.kind != FailureKind::kUnknownOutcome) Break(std::move(awaited));
   }
   for (Sent& message : messages_) {
     if (!message.status.ok()) Fail(message.index, std::move(message.status));
@@ -64,16 +64,16 @@ Status Batch::Await(uint32_t first) {
     const uint8_t* data = nullptr;
     size_t size = 0;
     Status status = socket_->Receive(&deadline, &data, &size);
-    if (status.is_errno(ENOBUFS) || status.fault == Fault::kTruncated) {
+    if (status.is_errno(ENOBUFS) || status.kind == FailureKind::kTruncated) {
       // The receive buffer overflowed, and replies were lost, the last one among them; or one was too long.
       // The queued replies are read without waiting, so that the next batch does not receive them; the other
       // outcomes are unknown.
-      lost = status.fault == Fault::kTruncated ? status.message : "receive buffer too small";
+      lost = status.kind == FailureKind::kTruncated ? status.message : "receive buffer too small";
       deadline = kNoWait;
       continue;
     }
-    if (status.fault == Fault::kTimeout && !lost.empty()) return Unknown(lost);
-    if (status.fault == Fault::kTimeout && refused) {
+    if (status.kind == FailureKind::kTimeout && !lost.empty()) return Unknown(lost);
+    if (status.kind == FailureKind::kTimeout && refused) {
       RefuseAll();
       return {};
     }
@@ -101,7 +101,7 @@ bool Batch::ReadReplies(const uint8_t* data, size_t size, uint32_t first, Status
     messages_[place].status = ReadAcknowledgement(message);
     if (place + 1 == messages_.size()) return true;
   }
-  if (messages.malformed()) *status = Status::Of(Fault::kMalformedReply, "truncated message");
+  if (messages.malformed()) *status = Status::Of(FailureKind::kMalformedReply, "truncated message");
   return false;
 }
 

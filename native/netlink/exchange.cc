@@ -17,7 +17,7 @@ struct Progress {
 };
 
 Status Lost() {
-  return Status::Of(Fault::kUnknownOutcome, "replies were lost");
+  return Status::Of(FailureKind::kUnknownOutcome, "replies were lost");
 }
 
 Status ReadDatagram(const uint8_t* data, size_t size, uint32_t sequence, const ReplyHandler& on_reply,
@@ -43,7 +43,7 @@ Status ReadDatagram(const uint8_t* data, size_t size, uint32_t sequence, const R
       }
     }
   }
-  if (messages.malformed()) return Status::Of(Fault::kMalformedReply, "truncated message");
+  if (messages.malformed()) return Status::Of(FailureKind::kMalformedReply, "truncated message");
   return {};
 }
 
@@ -58,9 +58,9 @@ Status SendAndReceive(Socket* socket, std::vector<uint8_t>* request, const Reply
     // The limit is for each datagram of a dump, and not for the whole dump: a long listing is not a slow one.
     Deadline deadline = socket->NewDeadline();
     status = socket->Receive(&deadline, &data, &size);
-    if (status.is_errno(ENOBUFS) || status.fault == Fault::kTruncated) {
+    if (status.is_errno(ENOBUFS) || status.kind == FailureKind::kTruncated) {
       progress->lost = true;
-      progress->truncated = status.fault == Fault::kTruncated;
+      progress->truncated = status.kind == FailureKind::kTruncated;
       status = Lost();
     }
     if (status.ok()) status = ReadDatagram(data, size, sequence, on_reply, progress);
@@ -96,7 +96,8 @@ Status Dump(Socket* socket, std::vector<uint8_t>* request, const std::function<v
     if (!progress.truncated) attempt++;
   }
   const std::string reason = progress.lost ? "replies were lost" : "the listing changed while it was read";
-  return Status::Of(Fault::kInterrupted, reason + ", " + std::to_string(kReadAttempts) + " times in a row");
+  return Status::Of(FailureKind::kInterrupted,
+                    reason + ", " + std::to_string(kReadAttempts) + " times in a row");
 }
 
 }  // namespace knp::netlink

@@ -65,13 +65,13 @@ Status ReadAcknowledgement(const Message& message) {
   if (!message.ReadHeader(&error)) {
     // The number of NLMSG_DONE is an addition: a dump may end without.
     if (message.type == NLMSG_DONE && message.size == 0) return {};
-    return Status::Of(Fault::kMalformedReply, "acknowledgement without a number");
+    return Status::Of(FailureKind::kMalformedReply, "acknowledgement without a number");
   }
   if (error == 0) return {};
   // ipset has numbers of its own beyond MAX_ERRNO (IPSET_ERR_PRIVATE is 4096), so any negative one is passed
   // on.
   if (error > 0 || error == INT32_MIN) {
-    return Status::Of(Fault::kMalformedReply, "acknowledgement with a number that is not an errno");
+    return Status::Of(FailureKind::kMalformedReply, "acknowledgement with a number that is not an errno");
   }
   const bool has_text = (message.flags & NLM_F_ACK_TLVS) != 0;
   if (!has_text) return Status::Errno(-error);

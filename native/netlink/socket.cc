@@ -55,7 +55,7 @@ Status AwaitReadable(int fd, Deadline* deadline) {
     const auto left = std::min<int64_t>(deadline->Left().count(), INT32_MAX);
     const int ready = poll(&wanted, 1, static_cast<int>(left));
     if (ready > 0) return {};
-    if (ready == 0) return Status::Of(Fault::kTimeout, "no reply from the kernel");
+    if (ready == 0) return Status::Of(FailureKind::kTimeout, "no reply from the kernel");
     if (errno != EINTR) return Status::Errno(errno, "poll");
   }
 }
@@ -130,7 +130,7 @@ Status Socket::Receive(Deadline* deadline, const uint8_t** data, size_t* size) {
       continue;
     }
     if (received < 0) return Status::Errno(errno);
-    if (received == 0) return Status::Of(Fault::kMalformedReply, "empty datagram");
+    if (received == 0) return Status::Of(FailureKind::kMalformedReply, "empty datagram");
     const auto length = static_cast<size_t>(received);
     if (length > datagram_.size()) return Grow(length);
     *data = datagram_.data();
@@ -141,11 +141,11 @@ Status Socket::Receive(Deadline* deadline, const uint8_t** data, size_t* size) {
 
 Status Socket::Grow(size_t length) {
   const std::string found = "a reply of " + std::to_string(length) + " bytes";
-  if (length > options_.longest_datagram) return Status::Of(Fault::kMalformedReply, found);
+  if (length > options_.longest_datagram) return Status::Of(FailureKind::kMalformedReply, found);
   size_t size = datagram_.size();
   while (size < length) size *= 2;
   datagram_ = std::vector<uint8_t>(size);
-  return Status::Of(Fault::kTruncated, found + " was cut off");
+  return Status::Of(FailureKind::kTruncated, found + " was cut off");
 }
 
 bool Socket::HasLink(int32_t index, const std::string& name) const {

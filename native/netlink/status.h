@@ -7,7 +7,7 @@
 
 namespace knp::netlink {
 
-enum class Fault : uint8_t {
+enum class FailureKind : uint8_t {
   kNone,
   kErrno,           // an errno of the kernel or a system call, in Status::error
   kTimeout,         // no reply within the limit
@@ -28,26 +28,28 @@ enum class Step : uint8_t {
 };
 
 struct [[nodiscard]] Status {
-  Fault fault = Fault::kNone;
+  FailureKind kind = FailureKind::kNone;
   int error = 0;        // positive errno, with kErrno only
   std::string message;  // the kernel's words beside the number (NLMSGERR_ATTR_MSG), or our own; may be empty
   Step step = Step::kOther;
   std::string path;  // of a file, with kOpenNamespace only
 
-  bool ok() const { return fault == Fault::kNone; }
-  bool is_errno(int number) const { return fault == Fault::kErrno && error == number; }
+  bool ok() const { return kind == FailureKind::kNone; }
+  bool is_errno(int number) const { return kind == FailureKind::kErrno && error == number; }
 
   static Status Errno(int number, std::string message = {}) {
-    return Status{Fault::kErrno, number, std::move(message), Step::kOther, {}};
+    return Status{FailureKind::kErrno, number, std::move(message), Step::kOther, {}};
   }
   static Status OpenNamespace(int number, const std::string& path) {
-    return Status{Fault::kErrno, number, "cannot open network namespace " + path, Step::kOpenNamespace, path};
+    return Status{FailureKind::kErrno, number, "cannot open network namespace " + path, Step::kOpenNamespace,
+                  path};
   }
   static Status EnterNamespace(int number) {
-    return Status{Fault::kErrno, number, "cannot enter the network namespace", Step::kEnterNamespace, {}};
+    return Status{
+        FailureKind::kErrno, number, "cannot enter the network namespace", Step::kEnterNamespace, {}};
   }
-  static Status Of(Fault fault, std::string message = {}) {
-    return Status{fault, 0, std::move(message), Step::kOther, {}};
+  static Status Of(FailureKind kind, std::string message = {}) {
+    return Status{kind, 0, std::move(message), Step::kOther, {}};
   }
 };
 

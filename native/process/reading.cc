@@ -9,7 +9,7 @@
 
 namespace knp::process {
 
-using netlink::Fault;
+using netlink::FailureKind;
 using netlink::Status;
 
 Reading::Reading(Command command, Environment environment)
@@ -35,7 +35,7 @@ Status Reading::Start() {
 
 Status Reading::Read(size_t size, const Limits& limits, Piece* piece) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  if (started_ && child_ == 0) return Status::Of(Fault::kClosed);
+  if (started_ && child_ == 0) return Status::Of(FailureKind::kClosed);
   if (!started_) {
     Status status = Start();
     if (!status.ok()) return status;

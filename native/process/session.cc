@@ -13,7 +13,7 @@
 namespace knp::process {
 
 using netlink::Descriptor;
-using netlink::Fault;
+using netlink::FailureKind;
 using netlink::Status;
 
 // Pieces of one system call.
@@ -82,7 +82,7 @@ Status Session::Start() {
 Status Session::Exchange(const Input& input, const std::string& acknowledgement, const Limits& limits,
                          Answer* answer) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  if (started_ && child_ == 0) return Status::Of(Fault::kClosed);
+  if (started_ && child_ == 0) return Status::Of(FailureKind::kClosed);
   if (!started_) {
     Status status = Start();
     if (!status.ok()) return status;

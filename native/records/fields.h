@@ -37,7 +37,7 @@ struct Address {
 using AddressBytes = std::array<uint8_t, 16>;
 
 // A record within the record.
-struct Part {
+struct Nested {
   size_t offset;
 };
 
@@ -56,7 +56,7 @@ inline AddressBytes Load(const uint8_t* record, Address field) {
   std::copy_n(record + field.offset, address.size(), address.begin());
   return address;
 }
-inline const uint8_t* Load(const uint8_t* record, Part field) {
+inline const uint8_t* Load(const uint8_t* record, Nested field) {
   return record + field.offset;
 }
 
@@ -75,7 +75,7 @@ inline void Store(uint8_t* record, Text field, std::string_view text) {
 inline void Store(uint8_t* record, Address field, const AddressBytes& address) {
   std::memcpy(record + field.offset, address.data(), address.size());
 }
-inline uint8_t* At(uint8_t* record, Part field) {
+inline uint8_t* At(uint8_t* record, Nested field) {
   return record + field.offset;
 }
 

@@ -17,7 +17,7 @@ namespace knp::rtnetlink {
 namespace {
 
 using netlink::Batch;
-using netlink::Fault;
+using netlink::FailureKind;
 using netlink::Message;
 using netlink::MessageBuilder;
 using netlink::Status;
@@ -165,7 +165,7 @@ Status Client::FindLink(const std::string& name, Link* out) {
     found = true;
     return DecodeLink(reply, out);
   });
-  if (status.ok() && !found) return Status::Of(Fault::kMalformedReply, "no link in the reply");
+  if (status.ok() && !found) return Status::Of(FailureKind::kMalformedReply, "no link in the reply");
   return status;
 }
 

@@ -14,7 +14,7 @@ namespace knp::rtnetlink {
 namespace {
 
 using netlink::AttributeReader;
-using netlink::Fault;
+using netlink::FailureKind;
 using netlink::Message;
 using netlink::MessageBuilder;
 using netlink::ReadError;
@@ -51,7 +51,7 @@ Status ReadIndexes(AttributeReader attributes, const ReadError& error,
 template <typename Header, typename Index>
 Status ReadIndex(const Message& message, Index Header::*index, std::vector<int32_t>* out) {
   Header header{};
-  if (!message.ReadHeader(&header)) return Status::Of(Fault::kMalformedReply, "no header");
+  if (!message.ReadHeader(&header)) return Status::Of(FailureKind::kMalformedReply, "no header");
   out->push_back(static_cast<int32_t>(header.*index));
   return {};
 }
@@ -63,7 +63,7 @@ Status ReadRouteIndexes(const Message& message, std::vector<int32_t>* out) {
     if (attributes.type() == RTA_OIF || attributes.type() == RTA_IIF) {
       out->push_back(static_cast<int32_t>(attributes.U32()));
     } else if (attributes.type() == RTA_MULTIPATH && !ReadNextHops(&attributes, out)) {
-      return Status::Of(Fault::kMalformedReply, "next hop of unexpected length");
+      return Status::Of(FailureKind::kMalformedReply, "next hop of unexpected length");
     }
   }
   return error.ok() ? Status{} : error.ToStatus();
@@ -87,7 +87,7 @@ bool EncodeMessage(MessageBuilder* builder, const Encoded& message) {
 
 Status DecodeLink(const Message& message, Link* out) {
   ifinfomsg header{};
-  if (!message.ReadHeader(&header)) return Status::Of(Fault::kMalformedReply, "no ifinfomsg");
+  if (!message.ReadHeader(&header)) return Status::Of(FailureKind::kMalformedReply, "no ifinfomsg");
   Link link;
   link.index = header.ifi_index;
   ReadError error;
@@ -96,7 +96,8 @@ Status DecodeLink(const Message& message, Link* out) {
     if (attributes.type() == IFLA_IFNAME) link.name = attributes.String(kLongestLinkName);
   }
   if (!error.ok()) return error.ToStatus();
-  if (link.index == 0 && link.name.empty()) return Status::Of(Fault::kMalformedReply, "link without a name");
+  if (link.index == 0 && link.name.empty())
+    return Status::Of(FailureKind::kMalformedReply, "link without a name");
   *out = std::move(link);
   return {};
 }

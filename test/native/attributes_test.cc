@@ -14,7 +14,7 @@
 namespace {
 
 using knp::netlink::AttributeReader;
-using knp::netlink::Fault;
+using knp::netlink::FailureKind;
 using knp::netlink::Message;
 using knp::netlink::MessageBuilder;
 using knp::netlink::MessageReader;
@@ -123,7 +123,7 @@ TEST(AWrongWidthSticks) {
   CHECK(!attributes.Next());
   CHECK_EQUAL(attributes.U32(), 0);
   CHECK_EQUAL(error.attribute, 1);
-  CHECK(error.ToStatus().fault == Fault::kMalformedReply);
+  CHECK(error.ToStatus().kind == FailureKind::kMalformedReply);
   CHECK_EQUAL(error.ToStatus().message, "attribute 1 of 1 bytes: unexpected width");
 }
 
@@ -209,17 +209,17 @@ std::vector<uint8_t> Number(int32_t number, size_t zeros) {
 TEST(AcknowledgementsThatLieAreTold) {
   for (const uint16_t type : {NLMSG_ERROR, NLMSG_DONE}) {
     const std::vector<uint8_t> positive = Number(2, 16);
-    CHECK(ReadAcknowledgement(AckOf(type, 0, positive)).fault == Fault::kMalformedReply);
+    CHECK(ReadAcknowledgement(AckOf(type, 0, positive)).kind == FailureKind::kMalformedReply);
     const std::vector<uint8_t> lowest = Number(INT32_MIN, 16);
-    CHECK(ReadAcknowledgement(AckOf(type, 0, lowest)).fault == Fault::kMalformedReply);
+    CHECK(ReadAcknowledgement(AckOf(type, 0, lowest)).kind == FailureKind::kMalformedReply);
     const std::vector<uint8_t> tiny = {1, 2};
-    CHECK(ReadAcknowledgement(AckOf(type, 0, tiny)).fault == Fault::kMalformedReply);
+    CHECK(ReadAcknowledgement(AckOf(type, 0, tiny)).kind == FailureKind::kMalformedReply);
     const std::vector<uint8_t> refused = Number(-2, 0);
     CHECK(ReadAcknowledgement(AckOf(type, NLM_F_ACK_TLVS, refused)).is_errno(2));
     const std::vector<uint8_t> ipset = Number(-4097, 16);
     CHECK(ReadAcknowledgement(AckOf(type, 0, ipset)).is_errno(4097));
   }
-  CHECK(ReadAcknowledgement(AckOf(NLMSG_ERROR, 0, {})).fault == Fault::kMalformedReply);
+  CHECK(ReadAcknowledgement(AckOf(NLMSG_ERROR, 0, {})).kind == FailureKind::kMalformedReply);
   CHECK(ReadAcknowledgement(AckOf(NLMSG_DONE, 0, {})).ok());
   // A request whose length puts the text far behind the message.
   std::vector<uint8_t> far = Number(-1, sizeof(nlmsghdr));

@@ -10,7 +10,7 @@ namespace {
 
 using knp::netlink::Batch;
 using knp::netlink::Failure;
-using knp::netlink::Fault;
+using knp::netlink::FailureKind;
 using knp::netlink::Message;
 using knp::netlink::MessageBuilder;
 using knp::netlink::Status;
@@ -65,10 +65,10 @@ TEST(ABatchWithoutAnswerIsUnknownAndWhatFollowsIsNotSent) {
   CHECK_EQUAL(sends, 1);
   CHECK_EQUAL(failures.size(), 5);
   CHECK(failures[0].status.is_errno(ENOENT));
-  CHECK(failures[1].status.fault == Fault::kUnknownOutcome);
-  for (size_t i = 2; i < 5; i++) CHECK(failures[i].status.fault == Fault::kTimeout);
+  CHECK(failures[1].status.kind == FailureKind::kUnknownOutcome);
+  for (size_t i = 2; i < 5; i++) CHECK(failures[i].status.kind == FailureKind::kTimeout);
   CHECK(failures[0].rest.ok());
-  CHECK(failures[1].rest.fault == Fault::kTimeout);
+  CHECK(failures[1].rest.kind == FailureKind::kTimeout);
   CHECK_EQUAL(failures[1].rest.message, failures[2].status.message);
 }
 
@@ -138,8 +138,8 @@ TEST(ABatchWithAnAnswerLongerThanTheBufferIsUnknownAndTheNextOneIsSent) {
   CHECK_EQUAL(sends, 2);
   CHECK_EQUAL(failures.size(), 4);
   CHECK(failures[0].status.is_errno(ENOENT));
-  CHECK(failures[1].status.fault == Fault::kUnknownOutcome);
-  CHECK(failures[2].status.fault == Fault::kUnknownOutcome);
+  CHECK(failures[1].status.kind == FailureKind::kUnknownOutcome);
+  CHECK(failures[2].status.kind == FailureKind::kUnknownOutcome);
   CHECK(failures[3].status.is_errno(ENOENT));
   CHECK_EQUAL(failures[3].index, 3);
 }

@@ -20,7 +20,7 @@ using knp::conntrack::Details;
 using knp::conntrack::Expectation;
 using knp::conntrack::Flow;
 using knp::conntrack::FlowEvent;
-using knp::netlink::Fault;
+using knp::netlink::FailureKind;
 using knp::netlink::Message;
 using knp::test::Capture;
 using knp::test::Flows;
@@ -147,30 +147,30 @@ TEST(TheKernelReportsStatistics) {
 
 TEST(AFlowWithoutBothTuplesIsMalformed) {
   const std::vector<uint8_t> whole = Capture("conntrack-delete-udp.request");
-  const auto fault = [](const std::vector<uint8_t>& bytes) {
+  const auto kind = [](const std::vector<uint8_t>& bytes) {
     Flow flow;
-    return DecodeFlow(MessagesOf(bytes)[0], &flow).fault;
+    return DecodeFlow(MessagesOf(bytes)[0], &flow).kind;
   };
-  CHECK(fault(whole) == Fault::kNone);
+  CHECK(kind(whole) == FailureKind::kNone);
   constexpr size_t kOriginal = NLMSG_HDRLEN + sizeof(nfgenmsg);
   constexpr size_t kReply = kOriginal + 52;
   for (const size_t tuple : {kOriginal, kReply}) {
     std::vector<uint8_t> bytes = whole;
     bytes[tuple + 2] = CTA_HELP;  // no tuple any more
-    CHECK(fault(bytes) == Fault::kMalformedReply);
+    CHECK(kind(bytes) == FailureKind::kMalformedReply);
     bytes = whole;
     bytes[tuple + 10] = CTA_IP_V4_DST;  // two destinations
-    CHECK(fault(bytes) == Fault::kMalformedReply);
+    CHECK(kind(bytes) == FailureKind::kMalformedReply);
     bytes = whole;
     bytes[tuple + 10] = CTA_IP_V6_SRC;  // of four bytes
-    CHECK(fault(bytes) == Fault::kMalformedReply);
+    CHECK(kind(bytes) == FailureKind::kMalformedReply);
   }
   std::vector<uint8_t> bytes = whole;
   bytes[NLMSG_HDRLEN] = AF_INET6;  // nfgen_family
-  CHECK(fault(bytes) == Fault::kMalformedReply);
+  CHECK(kind(bytes) == FailureKind::kMalformedReply);
   bytes = whole;
   bytes[kReply + 32] = IPPROTO_TCP;  // the protocol of one direction
-  CHECK(fault(bytes) == Fault::kMalformedReply);
+  CHECK(kind(bytes) == FailureKind::kMalformedReply);
 }
 
 TEST(AFlowIsStored) {

@@ -9,7 +9,7 @@
 
 namespace {
 
-using knp::netlink::Fault;
+using knp::netlink::FailureKind;
 using knp::netlink::Message;
 using knp::netlink::Status;
 using knp::test::Acknowledged;
@@ -40,7 +40,7 @@ TEST(AQueryWithoutAnswerTimesOut) {
   FakeKernel kernel([](const std::vector<Message>&) { return std::vector<std::vector<uint8_t>>(); });
   std::vector<uint8_t> request = Request(NLM_F_ACK);
   const Status status = Query(&kernel.socket, &request, [](const Message&) { return Status{}; });
-  CHECK(status.fault == Fault::kTimeout);
+  CHECK(status.kind == FailureKind::kTimeout);
 }
 
 TEST(AQueryAnsweredWithNonsenseIsMalformed) {
@@ -50,7 +50,7 @@ TEST(AQueryAnsweredWithNonsenseIsMalformed) {
         [&](const std::vector<Message>&) { return std::vector<std::vector<uint8_t>>{nonsense}; });
     std::vector<uint8_t> request = Request(NLM_F_ACK);
     const Status status = Query(&kernel.socket, &request, [](const Message&) { return Status{}; });
-    CHECK(status.fault == Fault::kMalformedReply);
+    CHECK(status.kind == FailureKind::kMalformedReply);
   }
 }
 
@@ -114,7 +114,7 @@ TEST(AChangeWhoseReplyIsLongerThanTheBufferIsUnknown) {
     return {OfSize(9000, 0, request[0].sequence)};
   });
   std::vector<uint8_t> request = Request(NLM_F_ACK);
-  CHECK(Command(&kernel.socket, &request).fault == Fault::kUnknownOutcome);
+  CHECK(Command(&kernel.socket, &request).kind == FailureKind::kUnknownOutcome);
 }
 
 TEST(ADatagramBeyondTheBoundIsMalformed) {
@@ -125,7 +125,7 @@ TEST(ADatagramBeyondTheBoundIsMalformed) {
       65536);
   std::vector<uint8_t> request = Request(NLM_F_ACK);
   const Status status = Query(&kernel.socket, &request, [](const Message&) { return Status{}; });
-  CHECK(status.fault == Fault::kMalformedReply);
+  CHECK(status.kind == FailureKind::kMalformedReply);
 }
 
 TEST(AnInterruptedDumpIsReadAgain) {
@@ -154,7 +154,7 @@ TEST(ADumpThatIsAlwaysInterruptedIsGivenUp) {
   std::vector<uint8_t> request = Request(NLM_F_DUMP);
   const Status status = Dump(
       &kernel.socket, &request, [] {}, [](const Message&) { return Status{}; });
-  CHECK(status.fault == Fault::kInterrupted);
+  CHECK(status.kind == FailureKind::kInterrupted);
   CHECK_EQUAL(attempts, knp::netlink::kReadAttempts);
 }
 

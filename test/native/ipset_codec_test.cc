@@ -22,7 +22,7 @@ namespace layout = knp::ipset::layout;
 using knp::ipset::DecodeListPart;
 using knp::ipset::Entry;
 using knp::ipset::SetState;
-using knp::netlink::Fault;
+using knp::netlink::FailureKind;
 using knp::netlink::Message;
 using knp::netlink::MessageBuilder;
 using knp::netlink::Status;
@@ -211,7 +211,7 @@ TEST(IpsetMoreThanARecordHasRoomForIsMalformed) {
   builder.EndNested(data);
   CHECK(builder.End());
   std::vector<SetState> sets;
-  CHECK(DecodeListPart(MessagesOf(message).front(), &sets).fault == Fault::kMalformedReply);
+  CHECK(DecodeListPart(MessagesOf(message).front(), &sets).kind == FailureKind::kMalformedReply);
 }
 
 TEST(IpsetEntriesOfOtherTypesAreReadAsFarAsUnderstood) {
@@ -235,10 +235,10 @@ TEST(IpsetPartsOfOneSetAreMerged) {
 TEST(IpsetPartWithoutABeginningIsTold) {
   const std::vector<uint8_t> part = Capture("ipset-many-2.reply");
   std::vector<SetState> sets;
-  CHECK(DecodeListPart(MessagesOf(part).front(), &sets).fault == Fault::kMalformedReply);
+  CHECK(DecodeListPart(MessagesOf(part).front(), &sets).kind == FailureKind::kMalformedReply);
   CHECK(sets.empty());
   sets = Decode({"ipset-ip4.reply"});
-  CHECK(DecodeListPart(MessagesOf(part).front(), &sets).fault == Fault::kMalformedReply);
+  CHECK(DecodeListPart(MessagesOf(part).front(), &sets).kind == FailureKind::kMalformedReply);
   CHECK_EQUAL(sets.front().entries.size(), size_t{2});
 }
 
@@ -315,7 +315,7 @@ TEST(IpsetRevisionsOfATypeAreAskedForAndRead) {
   CHECK_EQUAL(Load(record.data(), layout::Type::kName), "hash:ip");
   CHECK_EQUAL(Load(record.data(), layout::Type::kGreatestRevision), 5);
   const std::vector<uint8_t> other = Capture("ipset-protocol.reply");
-  CHECK(DecodeType(MessagesOf(other).front(), &type).fault == Fault::kMalformedReply);
+  CHECK(DecodeType(MessagesOf(other).front(), &type).kind == FailureKind::kMalformedReply);
 }
 
 TEST(IpsetVersionsOfTheInterfaceAreAskedForAndRead) {
@@ -344,7 +344,7 @@ TEST(IpsetAttributeOfAnotherWidthIsMalformed) {
     builder.EndNested(entries);
     CHECK(builder.End());
     std::vector<SetState> sets;
-    CHECK(DecodeListPart(MessagesOf(message).front(), &sets).fault == Fault::kMalformedReply);
+    CHECK(DecodeListPart(MessagesOf(message).front(), &sets).kind == FailureKind::kMalformedReply);
   }
 }
 

@@ -17,7 +17,7 @@ namespace {
 using knp::ipvs::Counters;
 using knp::ipvs::RealServerState;
 using knp::ipvs::ServiceState;
-using knp::netlink::Fault;
+using knp::netlink::FailureKind;
 using knp::netlink::Message;
 using knp::test::Capture;
 using knp::test::MessagesOf;
@@ -140,7 +140,7 @@ TEST(AServiceWithoutANameIsMalformed) {
     std::vector<uint8_t> bytes = Capture("ipvs-add-service-tcp.request");
     SetType(&bytes, FindNested(bytes, type), 1000);
     ServiceState state;
-    CHECK(DecodeService(MessagesOf(bytes)[0], &state).fault == Fault::kMalformedReply);
+    CHECK(DecodeService(MessagesOf(bytes)[0], &state).kind == FailureKind::kMalformedReply);
   }
 }
 
@@ -153,7 +153,7 @@ TEST(AnIPv6ServiceNeedsAllOfItsAddress) {
   const uint16_t length = NLA_HDRLEN + 4;
   std::vector<uint8_t> shorter = bytes;
   std::memcpy(shorter.data() + FindNested(bytes, IPVS_SVC_ATTR_ADDR), &length, sizeof(length));
-  CHECK(DecodeService(MessagesOf(shorter)[0], &state).fault == Fault::kMalformedReply);
+  CHECK(DecodeService(MessagesOf(shorter)[0], &state).kind == FailureKind::kMalformedReply);
 }
 
 TEST(TheKernelListsDaemons) {
@@ -178,7 +178,7 @@ TEST(ADaemonWithoutAStateIsMalformed) {
     std::vector<uint8_t> bytes = Capture("ipvs-start-daemon.request");
     SetType(&bytes, FindNested(bytes, type), 1000);
     knp::ipvs::Daemon daemon;
-    CHECK(DecodeDaemon(MessagesOf(bytes)[0], &daemon).fault == Fault::kMalformedReply);
+    CHECK(DecodeDaemon(MessagesOf(bytes)[0], &daemon).kind == FailureKind::kMalformedReply);
   }
 }
 

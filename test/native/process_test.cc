@@ -17,7 +17,7 @@
 
 namespace {
 
-using knp::netlink::Fault;
+using knp::netlink::FailureKind;
 using knp::netlink::Status;
 using knp::process::Answer;
 using knp::process::Command;
@@ -246,7 +246,7 @@ TEST(AReadingHasAllOutputInPiecesOfBoundedSize) {
   CHECK_EQUAL(piece.errors, "bad\n");
   CHECK(WIFEXITED(piece.status) && WEXITSTATUS(piece.status) == 3);
   CHECK(!HasChildren());
-  CHECK(reading->Read(1000, {kLong, kMostOutput}, &piece).fault == Fault::kClosed);
+  CHECK(reading->Read(1000, {kLong, kMostOutput}, &piece).kind == FailureKind::kClosed);
 }
 
 TEST(AReadingEndsAProgramThatExceedsALimitOrIsNotReadToItsEnd) {
@@ -264,7 +264,7 @@ TEST(AReadingEndsAProgramThatExceedsALimitOrIsNotReadToItsEnd) {
   CHECK(HasChildren());
   reading->Close();
   CHECK(!HasChildren());
-  CHECK(reading->Read(1000, {kLong, kMostOutput}, &piece).fault == Fault::kClosed);
+  CHECK(reading->Read(1000, {kLong, kMostOutput}, &piece).kind == FailureKind::kClosed);
   // Its destructor ends it too.
   CHECK(OutputOf("yes")->Read(1000, {kLong, kMostOutput}, &piece).ok());
   CHECK(!HasChildren());
@@ -296,7 +296,7 @@ TEST(ASessionIsOneProgramForAllPieces) {
   reader->Close(kLong);
   CHECK(!HasChildren());
   Answer answer;
-  CHECK(reader.Exchange("4\n", "4", &answer).fault == Fault::kClosed);
+  CHECK(reader.Exchange("4\n", "4", &answer).kind == FailureKind::kClosed);
 }
 
 TEST(ASessionReadsOutputWhileItWrites) {

@@ -15,7 +15,7 @@ namespace {
 
 using knp::netlink::Batch;
 using knp::netlink::Failure;
-using knp::netlink::Fault;
+using knp::netlink::FailureKind;
 using knp::netlink::Message;
 using knp::netlink::MessageBuilder;
 using knp::netlink::Socket;
@@ -57,12 +57,12 @@ TEST(RepliesThatOverflowTheReceiveBufferLeaveTheOutcomeUnknown) {
     if (failures[i].status.is_errno(ENODEV)) {
       known++;
     } else {
-      CHECK(failures[i].status.fault == Fault::kUnknownOutcome);
+      CHECK(failures[i].status.kind == FailureKind::kUnknownOutcome);
     }
   }
   CHECK(known > 0);
   CHECK(known < 120);
-  CHECK(failures[59].status.fault == Fault::kUnknownOutcome);
+  CHECK(failures[59].status.kind == FailureKind::kUnknownOutcome);
 }
 
 namespace {
@@ -113,7 +113,7 @@ TEST(AReadWhoseRepliesAreLostAtEveryAttemptIsGivenUp) {
     Overflow(&socket);
   };
   const Status status = Dump(&socket, &request, restart, [](const Message&) { return Status{}; });
-  CHECK(status.fault == Fault::kInterrupted);
+  CHECK(status.kind == FailureKind::kInterrupted);
   CHECK_EQUAL(attempts, knp::netlink::kReadAttempts);
 }
 
@@ -121,7 +121,7 @@ TEST(AChangeWhoseReplyWasLostIsUnknownAndNotRepeated) {
   Socket socket = RouteSocket(4096);
   Overflow(&socket);
   std::vector<uint8_t> request = LinksRequest();
-  CHECK(Command(&socket, &request).fault == Fault::kUnknownOutcome);
+  CHECK(Command(&socket, &request).kind == FailureKind::kUnknownOutcome);
 }
 
 TEST(ABatchOfTheSocketsOwnLimitDoesNotOverflow) {

@@ -10,7 +10,7 @@
 
 namespace {
 
-using knp::netlink::Fault;
+using knp::netlink::FailureKind;
 using knp::netlink::Message;
 using knp::netlink::MessageBuilder;
 using knp::rtnetlink::Link;
@@ -50,7 +50,8 @@ TEST(TheLinksOfNextHopsAreFound) {
   CHECK(indexes == (std::vector<int32_t>{3, 5, 6}));
   // The length of the last next hop.
   bytes[bytes.size() - 16] = 4;
-  CHECK(knp::rtnetlink::DecodeLinkIndexes(MessagesOf(bytes)[0], &indexes).fault == Fault::kMalformedReply);
+  CHECK(knp::rtnetlink::DecodeLinkIndexes(MessagesOf(bytes)[0], &indexes).kind ==
+        FailureKind::kMalformedReply);
 }
 
 TEST(TheLinkOfAnAddressIsFound) {
@@ -62,7 +63,7 @@ TEST(TheLinkOfAnAddressIsFound) {
   CHECK(indexes == (std::vector<int32_t>{1, 1, 3, 4, 4}));
   Message message = MessagesOf(bytes)[0];
   message.size = sizeof(ifaddrmsg) - 1;
-  CHECK(knp::rtnetlink::DecodeLinkIndexes(message, &indexes).fault == Fault::kMalformedReply);
+  CHECK(knp::rtnetlink::DecodeLinkIndexes(message, &indexes).kind == FailureKind::kMalformedReply);
 }
 
 TEST(TheKernelListsLinks) {

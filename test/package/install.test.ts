@@ -9,13 +9,13 @@ import { ROOT } from '../support/paths.js';
 import { emptyProject, install, NODES, nodePath, type Project, succeed } from './installedPackage.js';
 
 /** Imports every export, and then makes a call that every kernel answers. */
-const DOORS = `
+const SUBPATHS = `
   import { readFileSync } from 'node:fs';
   import { createRequire } from 'node:module';
   const { exports } = JSON.parse(readFileSync('node_modules/kube-netlink-proxy/package.json', 'utf8'));
-  const doors = Object.keys(exports);
-  for (const door of doors) {
-    const name = 'kube-netlink-proxy' + door.slice(1);
+  const subpaths = Object.keys(exports);
+  for (const subpath of subpaths) {
+    const name = 'kube-netlink-proxy' + subpath.slice(1);
     const imported = Object.keys(await import(name)).sort().join();
     const required = Object.keys(createRequire(import.meta.url)(name)).filter((key) => key !== '__esModule').sort().join();
     if (imported === '' || imported !== required) throw new Error(name + ': ' + imported + ' is not ' + required);
@@ -24,7 +24,7 @@ const DOORS = `
   const rtnetlink = await openRtnetlink();
   const links = await rtnetlink.listLinks();
   await rtnetlink.close();
-  console.log(doors.join(' '), links.some(({ name }) => name === 'lo'));`;
+  console.log(subpaths.join(' '), links.some(({ name }) => name === 'lo'));`;
 
 /** Writes a virtual service with a real server to a kernel with IPVS, reads them, and deletes them. */
 const ROUND_TRIP = `
@@ -102,7 +102,7 @@ after(() => {
 for (const { node, npm } of NODES) {
   test(`${node}, installed by ${npm}: every export is imported and required, and the command runs`, () => {
     const project = projectOf(node);
-    const said = succeed(project.run('node', '--input-type=module', '-e', DOORS));
+    const said = succeed(project.run('node', '--input-type=module', '-e', SUBPATHS));
     assert.equal(said, `${Object.keys(description().exports).join(' ')} true\n`);
     const command = join(project.folder, 'node_modules/.bin/kube-netlink-proxy');
     assert.equal(succeed(project.run('node', command, '--version')), `kube-netlink-proxy ${version()}\n`);
@@ -166,7 +166,7 @@ for (const npm of ['npm10', 'npm11', 'npm12']) {
       assert.equal(status, 0, stdout + stderr);
       assert.doesNotMatch(stdout + stderr, /gyp|allow-scripts|install script/);
       assert.equal(existsSync(join(project.installed, 'build')), false);
-      assert.match(succeed(project.run('node', '--input-type=module', '-e', DOORS)), / true\n$/);
+      assert.match(succeed(project.run('node', '--input-type=module', '-e', SUBPATHS)), / true\n$/);
     } finally {
       project.remove();
     }

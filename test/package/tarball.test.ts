@@ -190,14 +190,16 @@ for (const { module, resolution } of COMPILED) {
 }
 
 /** Compiles a program that imports the exports, in a project that has no other types than Node's. */
-function compile(name: string, doors: readonly string[], options: readonly string[]): void {
+function compile(name: string, subpaths: readonly string[], options: readonly string[]): void {
   const folder = join(project.folder, name);
   const types = join(folder, 'node_modules/@types');
   mkdirSync(types, { recursive: true });
   symlinkSync(join(ROOT, 'node_modules/@types/node'), join(types, 'node'));
   symlinkSync(join(ROOT, 'node_modules/undici-types'), join(folder, 'node_modules/undici-types'));
-  const imports = doors.map((door, i) => `import * as door${i} from 'kube-netlink-proxy${door.slice(1)}';`);
-  const use = `export const doors: object[] = [${doors.map((_, i) => `door${i}`).join(', ')}];`;
+  const imports = subpaths.map(
+    (subpath, i) => `import * as subpath${i} from 'kube-netlink-proxy${subpath.slice(1)}';`,
+  );
+  const use = `export const subpaths: object[] = [${subpaths.map((_, i) => `subpath${i}`).join(', ')}];`;
   // Without types, an argument of any type would be right.
   const wrong = `import { openIpvs } from 'kube-netlink-proxy/ipvs';
     // @ts-expect-error: the argument is an object.

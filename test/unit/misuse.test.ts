@@ -6,7 +6,6 @@ import * as kubernetes from '../../src/api/index.js';
 import * as library from '../../src/index.js';
 import * as testing from '../../src/kernel/testing/index.js';
 import { type AnyRows, acceptedBy, misusesOf } from '../support/misuse/calls.js';
-import type { Verbs } from '../support/misuse/doors.js';
 import { PASSED_OVER, UNCHECKED } from '../support/misuse/fields.js';
 import { outcomeOf } from '../support/misuse/outcome.js';
 import {
@@ -17,6 +16,7 @@ import {
   LIBRARY,
 } from '../support/misuse/rows/library.js';
 import { TESTING } from '../support/misuse/rows/testing.js';
+import type { Verbs } from '../support/misuse/subpaths.js';
 import { ExportedTypes } from '../support/misuse/types.js';
 import { placesIn } from '../support/misuse/values.js';
 

@@ -1,5 +1,5 @@
 // The records of conntrack. `npm run layouts` writes them to native/conntrack/layouts.h.
-import { address, bits, codes, layout, part, text, u8, u16, u32, u64 } from '../shared/records/layout.js';
+import { address, bits, codes, layout, nested, text, u8, u16, u32, u64 } from '../shared/records/layout.js';
 
 /** Addresses and ports of the packets of one direction. Of ICMP: the identifier, and type × 256 + code. */
 export const TUPLE = layout({ source: address, destination: address, sourcePort: u16, destinationPort: u16 });
@@ -62,8 +62,8 @@ export const FLOW = layout({
   use: u32,
   /** One of {@link EVENT}. */
   event: u8,
-  original: part(TUPLE),
-  reply: part(TUPLE),
+  original: nested(TUPLE),
+  reply: nested(TUPLE),
 });
 
 /** What follows the record of a flow that has any of it. */
@@ -82,7 +82,7 @@ export const DETAILS = layout({
   /** NF_CT_HELPER_NAME_LEN. */
   helper: text(16),
   masterProtocol: u8,
-  master: part(TUPLE),
+  master: nested(TUPLE),
   /** Bytes of the security context that follows. */
   secctxLength: u16,
 });
@@ -112,10 +112,10 @@ export const OPERATION = layout({
   given: u8,
   markMask: u32,
   labelsMask: address,
-  flow: part(FLOW),
-  details: part(DETAILS),
-  source: part(TRANSLATION),
-  destination: part(TRANSLATION),
+  flow: nested(FLOW),
+  details: nested(DETAILS),
+  source: nested(TRANSLATION),
+  destination: nested(TRANSLATION),
 });
 
 /** A selection of flows. */
@@ -141,8 +141,8 @@ export const FILTER = layout({
   status: u32,
   statusMask: u32,
   labels: address,
-  original: part(TUPLE),
-  reply: part(TUPLE),
+  original: nested(TUPLE),
+  reply: nested(TUPLE),
 });
 
 /** Where flows are listed. */
@@ -169,9 +169,9 @@ export const EXPECTATION = layout({
   timeout: u32,
   flags: u32,
   policy: u32,
-  tuple: part(TUPLE),
-  mask: part(TUPLE),
-  master: part(TUPLE),
+  tuple: nested(TUPLE),
+  mask: nested(TUPLE),
+  master: nested(TUPLE),
   helper: text(16),
 });
 

@@ -1,6 +1,12 @@
 // The translation of a flow's addresses, which the kernel lists only indirectly.
 import { canonicalAddress } from '../../net/address.js';
-import { argumentError, checkArray, checkObject, type Fault, integerFault } from '../shared/arguments.js';
+import {
+  argumentError,
+  checkArray,
+  checkObject,
+  type InvalidValue,
+  invalidInteger,
+} from '../shared/arguments.js';
 import type { Flow, FlowTuple } from './types.js';
 
 /** An address and port. */
@@ -22,8 +28,8 @@ export function natOf(flow: Pick<Flow, 'status' | 'reply'>): FlowNat {
   const { status, reply } = flow;
   checkArray(operation, 'flow.status', status);
   checkObject(operation, 'flow.reply', reply);
-  const fault = statusFault(status) ?? tupleFault(reply);
-  if (fault) throw argumentError(operation, fault);
+  const invalid = invalidStatus(status) ?? invalidTuple(reply);
+  if (invalid) throw argumentError(operation, invalid);
   return {
     ...(status.includes('SRC_NAT') && {
       source: { address: reply.destination, port: reply.destinationPort },
@@ -32,7 +38,7 @@ export function natOf(flow: Pick<Flow, 'status' | 'reply'>): FlowNat {
   };
 }
 
-function statusFault(status: readonly unknown[]): Fault | undefined {
+function invalidStatus(status: readonly unknown[]): InvalidValue | undefined {
   const place = status.findIndex((flag) => typeof flag !== 'string' || !/^[A-Z_]+$|^BIT_\d+$/.test(flag));
   if (place < 0) return undefined;
   return {
@@ -43,7 +49,7 @@ function statusFault(status: readonly unknown[]): Fault | undefined {
   };
 }
 
-function tupleFault(tuple: FlowTuple): Fault | undefined {
+function invalidTuple(tuple: FlowTuple): InvalidValue | undefined {
   for (const field of ['source', 'destination'] as const) {
     const value: unknown = tuple[field];
     if (typeof value === 'string' && canonicalAddress(value) !== undefined) continue;
@@ -52,7 +58,7 @@ function tupleFault(tuple: FlowTuple): Fault | undefined {
   }
   const { sourcePort, destinationPort } = tuple;
   return (
-    integerFault('flow.reply.sourcePort', sourcePort, 0, 65535) ??
-    integerFault('flow.reply.destinationPort', destinationPort, 0, 65535)
+    invalidInteger('flow.reply.sourcePort', sourcePort, 0, 65535) ??
+    invalidInteger('flow.reply.destinationPort', destinationPort, 0, 65535)
   );
 }

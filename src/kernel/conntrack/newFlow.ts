@@ -41,8 +41,8 @@ export function additionOf(flow: Flow, operation: string): NewFlow {
   };
   const writer = new RecordWriter(OPERATION.SIZE, 1);
   writeOperation({ do: 'addFlow', flow: added }, writer);
-  const fault = writer.finish();
-  if (fault) throw argumentError(operation, fault);
+  const invalid = writer.finish();
+  if (invalid) throw argumentError(operation, invalid);
   return added;
 }
 

@@ -236,8 +236,8 @@ function* packSelections(
   const counter = new StepCounter();
   for (const each of selections) {
     writeSelection(each, false, writer);
-    const fault = writer.finish();
-    if (fault) throw argumentError(operation, fault);
+    const invalid = writer.finish();
+    if (invalid) throw argumentError(operation, invalid);
     if (counter.isFull()) yield;
   }
   return writer.records();

@@ -33,7 +33,7 @@ export function isIcmp(protocol: number): boolean {
   return protocol === ICMP || protocol === ICMPV6;
 }
 
-/** The tuple if it is an object with known fields only, else undefined and a fault. */
+/** The tuple if it is an object with known fields only, else undefined, and the value is noted. */
 export function checkTuple(
   path: string,
   tuple: unknown,
@@ -43,12 +43,12 @@ export function checkTuple(
   return checkObject(path, tuple, TUPLE_FIELDS, kind, writer);
 }
 
-/** The kind of ICMP if it is an object with known fields only, else undefined and a fault. */
+/** The kind of ICMP if it is an object with known fields only, else undefined, and the value is noted. */
 export function checkIcmp(path: string, icmp: unknown, writer: RecordWriter): Partial<IcmpKind> | undefined {
   return checkObject(path, icmp, ICMP_FIELDS, 'a kind of ICMP', writer);
 }
 
-/** The value if it is an object with known fields only, else undefined and a fault. */
+/** The value if it is an object with known fields only, else undefined, and the value is noted. */
 export function checkObject(
   path: string,
   value: unknown,

@@ -3,7 +3,7 @@ import { argumentError } from '../shared/arguments.js';
 import { RecordWriter } from '../shared/records/recordWriter.js';
 import { OPERATION } from './layouts.js';
 import { PARAMETERS } from './parameters.js';
-import { findReferenceFault, writeOperation } from './records.js';
+import { findInvalidReference, writeOperation } from './records.js';
 import type { SetDefinition, SetHeader } from './types.js';
 
 /**
@@ -19,7 +19,7 @@ export function definitionOf(set: SetHeader): SetDefinition {
 
 /** {@link definitionOf} for an operation, which errors name. */
 export function definitionFor(set: SetHeader, operation: string): SetDefinition {
-  const broken = findReferenceFault(set);
+  const broken = findInvalidReference(set);
   if (broken) throw argumentError(operation, broken);
   if (set.attributes !== undefined) {
     const rule = 'must be left out: a definition has no such parameters';
@@ -37,7 +37,7 @@ export function definitionFor(set: SetHeader, operation: string): SetDefinition 
   ]) as unknown as SetDefinition;
   const writer = new RecordWriter(OPERATION.SIZE, 1);
   writeOperation({ do: 'create', set: definition }, writer);
-  const fault = writer.finish();
-  if (fault) throw argumentError(operation, fault);
+  const invalid = writer.finish();
+  if (invalid) throw argumentError(operation, invalid);
   return definition;
 }

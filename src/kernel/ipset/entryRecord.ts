@@ -83,9 +83,9 @@ const SCRATCH = new RecordWriter(OPERATION.SIZE, 1);
 function checkIgnored(fields: number, entry: SetEntry, writer: RecordWriter): void {
   writeFlags(fields, entry, SCRATCH);
   writeExtensions(fields, entry, SCRATCH);
-  const fault = SCRATCH.finish();
+  const invalid = SCRATCH.finish();
   SCRATCH.reset();
-  if (fault) writer.fail(fault.field, fault.value, fault.rule, fault.wrongType);
+  if (invalid) writer.fail(invalid.field, invalid.value, invalid.rule, invalid.wrongType);
 }
 
 /** The same for attributes that were listed. */

@@ -1,7 +1,13 @@
 // The notation of an entry that a program gives, which may break rules.
 import { canonicalAddress } from '../../net/address.js';
 import { PROTOCOL_NUMBERS } from '../../net/protocol.js';
-import { argumentError, checkObject, type Fault, integerFault, objectFault } from '../shared/arguments.js';
+import {
+  argumentError,
+  checkObject,
+  type InvalidValue,
+  invalidInteger,
+  invalidObject,
+} from '../shared/arguments.js';
 import type { IcmpType, SetEntry } from './types.js';
 import { formatEntry } from './values/entry.js';
 
@@ -12,8 +18,8 @@ export function formatGivenEntry(entry: SetEntry): string {
   const operation = 'ipset.formatEntry';
   checkObject(operation, 'entry', entry);
   for (const [field, value] of Object.entries(entry)) {
-    const fault = value === undefined ? undefined : fieldFault(field, value);
-    if (fault) throw argumentError(operation, fault);
+    const invalid = value === undefined ? undefined : invalidField(field, value);
+    if (invalid) throw argumentError(operation, invalid);
   }
   return formatEntry(entry);
 }
@@ -26,10 +32,10 @@ const NUMBERS: ReadonlySet<string> = new Set([
 ]);
 const SWITCHES: ReadonlySet<string> = new Set(['physdev', 'wildcard', 'noMatch']);
 
-/** The fault of a field whose value has another type. What a value may be depends on the type of the set. */
-function fieldFault(field: string, value: unknown): Fault | undefined {
+/** What is invalid in a field whose value has another type. What a value may be depends on the type of the set. */
+function invalidField(field: string, value: unknown): InvalidValue | undefined {
   const path = `entry.${field}`;
-  const refuse = (rule: string): Fault => ({ field: path, value, rule, wrongType: true });
+  const refuse = (rule: string): InvalidValue => ({ field: path, value, rule, wrongType: true });
   if (ADDRESSES.has(field)) {
     const isAddress = typeof value === 'string' && canonicalAddress(value) !== undefined;
     return isAddress ? undefined : refuse('must be an IPv4 or IPv6 address');
@@ -38,23 +44,23 @@ function fieldFault(field: string, value: unknown): Fault | undefined {
     const isText = typeof value === 'string' && value !== '' && !value.includes('\0');
     return isText ? undefined : refuse('must be a text of at least one byte');
   }
-  if (NUMBERS.has(field)) return integerFault(path, value, 0, LARGEST_U32);
+  if (NUMBERS.has(field)) return invalidInteger(path, value, 0, LARGEST_U32);
   if (SWITCHES.has(field)) return typeof value === 'boolean' ? undefined : refuse('must be true or false');
   if (field === 'packets' || field === 'bytes') {
     const isCounter = typeof value === 'bigint' && value === BigInt.asUintN(64, value);
     return isCounter ? undefined : refuse('must be a bigint of 64 bits');
   }
   if (field === 'attributes') return Array.isArray(value) ? undefined : refuse('must be an array');
-  if (field === 'icmp') return icmpFault(value);
+  if (field === 'icmp') return invalidIcmp(value);
   if (field !== 'protocol') return refuse('is not a field of an entry');
   return typeof value === 'string' && Object.hasOwn(PROTOCOL_NUMBERS, value)
     ? undefined
-    : integerFault(path, value, 1, 255);
+    : invalidInteger(path, value, 1, 255);
 }
 
-function icmpFault(value: unknown): Fault | undefined {
-  const fault = objectFault('entry.icmp', value);
-  if (fault) return fault;
+function invalidIcmp(value: unknown): InvalidValue | undefined {
+  const invalid = invalidObject('entry.icmp', value);
+  if (invalid) return invalid;
   const { type, code, ...others } = value as Partial<IcmpType>;
   const [unknown] = Object.entries(others);
   if (unknown) {
@@ -65,5 +71,5 @@ function icmpFault(value: unknown): Fault | undefined {
       wrongType: true,
     };
   }
-  return integerFault('entry.icmp.type', type, 0, 255) ?? integerFault('entry.icmp.code', code, 0, 255);
+  return invalidInteger('entry.icmp.type', type, 0, 255) ?? invalidInteger('entry.icmp.code', code, 0, 255);
 }

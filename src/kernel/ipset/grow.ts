@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { constants } from 'node:os';
 import { NetlinkError } from '../../errors.js';
 import { TimeSlice } from '../../timeSlice.js';
-import { argumentError, findUnknown, integerFault, objectFault } from '../shared/arguments.js';
+import { argumentError, findUnknown, invalidInteger, invalidObject } from '../shared/arguments.js';
 import { toNetlinkError } from '../shared/failures.js';
 import { throwOnFailure } from '../shared/throwOnFailure.js';
 import type { CallOptions, OperationResult } from '../shared/types.js';
@@ -54,12 +54,12 @@ async function undone(sets: Sets, name: string, former: string, error: unknown):
 
 function checkLarger(larger: LargerSet): void {
   const { maxElements = 1, hashSize = 1 } = larger ?? {};
-  const fault =
-    objectFault('larger', larger) ??
+  const invalid =
+    invalidObject('larger', larger) ??
     findUnknown(larger, LARGER) ??
-    integerFault('maxElements', maxElements, 1, 0xffff_ffff) ??
-    integerFault('hashSize', hashSize, 1, 0x8000_0000);
-  if (fault) throw argumentError('ipset.grow', fault);
+    invalidInteger('maxElements', maxElements, 1, 0xffff_ffff) ??
+    invalidInteger('hashSize', hashSize, 1, 0x8000_0000);
+  if (invalid) throw argumentError('ipset.grow', invalid);
 }
 
 function missing(name: string): NetlinkError {

@@ -1,5 +1,5 @@
 // Operations of ipset → the records that cross to the addon.
-import type { Fault } from '../shared/arguments.js';
+import type { InvalidValue } from '../shared/arguments.js';
 import { onlyRecord, RecordWriter } from '../shared/records/recordWriter.js';
 import { ATTR } from './attributes.js';
 import { writeEntry } from './entryRecord.js';
@@ -83,7 +83,7 @@ export function testRecord(set: SetReference, entry: SetEntry): Uint8Array {
 }
 
 /** The rule that the set of an entry breaks, or one that was listed. */
-export function findReferenceFault(set: SetReference): Fault | undefined {
+export function findInvalidReference(set: SetReference): InvalidValue | undefined {
   const writer = new RecordWriter(OPERATION.SIZE, 1); // not sent
   writeReference(set, REFERENCE_FIELDS, writer);
   return writer.finish();

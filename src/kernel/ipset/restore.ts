@@ -1,5 +1,5 @@
 // The text that `ipset save` prints → operations.
-import { checkCallOptions, checkObject, describeFault } from '../shared/arguments.js';
+import { checkCallOptions, checkObject, describeInvalid } from '../shared/arguments.js';
 import {
   checkText,
   checkTextInput,
@@ -11,7 +11,7 @@ import { RecordWriter } from '../shared/records/recordWriter.js';
 import type { CallOptions } from '../shared/types.js';
 import { OPERATION } from './layouts.js';
 import { writeOperation } from './records.js';
-import { LineFault, readEntry, readSet } from './restoreLine.js';
+import { InvalidLine, readEntry, readSet } from './restoreLine.js';
 import { checkParsing, type ParseOptions } from './textArguments.js';
 import {
   DESTROY_ALL_CONFIRMATION,
@@ -105,13 +105,13 @@ class SetsReader {
       if (words.length === 0) return;
       const operation = readOperation(words, this.#known, this.#strict);
       writeOperation(operation, this.#writer);
-      const fault = this.#writer.finish();
+      const invalid = this.#writer.finish();
       this.#writer.reset();
-      if (fault) throw new LineFault(describeFault(fault));
+      if (invalid) throw new InvalidLine(describeInvalid(invalid));
       remember(operation, this.#known);
       this.#operations.push({ line, operation });
     } catch (error) {
-      if (!(error instanceof LineFault)) throw error;
+      if (!(error instanceof InvalidLine)) throw error;
       this.#problems.push({ line, text: content, rule: error.message });
     }
   }
@@ -127,7 +127,7 @@ function wordsOf(line: string): string[] {
   if (!trimmed.includes('"')) return trimmed.split(BLANKS);
   const words: string[] = [];
   for (const [, quoted, plain, open] of trimmed.matchAll(/"([^"]*)"|([^\s"]+)|(")/g)) {
-    if (open !== undefined) throw new LineFault('a quotation mark is missing');
+    if (open !== undefined) throw new InvalidLine('a quotation mark is missing');
     words.push(quoted ?? plain ?? '');
   }
   return words;
@@ -156,7 +156,8 @@ function readOperation(
     case 'add':
     case 'del': {
       const set = known.get(required(name, 'the name of a set'));
-      if (!set) throw new LineFault(`the type of set ${name} is unknown: its create line is missing before`);
+      if (!set)
+        throw new InvalidLine(`the type of set ${name} is unknown: its create line is missing before`);
       const entry = readEntry(set, options);
       return { do: verb === 'add' ? 'add' : 'delete', set, entry, ...strict } as IpsetOperation;
     }
@@ -178,17 +179,17 @@ function readOperation(
         : { do: 'rename', name: first, newName: second };
     }
     default:
-      throw new LineFault(`${command} is not a command of a saved text`);
+      throw new InvalidLine(`${command} is not a command of a saved text`);
   }
 }
 
 function required(word: string | undefined, what: string): string {
-  if (word === undefined) throw new LineFault(`${what} is missing`);
+  if (word === undefined) throw new InvalidLine(`${what} is missing`);
   return word;
 }
 
 function nothingMore(words: readonly string[]): void {
-  if (words.length > 0) throw new LineFault(`${words[0]} is not an option of the command`);
+  if (words.length > 0) throw new InvalidLine(`${words[0]} is not an option of the command`);
 }
 
 /** Keeps the types of the sets as they are after the operation. */

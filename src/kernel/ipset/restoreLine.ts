@@ -12,7 +12,7 @@ import type { SetDefinition, SetEntry, SetParameters, SetReference, SetType } fr
 type Writable<T> = { -readonly [Key in keyof T]: T[Key] };
 
 /** An invalid line; the message is the rule. */
-export class LineFault extends Error {}
+export class InvalidLine extends Error {}
 
 const PARAMETERS: ReadonlyMap<string, Parameter> = new Map(
   Object.entries(KEYWORDS).map(([parameter, word]) => [word, parameter as Parameter]),
@@ -38,7 +38,7 @@ class Words {
   /** The value of an option. */
   valueOf(option: string): string {
     const value = this.next();
-    if (value === undefined) throw new LineFault(`${option} has no value`);
+    if (value === undefined) throw new InvalidLine(`${option} has no value`);
     return value;
   }
 }
@@ -47,7 +47,7 @@ class Words {
 export function readSet(name: string, options: readonly string[]): SetDefinition {
   const words = new Words(options);
   const type = words.next() ?? '';
-  if (!Object.hasOwn(SHAPES, type)) throw new LineFault(`${type} is not a type of set`);
+  if (!Object.hasOwn(SHAPES, type)) throw new InvalidLine(`${type} is not a type of set`);
   const set: { name: string; type: SetType } & Writable<SetParameters> = { name, type: type as SetType };
   const values = set as unknown as Record<string, unknown>;
   const { families } = SHAPES[set.type];
@@ -56,7 +56,7 @@ export function readSet(name: string, options: readonly string[]): SetDefinition
     const parameter = PARAMETERS.get(word);
     if (word === '-4' || word === '-6') set.family = word === '-4' ? 4 : 6;
     else if (IGNORED.has(word)) words.valueOf(word);
-    else if (parameter === undefined) throw new LineFault(`${word} is not an option of ${type}`);
+    else if (parameter === undefined) throw new InvalidLine(`${word} is not an option of ${type}`);
     else
       values[parameter] = FLAGS.has(parameter) ? true : readParameter(parameter, type, words.valueOf(word));
   }
@@ -67,7 +67,7 @@ export function readSet(name: string, options: readonly string[]): SetDefinition
 function readParameter(parameter: Parameter, type: string, value: string): unknown {
   switch (parameter) {
     case 'family':
-      if (value !== 'inet' && value !== 'inet6') throw new LineFault(`family must be inet or inet6`);
+      if (value !== 'inet' && value !== 'inet6') throw new InvalidLine(`family must be inet or inet6`);
       return value === 'inet' ? 4 : 6;
     case 'bitmask':
       return value;
@@ -80,7 +80,8 @@ function readParameter(parameter: Parameter, type: string, value: string): unkno
 
 /** A decimal or hexadecimal number. */
 function readNumber(option: string, value: string): number {
-  if (!/^(\d+|0x[0-9a-f]+)$/i.test(value)) throw new LineFault(`${option} must be a number, found ${value}`);
+  if (!/^(\d+|0x[0-9a-f]+)$/i.test(value))
+    throw new InvalidLine(`${option} must be a number, found ${value}`);
   return Number(value);
 }
 
@@ -144,7 +145,7 @@ function readOption(word: string, words: Words, entry: Writable<SetEntry>): void
       entry.skbQueue = readNumber(word, words.valueOf(word));
       break;
     default:
-      throw new LineFault(`${word} is not an option of an entry`);
+      throw new InvalidLine(`${word} is not an option of an entry`);
   }
 }
 
@@ -156,7 +157,7 @@ function readBigNumber(option: string, value: string): bigint {
 /** `1:10`, major and minor number in hexadecimal. */
 function readClass(value: string): number {
   const numbers = /^([0-9a-f]{1,4}):([0-9a-f]{1,4})$/i.exec(value);
-  if (!numbers) throw new LineFault(`skbprio must be as 1:10, found ${value}`);
+  if (!numbers) throw new InvalidLine(`skbprio must be as 1:10, found ${value}`);
   return Number.parseInt(numbers[1] ?? '', 16) * 0x1_0000 + Number.parseInt(numbers[2] ?? '', 16);
 }
 
@@ -164,7 +165,7 @@ function readClass(value: string): number {
 function readElement(set: SetReference, element: string, entry: Writable<SetEntry>): void {
   const kinds = set.type.slice(set.type.indexOf(':') + 1).split(',');
   const parts = element.split(',');
-  if (parts.length > kinds.length) throw new LineFault(`${element} has more parts than ${set.type}`);
+  if (parts.length > kinds.length) throw new InvalidLine(`${element} has more parts than ${set.type}`);
   for (const [i, part] of parts.entries()) {
     const kind = kinds[i];
     if (kind === 'ip' || kind === 'net') readBlock(part, i === 0, entry);
@@ -200,19 +201,19 @@ function readPort(set: SetReference, part: string, entry: Writable<SetEntry>): v
   const colon = part.indexOf(':');
   const name = colon < 0 ? 'tcp' : part.slice(0, colon);
   const protocol = protocolNumber(name);
-  if (protocol === undefined) throw new LineFault(`${name} is not a protocol`);
+  if (protocol === undefined) throw new InvalidLine(`${name} is not a protocol`);
   const rest = part.slice(colon + 1);
   if (set.type !== 'bitmap:port') {
     entry.protocol = (protocolOfNumber(protocol) ?? protocol) as IpProtocol;
     const field = portFieldOf(protocol, set.family ?? 4);
     if (field === 'icmp') {
       const message = icmpMessage(rest, protocol);
-      if (!message) throw new LineFault(`${rest} is not a message of ${name}`);
+      if (!message) throw new InvalidLine(`${rest} is not a message of ${name}`);
       entry.icmp = message;
       return;
     }
     if (field === undefined) {
-      if (rest !== '0') throw new LineFault(`${name} has no ports: write ${name}:0`);
+      if (rest !== '0') throw new InvalidLine(`${name} has no ports: write ${name}:0`);
       return;
     }
   }

@@ -140,7 +140,7 @@ export function portFieldOf(protocol: number, family: Family): 'port' | 'icmp' |
   return protocol === ICMP[family] ? 'icmp' : undefined;
 }
 
-/** Notes the fault of a field that its owner, `of`, does not have. */
+/** Notes a field that its owner, `of`, does not have. */
 export function refuse(writer: RecordWriter, field: string, value: unknown, of: string): void {
   writer.fail(field, value, `must be left out for ${of}`);
 }

@@ -1,10 +1,10 @@
 // Arguments of the functions that read and write ipset's text: what breaks a rule is refused, not printed or passed over.
-import { argumentError, checkObject, type Fault, findUnknown } from '../shared/arguments.js';
+import { argumentError, checkObject, findUnknown, type InvalidValue } from '../shared/arguments.js';
 import { isAsyncIterable, isIterable } from '../shared/programs/textLines.js';
 import { RecordWriter } from '../shared/records/recordWriter.js';
 import { definitionFor } from './definition.js';
 import { OPERATION } from './layouts.js';
-import { findReferenceFault, writeOperation } from './records.js';
+import { findInvalidReference, writeOperation } from './records.js';
 import type { IpsetOperation, SetEntry, SetHeader, SetReference } from './types.js';
 
 /** Options of {@link parseSets}. */
@@ -32,9 +32,9 @@ export function checkParsing(options: ParseOptions, operation: string): ParseOpt
   // An iterable may be read only once.
   const read = [...sets];
   for (const [i, set] of read.entries()) {
-    const fault = findReferenceFault(set);
-    if (fault)
-      throw argumentError(operation, { ...fault, field: fault.field.replace(/^set\b/, `sets[${i}]`) });
+    const invalid = findInvalidReference(set);
+    if (invalid)
+      throw argumentError(operation, { ...invalid, field: invalid.field.replace(/^set\b/, `sets[${i}]`) });
   }
   return { ...options, sets: read };
 }
@@ -75,16 +75,17 @@ export class SavedChecker {
   entry(set: unknown, entry: SetEntry, place: number): void {
     const writer = this.#writer;
     writeOperation({ do: 'add', set, entry } as IpsetOperation, writer);
-    const fault = writer.finish();
+    const invalid = writer.finish();
     writer.reset();
-    if (fault) throw this.#error({ ...fault, field: fault.field.replace(/^entry\b/, `entries[${place}]`) });
+    if (invalid)
+      throw this.#error({ ...invalid, field: invalid.field.replace(/^entry\b/, `entries[${place}]`) });
   }
 
   #isSequence(value: unknown): boolean {
     return isIterable(value) || (this.#isListed && isAsyncIterable(value));
   }
 
-  #error(fault: Fault): TypeError | RangeError {
-    return argumentError(this.#operation, fault);
+  #error(invalid: InvalidValue): TypeError | RangeError {
+    return argumentError(this.#operation, invalid);
   }
 }

@@ -1,5 +1,5 @@
 // Which texts are one line of the input of iptables-restore, and one rule. Pure.
-import { describeFault, type Fault } from '../../arguments.js';
+import { describeInvalid, type InvalidValue } from '../../arguments.js';
 import { excerpt } from '../../errors.js';
 import { FAMILY } from '../../net/shapes.js';
 import { ANY_TEXT, type Check, oneOf, partOf, ruled } from '../../shapes.js';
@@ -33,25 +33,27 @@ const PARTS: Readonly<Record<IptablesOperation['do'], readonly [field: string, c
 };
 const KIND = partOf({ do: oneOf(...Object.keys(PARTS)) });
 
-/** The fault of an operation that does not say what it changes. */
-function operationFault(operation: IptablesOperation): Fault | undefined {
-  const fault = KIND(operation, 'operation');
-  if (fault) return fault;
+/** What is invalid in an operation that does not say what it changes. */
+function invalidOperation(operation: IptablesOperation): InvalidValue | undefined {
+  const invalid = KIND(operation, 'operation');
+  if (invalid) return invalid;
   const [field, check] = PARTS[operation.do];
   return check((operation as unknown as Readonly<Record<string, unknown>>)[field], field);
 }
 
 /** Throws UnwritableText if an operation does not say what it changes. Returns it. */
 export function checkOperation(operation: IptablesOperation): IptablesOperation {
-  const fault = operationFault(operation);
-  if (fault) throw new UnwritableText(describeFault(fault));
+  const invalid = invalidOperation(operation);
+  if (invalid) throw new UnwritableText(describeInvalid(invalid));
   return operation;
 }
 
 /** Returns the texts of rules, if they are in an array. Each is then checked by {@link writableRule}. */
 export function writableRules(field: string, rules: readonly string[]): readonly string[] {
   if (Array.isArray(rules)) return rules;
-  throw new UnwritableText(describeFault({ field, value: rules, rule: 'must be an array', wrongType: true }));
+  throw new UnwritableText(
+    describeInvalid({ field, value: rules, rule: 'must be an array', wrongType: true }),
+  );
 }
 
 /**
@@ -63,7 +65,7 @@ export function writableRules(field: string, rules: readonly string[]): readonly
  */
 export function writableRule(text: string, field = 'text'): string {
   if (typeof text !== 'string')
-    throw new UnwritableText(describeFault({ ...NOT_A_TEXT, field, value: text }));
+    throw new UnwritableText(describeInvalid({ ...NOT_A_TEXT, field, value: text }));
   if (!ONE_RULE.test(text)) throw unwritable(field, text, NOT_ONE_RULE);
   // A character has three bytes of UTF-8 at most.
   if (text.length > LONGEST_RULE / 3 && Buffer.byteLength(text) > LONGEST_RULE)
@@ -79,7 +81,7 @@ export function writableChain(name: string, field = 'chain'): string {
 
 /** The chain that an operation changes, in its table; undefined if it says neither. */
 export function chainOf(operation: IptablesOperation): string | undefined {
-  if (operationFault(operation)) return undefined;
+  if (invalidOperation(operation)) return undefined;
   if ('chain' in operation) return `${operation.chain.table}/${excerpt(operation.chain.name)}`;
   const { table, chain } = 'rules' in operation ? operation.rules : operation.rule;
   return `${table}/${excerpt(chain)}`;

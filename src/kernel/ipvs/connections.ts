@@ -4,11 +4,11 @@ import { canonicalAddressAsIs, formatAddress } from '../../net/address.js';
 import { TimeSlice } from '../../timeSlice.js';
 import {
   argumentError,
-  type Fault,
   findUnknown,
   hasFields,
-  integerFault,
-  objectFault,
+  type InvalidValue,
+  invalidInteger,
+  invalidObject,
 } from '../shared/arguments.js';
 import { toNetlinkError } from '../shared/failures.js';
 import type { Listing } from '../shared/types.js';
@@ -103,8 +103,8 @@ const ENDPOINTS = ['client', 'virtual', 'destination'] as const;
 
 /** The function of a filter; throws the error of the call when it is invalid. */
 export function packFilter(filter: ConnectionFilter, operation: string): Matches {
-  const fault = findFilterFault(filter);
-  if (fault) throw argumentError(operation, fault);
+  const invalid = findInvalidFilter(filter);
+  if (invalid) throw argumentError(operation, invalid);
   const endpoints = ENDPOINTS.flatMap((field) => {
     const { address, port } = filter[field] ?? {};
     return [{ field, address: address === undefined ? undefined : canonicalAddressAsIs(address), port }];
@@ -123,9 +123,9 @@ function agrees<T>(wanted: T | undefined, value: T): boolean {
   return wanted === undefined || wanted === value;
 }
 
-function findFilterFault(filter: ConnectionFilter): Fault | undefined {
-  const fault = objectFault('filter', filter);
-  if (fault) return fault;
+function findInvalidFilter(filter: ConnectionFilter): InvalidValue | undefined {
+  const invalid = invalidObject('filter', filter);
+  if (invalid) return invalid;
   const unknown = findUnknown(filter, FILTER_FIELDS);
   if (unknown) return { ...unknown, rule: 'is not a field of a filter' };
   for (const field of ['protocol', 'state'] as const) {
@@ -139,14 +139,14 @@ function findFilterFault(filter: ConnectionFilter): Fault | undefined {
     return wrongType('template', template, 'must be true or false');
   }
   for (const field of ENDPOINTS) {
-    const fault = filter[field] !== undefined && findEndpointFault(field, filter[field]);
-    if (fault) return fault;
+    const invalid = filter[field] !== undefined && findInvalidEndpoint(field, filter[field]);
+    if (invalid) return invalid;
   }
   return undefined;
 }
 
-function findEndpointFault(path: string, endpoint: EndpointFilter | undefined): Fault | undefined {
-  if (!hasFields(endpoint)) return objectFault(path, endpoint);
+function findInvalidEndpoint(path: string, endpoint: EndpointFilter | undefined): InvalidValue | undefined {
+  if (!hasFields(endpoint)) return invalidObject(path, endpoint);
   const unknown = findUnknown(endpoint, ENDPOINT_FIELDS);
   if (unknown)
     return { ...unknown, field: `${path}.${unknown.field}`, rule: 'is not a field of an endpoint' };
@@ -155,9 +155,9 @@ function findEndpointFault(path: string, endpoint: EndpointFilter | undefined): 
     const rule = 'must be an IPv4 or IPv6 address';
     return { field: `${path}.address`, value: address, rule, wrongType: typeof address !== 'string' };
   }
-  return port === undefined ? undefined : integerFault(`${path}.port`, port, 0, 65535);
+  return port === undefined ? undefined : invalidInteger(`${path}.port`, port, 0, 65535);
 }
 
-function wrongType(field: string, value: unknown, rule: string): Fault {
+function wrongType(field: string, value: unknown, rule: string): InvalidValue {
   return { field, value, rule, wrongType: true };
 }

@@ -24,7 +24,7 @@ function sums(names: Names): readonly (readonly SchedulerFlag[])[] {
   );
 }
 
-/** The kernel's flags of a virtual service, of which unknown schedulerFlags are a fault. */
+/** The kernel's flags of a virtual service, unknown schedulerFlags are an invalid value. */
 export function flagsOf(service: VirtualServiceInput, scheduler: Scheduler, writer: RecordWriter): number {
   const { schedulerFlags, onePacket = false } = service;
   let flags = service.persistence === undefined ? 0 : PERSISTENT;

@@ -1,5 +1,5 @@
 // The records of IPVS. `npm run layouts` writes them to native/ipvs/layouts.h.
-import { address, codes, layout, part, text, u8, u16, u32, u64, unused } from '../shared/records/layout.js';
+import { address, codes, layout, nested, text, u8, u16, u32, u64, unused } from '../shared/records/layout.js';
 
 /** The verbs of operations: the kernel's commands (`IPVS_CMD_NEW_SERVICE` and its like, include/uapi/linux/ip_vs.h). */
 export const VERB = codes('Verb', {
@@ -103,27 +103,27 @@ export const OPERATION = layout({
   verb: u8,
   unused: unused(7),
   /** With `zero`, a family of 0 stands for all services. */
-  service: part(SERVICE),
+  service: nested(SERVICE),
   /** The real server, the daemon or the timeouts of the verb. */
-  argument: part(SERVER, DAEMON, TIMEOUTS),
+  argument: nested(SERVER, DAEMON, TIMEOUTS),
 });
 
 /** A virtual service in a listing; its real servers follow it. */
 export const LISTED_SERVICE = layout({
-  service: part(SERVICE),
-  counters: part(COUNTERS),
-  rates: part(COUNTERS),
+  service: nested(SERVICE),
+  counters: nested(COUNTERS),
+  rates: nested(COUNTERS),
 });
 
 /** A real server in a listing. */
 export const LISTED_SERVER = layout({
-  server: part(SERVER),
+  server: nested(SERVER),
   activeConnections: u32,
   inactiveConnections: u32,
   persistentConnections: u32,
   unused: unused(4),
-  counters: part(COUNTERS),
-  rates: part(COUNTERS),
+  counters: nested(COUNTERS),
+  rates: nested(COUNTERS),
 });
 
 /** Version and size of the kernel's IPVS. */

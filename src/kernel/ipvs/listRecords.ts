@@ -138,10 +138,10 @@ export class PartsBatch implements ReportedBatch<IpvsOperation> {
   #write(change: ServiceChange, number: number): boolean {
     const operation = changeOperation(change, number);
     writeOperation(operation, this.#writer);
-    const fault = this.#writer.finish();
-    if (!fault) this.#sent.push(this.results.length);
-    this.results.push(fault && invalidOperation(attemptOf(operation), fault));
-    return !fault;
+    const invalid = this.#writer.finish();
+    if (!invalid) this.#sent.push(this.results.length);
+    this.results.push(invalid && invalidOperation(attemptOf(operation), invalid));
+    return !invalid;
   }
 
   /** Writes the record before it again, with another address and port. */

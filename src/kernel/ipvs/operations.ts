@@ -120,7 +120,7 @@ export function writeOperation(operation: IpvsOperation, writer: RecordWriter): 
   }
 }
 
-/** Whether the value of an argument is an object; if not, that is a fault. */
+/** Whether the value of an argument is an object; if not, that is an invalid argument. */
 function isObject(path: string, value: unknown, writer: RecordWriter): boolean {
   if (typeof value === 'object' && value !== null) return true;
   writer.fail(path, value, 'must be an object', true);
@@ -318,9 +318,9 @@ export function* packServiceIdsInSteps(
   const writer = new RecordWriter(SERVICE.SIZE, ids.length);
   for (const [i, id] of ids.entries()) {
     writeServiceId(id, writer);
-    const fault = writer.finish();
-    if (fault)
-      throw argumentError(operation, { ...fault, field: fault.field.replace('service', `ids[${i}]`) });
+    const invalid = writer.finish();
+    if (invalid)
+      throw argumentError(operation, { ...invalid, field: invalid.field.replace('service', `ids[${i}]`) });
     if (counter.isFull()) yield;
   }
   return writer.records();

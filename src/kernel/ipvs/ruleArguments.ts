@@ -5,9 +5,9 @@ import {
   argumentError,
   checkArray,
   checkObject,
-  type Fault,
   findUnknown,
   hasFields,
+  type InvalidValue,
 } from '../shared/arguments.js';
 import { isAsyncIterable, isIterable } from '../shared/programs/textLines.js';
 import { RecordWriter } from '../shared/records/recordWriter.js';
@@ -106,12 +106,12 @@ export class RuleChecker {
 
   #check(operation: IpvsOperation): void {
     writeOperation(operation, this.#writer);
-    const fault = this.#writer.finish();
+    const invalid = this.#writer.finish();
     this.#writer.reset();
-    if (fault) throw this.#error(fault);
+    if (invalid) throw this.#error(invalid);
   }
 
-  #error(fault: Fault): TypeError | RangeError {
-    return argumentError(this.#operation, fault);
+  #error(invalid: InvalidValue): TypeError | RangeError {
+    return argumentError(this.#operation, invalid);
   }
 }

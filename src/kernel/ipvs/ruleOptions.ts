@@ -98,9 +98,9 @@ const BY_NAME: ReadonlyMap<string, Option> = new Map(
 );
 
 /** A rule that a line breaks: the word, and what is wrong with it. */
-export class LineFault extends Error {}
+export class InvalidLine extends Error {}
 
-/** Reads a line; throws a LineFault. The line may begin with `ipvsadm`, as for `ipvsadm -R`. */
+/** Reads a line; throws a InvalidLine. The line may begin with `ipvsadm`, as for `ipvsadm -R`. */
 export function readRule(line: string): Rule {
   const words = line.trim().split(/\s+/);
   if (words[0] === 'ipvsadm') words.shift();
@@ -113,14 +113,14 @@ export function readRule(line: string): Rule {
   }
   const commands = [...values.keys()].filter((name): name is Command => Object.hasOwn(TAKES, name));
   const [command] = commands;
-  if (command === undefined) throw new LineFault('has no command that changes IPVS');
-  if (commands.length > 1) throw new LineFault(`has two commands, --${commands.join(' and --')}`);
+  if (command === undefined) throw new InvalidLine('has no command that changes IPVS');
+  if (commands.length > 1) throw new InvalidLine(`has two commands, --${commands.join(' and --')}`);
   for (const name of values.keys()) {
     if (name !== command && !TAKES[command].includes(name)) {
-      throw new LineFault(`--${name} is not an option of --${command}`);
+      throw new InvalidLine(`--${name} is not an option of --${command}`);
     }
   }
-  if (command !== 'set' && rest.length > 0) throw new LineFault(`${rest[0]} belongs to no option`);
+  if (command !== 'set' && rest.length > 0) throw new InvalidLine(`${rest[0]} belongs to no option`);
   return { command, values, rest };
 }
 
@@ -130,15 +130,15 @@ function readOption(word: string, words: string[], values: Map<string, string>):
   const end = isLong && word.includes('=') ? word.indexOf('=') : word.length;
   const name = isLong ? word.slice(0, end) : word.slice(0, 2);
   const option = BY_NAME.get(name);
-  if (!option) throw new LineFault(`${name} is not an option of a change`);
-  if (values.has(option.long)) throw new LineFault(`--${option.long} is given twice`);
+  if (!option) throw new InvalidLine(`${name} is not an option of a change`);
+  if (values.has(option.long)) throw new InvalidLine(`--${option.long} is given twice`);
   const attached = isLong
     ? end < word.length
       ? word.slice(end + 1)
       : undefined
     : word.slice(2) || undefined;
   if (option.kind === 'plain') {
-    if (isLong && attached !== undefined) throw new LineFault(`${name} has no value`);
+    if (isLong && attached !== undefined) throw new InvalidLine(`${name} has no value`);
     values.set(option.long, '');
     // Letters of plain options may share a dash: `-At ADDRESS`.
     if (attached !== undefined) readOption(`-${attached}`, words, values);
@@ -150,6 +150,6 @@ function readOption(word: string, words: string[], values: Map<string, string>):
 function valueFor({ long, kind }: Option, words: string[]): string {
   const [next] = words;
   if (kind === 'optional') return next === undefined || next.startsWith('-') ? '' : (words.shift() as string);
-  if (next === undefined) throw new LineFault(`--${long} needs a value`);
+  if (next === undefined) throw new InvalidLine(`--${long} needs a value`);
   return words.shift() as string;
 }

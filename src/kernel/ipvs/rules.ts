@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { canonicalAddressAsIs } from '../../net/address.js';
 import type { Protocol } from '../../net/protocol.js';
-import { checkCallOptions, checkObject, describeFault } from '../shared/arguments.js';
+import { checkCallOptions, checkObject, describeInvalid } from '../shared/arguments.js';
 import {
   checkText,
   checkTextInput,
@@ -16,7 +16,7 @@ import { dottedMask } from './formatRules.js';
 import { OPERATION } from './layouts.js';
 import { writeOperation } from './operations.js';
 import { checkParsing, type RulesOptions } from './ruleArguments.js';
-import { type Command, LineFault, type Rule, readRule, type Values } from './ruleOptions.js';
+import { type Command, InvalidLine, type Rule, readRule, type Values } from './ruleOptions.js';
 import {
   type EncapsulationInput,
   FLUSH_CONFIRMATION,
@@ -101,12 +101,12 @@ class RulesReader {
     try {
       const operation = operationOf(readRule(text), this.#portNumber);
       writeOperation(operation, this.#writer);
-      const fault = this.#writer.finish();
-      if (fault) throw new LineFault(describeFault(fault));
+      const invalid = this.#writer.finish();
+      if (invalid) throw new InvalidLine(describeInvalid(invalid));
       this.#writer.reset();
       this.#operations.push(operation);
     } catch (error) {
-      if (!(error instanceof LineFault)) throw error;
+      if (!(error instanceof InvalidLine)) throw error;
       this.#problems.push({ line, text, rule: error.message });
     }
   }
@@ -155,7 +155,7 @@ function operationOf({ command, values, rest }: Rule, portNumber: PortNumber): I
         : { do: 'zero', service: readId(command, values, portNumber) };
     case 'set': {
       const [tcp, tcpFin, udp] = rest.map((text) => readNumber('--set', text));
-      if (rest.length !== 3) throw new LineFault('--set needs three timeouts: tcp tcpfin udp');
+      if (rest.length !== 3) throw new InvalidLine('--set needs three timeouts: tcp tcpfin udp');
       return { do: 'setTimeouts', timeouts: { tcp, tcpFin, udp } };
     }
     case 'start-daemon':
@@ -169,7 +169,7 @@ function readId(command: Command, values: Values, portNumber: PortNumber): Virtu
   const given = (['tcp', 'udp', 'sctp', 'fwmark'] as const).filter((kind) => values.has(`${kind}-service`));
   const [kind] = given;
   if (kind === undefined || given.length > 1) {
-    throw new LineFault(`--${command} needs one of -t, -u, --sctp-service and -f`);
+    throw new InvalidLine(`--${command} needs one of -t, -u, --sctp-service and -f`);
   }
   const text = values.get(`${kind}-service`) ?? '';
   if (kind === 'fwmark') {
@@ -177,7 +177,7 @@ function readId(command: Command, values: Values, portNumber: PortNumber): Virtu
     const mark = /^-\d+$/.test(text) ? Number(text) >>> 0 : readNumber('-f', text);
     return { firewallMark: mark, family: values.has('ipv6') ? 6 : 4 };
   }
-  if (values.has('ipv6')) throw new LineFault('--ipv6 is for -f only');
+  if (values.has('ipv6')) throw new InvalidLine('--ipv6 is for -f only');
   const { address, port = 0 } = readEndpoint(text, kind, portNumber);
   return { address, port, protocol: kind };
 }
@@ -205,7 +205,7 @@ function readService(command: Command, values: Values, portNumber: PortNumber): 
 
 function readServerId(values: Values, portNumber: PortNumber): RealServerIdInput {
   const text = values.get('real-server');
-  if (text === undefined) throw new LineFault('needs a real server, -r');
+  if (text === undefined) throw new InvalidLine('needs a real server, -r');
   return readEndpoint(text, 'tcp', portNumber);
 }
 
@@ -217,7 +217,7 @@ function readServer(values: Values, portNumber: PortNumber): RealServerInput {
       ['masquerading', 'masquerade'],
     ] as const
   ).filter(([option]) => values.has(option));
-  if (methods.length > 1) throw new LineFault('has more than one of -g, -i and -m');
+  if (methods.length > 1) throw new InvalidLine('has more than one of -g, -i and -m');
   const forwarding: ForwardingMethod = methods[0]?.[1] ?? 'route';
   const { address, port } = readServerId(values, portNumber);
   return {
@@ -240,7 +240,7 @@ function readEncapsulation(values: Values): EncapsulationInput | undefined {
     ] as const
   ).filter(([option]) => values.has(option));
   if (checksums.length > 1)
-    throw new LineFault('has more than one of --tun-nocsum, --tun-csum and --tun-remcsum');
+    throw new InvalidLine('has more than one of --tun-nocsum, --tun-csum and --tun-remcsum');
   const type = values.get('tun-type');
   const port = optionalNumber(values, 'tun-port');
   const checksum = checksums[0]?.[1];
@@ -255,7 +255,7 @@ function readEncapsulation(values: Values): EncapsulationInput | undefined {
 
 function readDaemon(values: Values): SyncDaemonInput {
   const name = values.get('mcast-interface');
-  if (name === undefined) throw new LineFault('--start-daemon needs an interface, --mcast-interface');
+  if (name === undefined) throw new InvalidLine('--start-daemon needs an interface, --mcast-interface');
   return {
     state: values.get('start-daemon') as SyncDaemonState,
     interface: name,
@@ -273,7 +273,7 @@ function optionalNumber(values: Values, option: string): number | undefined {
 }
 
 function readNumber(option: string, text: string): number {
-  if (!/^\d+$/.test(text)) throw new LineFault(`${option} must be a number, found ${text}`);
+  if (!/^\d+$/.test(text)) throw new InvalidLine(`${option} must be a number, found ${text}`);
   return Number(text);
 }
 
@@ -283,7 +283,7 @@ function readNetmask(text: string): number {
   const prefix = Array.from({ length: 33 }, (_, length) => length).find((length) => {
     return length > 0 && dottedMask(length) === text;
   });
-  if (prefix === undefined) throw new LineFault(`-M must be the mask of a prefix, found ${text}`);
+  if (prefix === undefined) throw new InvalidLine(`-M must be the mask of a prefix, found ${text}`);
   return prefix;
 }
 
@@ -293,11 +293,11 @@ function readEndpoint(text: string, protocol: Protocol, portNumber: PortNumber):
   const host = six ?? four ?? text; // `fd00::1` has no port
   const address = canonicalAddressAsIs(host);
   if (address === undefined)
-    throw new LineFault(`${host} is not an address: names of hosts are not resolved`);
+    throw new InvalidLine(`${host} is not an address: names of hosts are not resolved`);
   if (name === undefined) return { address };
   if (/^\d+$/.test(name)) return { address, port: Number(name) };
   const port = portNumber(name, protocol);
-  if (port === undefined) throw new LineFault(`${name} is not a ${protocol} port of /etc/services`);
+  if (port === undefined) throw new InvalidLine(`${name} is not a ${protocol} port of /etc/services`);
   return { address, port };
 }
 

@@ -1,7 +1,13 @@
 // Reads the attributes of a message without ever reading beyond one.
 import { NetlinkError } from '../../errors.js';
 import { formatAddress } from '../../net/address.js';
-import { argumentError, type Fault, findUnknown, integerFault, objectFault } from '../shared/arguments.js';
+import {
+  argumentError,
+  findUnknown,
+  type InvalidValue,
+  invalidInteger,
+  invalidObject,
+} from '../shared/arguments.js';
 import { AttributeCursor, terminatedText } from '../shared/wire/attributeCursor.js';
 import { aligned, HOST_IS_LITTLE } from '../shared/wire/messages.js';
 
@@ -27,8 +33,8 @@ export class AttributeReader implements Iterable<Attribute> {
   readonly #path: string;
 
   constructor(payload: Uint8Array, place: AttributePlace = NO_PLACE, path = 'attribute') {
-    const fault = bytesFault('payload', payload) ?? placeFault(place) ?? textFault('path', path);
-    if (fault) throw argumentError('netlink.AttributeReader', fault);
+    const invalid = invalidBytes('payload', payload) ?? invalidPlace(place) ?? invalidText('path', path);
+    if (invalid) throw argumentError('netlink.AttributeReader', invalid);
     const { offset = 0, operation = 'netlink.read' } = place;
     this.#payload = payload;
     this.#offset = aligned(offset);
@@ -64,12 +70,12 @@ export class Attribute {
 
   /** Made by {@link AttributeReader}. */
   constructor(type: number, value: Uint8Array, operation: string, path: string) {
-    const fault =
-      integerFault('type', type, 0, 0xffff) ??
-      bytesFault('value', value) ??
-      textFault('operation', operation) ??
-      textFault('path', path);
-    if (fault) throw argumentError('netlink.Attribute', fault);
+    const invalid =
+      invalidInteger('type', type, 0, 0xffff) ??
+      invalidBytes('value', value) ??
+      invalidText('operation', operation) ??
+      invalidText('path', path);
+    if (invalid) throw argumentError('netlink.Attribute', invalid);
     this.type = type;
     this.#value = value;
     this.#operation = operation;
@@ -148,23 +154,23 @@ export class Attribute {
   }
 }
 
-function bytesFault(field: string, value: unknown): Fault | undefined {
+function invalidBytes(field: string, value: unknown): InvalidValue | undefined {
   if (value instanceof Uint8Array) return undefined;
   return { field, value, rule: 'must be a Uint8Array', wrongType: true };
 }
 
-function textFault(field: string, value: unknown): Fault | undefined {
+function invalidText(field: string, value: unknown): InvalidValue | undefined {
   if (typeof value === 'string' && value !== '' && !value.includes('\0')) return undefined;
   return { field, value, rule: 'must be a text of at least one byte', wrongType: typeof value !== 'string' };
 }
 
-function placeFault(place: AttributePlace): Fault | undefined {
+function invalidPlace(place: AttributePlace): InvalidValue | undefined {
   if (place === NO_PLACE) return undefined;
-  const fault = objectFault('place', place) ?? findUnknown(place, PLACE_FIELDS);
-  if (fault) return fault;
+  const invalid = invalidObject('place', place) ?? findUnknown(place, PLACE_FIELDS);
+  if (invalid) return invalid;
   const { offset = 0, operation } = place;
-  const broken = integerFault('offset', offset, 0, Number.MAX_SAFE_INTEGER);
-  return broken ?? (operation === undefined ? undefined : textFault('operation', operation));
+  const broken = invalidInteger('offset', offset, 0, Number.MAX_SAFE_INTEGER);
+  return broken ?? (operation === undefined ? undefined : invalidText('operation', operation));
 }
 
 function malformed(operation: string, target: string, kernelMessage: string): NetlinkError {

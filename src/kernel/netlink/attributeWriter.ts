@@ -68,15 +68,16 @@ export class AttributeWriter {
 
   /** A text in UTF-8 with a zero at its end (`NLA_NUL_STRING`). */
   text(type: number, value: string): this {
-    if (typeof value !== 'string') throw new TypeError(this.#fault(type, 'text', 'must be a string', value));
-    if (value.includes('\0')) throw new RangeError(this.#fault(type, 'text', 'must have no zero', value));
+    if (typeof value !== 'string')
+      throw new TypeError(this.#invalid(type, 'text', 'must be a string', value));
+    if (value.includes('\0')) throw new RangeError(this.#invalid(type, 'text', 'must have no zero', value));
     return this.bytes(type, Buffer.from(`${value}\0`));
   }
 
   /** Bytes as they are. */
   bytes(type: number, value: Uint8Array): this {
     if (!(value instanceof Uint8Array)) {
-      throw new TypeError(this.#fault(type, 'bytes', 'must be a Uint8Array', value));
+      throw new TypeError(this.#invalid(type, 'bytes', 'must be a Uint8Array', value));
     }
     return this.#attribute(type, value.length, () => this.#writer.bytes(value));
   }
@@ -85,8 +86,8 @@ export class AttributeWriter {
   address(type: number, value: string): this {
     const bytes = typeof value === 'string' ? parseAddressAsIs(value) : undefined;
     if (!bytes) {
-      const fault = this.#fault(type, 'address', 'must be an IP address', value);
-      throw typeof value === 'string' ? new RangeError(fault) : new TypeError(fault);
+      const invalid = this.#invalid(type, 'address', 'must be an IP address', value);
+      throw typeof value === 'string' ? new RangeError(invalid) : new TypeError(invalid);
     }
     return this.bytes(type, bytes);
   }
@@ -100,13 +101,13 @@ export class AttributeWriter {
   nested(type: number, write: (attributes: AttributeWriter) => void): this {
     this.#checkType(type);
     if (typeof write !== 'function') {
-      throw new TypeError(this.#fault(type, 'nested', 'must be a function', write));
+      throw new TypeError(this.#invalid(type, 'nested', 'must be a function', write));
     }
     const inner = new AttributeWriter();
     inner.#path = `${this.#path} ${type},`;
     const result: unknown = write(inner);
     if (result instanceof Promise) {
-      throw new TypeError(this.#fault(type, 'nested', 'must be a function that is not async', write));
+      throw new TypeError(this.#invalid(type, 'nested', 'must be a function that is not async', write));
     }
     return this.bytes(type | NLA_F_NESTED, inner.payload());
   }
@@ -119,11 +120,11 @@ export class AttributeWriter {
   #integer(type: number, value: number | bigint, kind: string, width: number, write: () => void): this {
     const big = width === 8;
     if (typeof value !== (big ? 'bigint' : 'number')) {
-      throw new TypeError(this.#fault(type, kind, `must be a ${big ? 'bigint' : 'number'}`, value));
+      throw new TypeError(this.#invalid(type, kind, `must be a ${big ? 'bigint' : 'number'}`, value));
     }
     const most = big ? 2n ** 64n - 1n : 2 ** (8 * width) - 1;
     if (big ? value < 0 || value > most : !isIntegerWithin(value, 0, Number(most))) {
-      throw new RangeError(this.#fault(type, kind, integerRule(0, most), value));
+      throw new RangeError(this.#invalid(type, kind, integerRule(0, most), value));
     }
     return this.#attribute(type, width, write);
   }
@@ -131,7 +132,7 @@ export class AttributeWriter {
   #attribute(type: number, size: number, write: () => void): this {
     this.#checkType(type);
     if (size > LONGEST_VALUE) {
-      throw new RangeError(this.#fault(type, 'length', `must be at most ${LONGEST_VALUE} bytes`, size));
+      throw new RangeError(this.#invalid(type, 'length', `must be at most ${LONGEST_VALUE} bytes`, size));
     }
     this.#writer.put(type, write);
     return this;
@@ -139,11 +140,11 @@ export class AttributeWriter {
 
   #checkType(type: number): void {
     if (isIntegerWithin(type, 0, 0xffff)) return;
-    const fault = this.#fault(type, 'type', integerRule(0, 0xffff), type);
-    throw typeof type === 'number' ? new RangeError(fault) : new TypeError(fault);
+    const invalid = this.#invalid(type, 'type', integerRule(0, 0xffff), type);
+    throw typeof type === 'number' ? new RangeError(invalid) : new TypeError(invalid);
   }
 
-  #fault(type: number, kind: string, rule: string, value: unknown): string {
+  #invalid(type: number, kind: string, rule: string, value: unknown): string {
     return `${this.#path} ${shown(type)} (${kind}) ${rule}, found ${inspect(value, { depth: 0 })}`;
   }
 }

@@ -1,6 +1,6 @@
 // Generic netlink: the header of its messages, and the families with their names (include/uapi/linux/genetlink.h).
 import { NetlinkError } from '../../errors.js';
-import { argumentError, checkObject, integerFault } from '../shared/arguments.js';
+import { argumentError, checkObject, invalidInteger } from '../shared/arguments.js';
 import { type Attribute, AttributeReader } from './attributeReader.js';
 import { AttributeWriter } from './attributeWriter.js';
 import type { GenericFamily, NetlinkMessage, NetlinkRequest } from './types.js';
@@ -17,8 +17,8 @@ const CTRL_ATTR_MCAST_GRP = { name: 1, id: 2 } as const;
 
 /** The header of a message of generic netlink (`genlmsghdr`), for {@link AttributeWriter}. `command` and `version` are 0–255. */
 export function genericHeader(command: number, version = 1): Uint8Array {
-  const fault = integerFault('command', command, 0, 255) ?? integerFault('version', version, 0, 255);
-  if (fault) throw argumentError('netlink.genericHeader', fault);
+  const invalid = invalidInteger('command', command, 0, 255) ?? invalidInteger('version', version, 0, 255);
+  if (invalid) throw argumentError('netlink.genericHeader', invalid);
   return Uint8Array.of(command, version, 0, 0);
 }
 

@@ -1,6 +1,6 @@
 // Messages ↔ the bytes that cross to the addon: struct nlmsghdr in the machine's byte order, payload, padding to 4 bytes.
 import type { NativeClient } from '../shared/addon.js';
-import { type Fault, integerFault, objectFault } from '../shared/arguments.js';
+import { type InvalidValue, invalidInteger, invalidObject } from '../shared/arguments.js';
 import type { OperationWriter } from '../shared/batch.js';
 import { ByteWriter } from '../shared/wire/byteWriter.js';
 import { MESSAGE_HEADER, messagesIn } from '../shared/wire/messages.js';
@@ -33,9 +33,9 @@ export class MessageWriter implements OperationWriter<NetlinkRequest> {
     this.#writer = new ByteWriter();
   }
 
-  write(message: NetlinkRequest): Fault | undefined {
-    const fault = findFault(message) ?? this.#listingFault(message);
-    if (fault) return fault;
+  write(message: NetlinkRequest): InvalidValue | undefined {
+    const invalid = findInvalid(message) ?? this.#invalidListing(message);
+    if (invalid) return invalid;
     const { type, flags = 0, payload = NOTHING } = message;
     // The sequence number and the port remain 0.
     this.#writer
@@ -49,7 +49,7 @@ export class MessageWriter implements OperationWriter<NetlinkRequest> {
     return undefined;
   }
 
-  #listingFault({ type, flags = 0 }: NetlinkRequest): Fault | undefined {
+  #invalidListing({ type, flags = 0 }: NetlinkRequest): InvalidValue | undefined {
     if (this.#changing === undefined || !asksForListing(this.#changing, type, flags)) return undefined;
     const rule = 'must not ask for a listing (NLM_F_DUMP), which dump() reads';
     return { field: 'flags', value: flags, rule, wrongType: false };
@@ -68,15 +68,16 @@ export class MessageWriter implements OperationWriter<NetlinkRequest> {
   }
 }
 
-function findFault(message: NetlinkRequest): Fault | undefined {
-  const noObject = objectFault('message', message);
+function findInvalid(message: NetlinkRequest): InvalidValue | undefined {
+  const noObject = invalidObject('message', message);
   if (noObject) return noObject;
   for (const [field, value] of Object.entries(message)) {
     if (!FIELDS.has(field)) return { field, value, rule: 'is not a field of a message', wrongType: true };
   }
   const { type, flags = 0, payload } = message;
-  const fault = integerFault('type', type, LEAST_TYPE, 0xffff) ?? integerFault('flags', flags, 0, 0xffff);
-  if (fault || payload === undefined) return fault;
+  const invalid =
+    invalidInteger('type', type, LEAST_TYPE, 0xffff) ?? invalidInteger('flags', flags, 0, 0xffff);
+  if (invalid || payload === undefined) return invalid;
   if (!(payload instanceof Uint8Array)) {
     return { field: 'payload', value: payload, rule: 'must be a Uint8Array', wrongType: true };
   }

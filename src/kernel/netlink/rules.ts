@@ -1,6 +1,6 @@
 // The rules of arguments, which the client and the fake have in common.
 import { NetlinkError } from '../../errors.js';
-import { argumentError, type Fault, integerFault } from '../shared/arguments.js';
+import { argumentError, type InvalidValue, invalidInteger } from '../shared/arguments.js';
 import { MessageWriter } from './messages.js';
 import type { NetlinkProtocol, NetlinkRequest } from './types.js';
 
@@ -23,23 +23,23 @@ export function protocolNumber(protocol: NetlinkProtocol, operation: string): nu
     const wrongType = typeof protocol !== 'string';
     throw argumentError(operation, { field: 'protocol', value: protocol, rule, wrongType });
   }
-  const fault = integerFault('protocol', number, 0, LAST_PROTOCOL);
-  if (fault) throw argumentError(operation, fault);
+  const invalid = invalidInteger('protocol', number, 0, LAST_PROTOCOL);
+  if (invalid) throw argumentError(operation, invalid);
   return number;
 }
 
 /** Checks the option of that name. */
 export function checkStrictChecking(value: unknown, operation: string): void {
   if (typeof value === 'boolean') return;
-  const fault = { field: 'strictChecking', value, rule: 'must be true or false', wrongType: true };
-  throw argumentError(operation, fault);
+  const invalid = { field: 'strictChecking', value, rule: 'must be true or false', wrongType: true };
+  throw argumentError(operation, invalid);
 }
 
 /** The bytes of one request, with these flags added. */
 export function bytesOf(request: NetlinkRequest, flags: number, operation: string): Uint8Array {
   const writer = new MessageWriter(flags);
-  const fault = writer.write(request);
-  if (fault) throw argumentError(operation, fault);
+  const invalid = writer.write(request);
+  if (invalid) throw argumentError(operation, invalid);
   return writer.bytes();
 }
 
@@ -59,18 +59,18 @@ export function checkNamed(protocol: number, name: string, operation: string): v
 
 /** Checks the groups of a watch. */
 export function checkGroups(groups: unknown, operation: string): void {
-  const fault = findGroupsFault(groups);
-  if (fault) throw argumentError(operation, fault);
+  const invalid = findInvalidGroups(groups);
+  if (invalid) throw argumentError(operation, invalid);
 }
 
-function findGroupsFault(groups: unknown): Fault | undefined {
+function findInvalidGroups(groups: unknown): InvalidValue | undefined {
   if (!Array.isArray(groups) || groups.length === 0 || groups.length > MOST_GROUPS) {
     const rule = `must be an array of 1 to ${MOST_GROUPS} numbers`;
     return { field: 'groups', value: groups, rule, wrongType: !Array.isArray(groups) };
   }
   for (const [place, group] of groups.entries()) {
-    const fault = integerFault(`groups[${place}]`, group, 1, LARGEST_GROUP);
-    if (fault) return fault;
+    const invalid = invalidInteger(`groups[${place}]`, group, 1, LARGEST_GROUP);
+    if (invalid) return invalid;
   }
   return undefined;
 }

@@ -1,13 +1,19 @@
 // The rules of values: the first that is broken is noted.
-import { type Fault, hasFields, integerRule, isIntegerWithin, objectRule } from '../shared/arguments.js';
+import {
+  hasFields,
+  type InvalidValue,
+  integerRule,
+  isIntegerWithin,
+  objectRule,
+} from '../shared/arguments.js';
 
 /** Checks values: notes the first invalid one. */
 export class Checker {
-  fault: Fault | undefined;
+  invalid: InvalidValue | undefined;
 
-  /** Notes a fault, unless there is one already. `field` is the path of the value. */
+  /** Notes an invalid value, unless there is one already. `field` is the path of the value. */
   fail(field: string, value: unknown, rule: string, wrongType = false): void {
-    this.fault ??= { field, value, rule, wrongType };
+    this.invalid ??= { field, value, rule, wrongType };
   }
 
   /** Refuses fields that are not among the known ones. `path` ends with a dot, or is empty; `kind` has an article. */
@@ -19,14 +25,14 @@ export class Checker {
     }
   }
 
-  /** Whether a value is an object; else a fault. */
+  /** Whether a value is an object; else the value is noted. */
   isObject(path: string, value: unknown): value is object {
     const ok = hasFields(value);
     if (!ok) this.fail(path, value, objectRule(value), true);
     return ok;
   }
 
-  /** The value if it is an integer within bounds, else 0 and a fault. */
+  /** The value if it is an integer within bounds, else 0, and the value is noted. */
   integer(path: string, value: unknown, least: number, most: number): number {
     if (isIntegerWithin(value, least, most)) return value;
     this.fail(path, value, integerRule(least, most), typeof value !== 'number');

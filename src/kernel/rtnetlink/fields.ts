@@ -55,7 +55,7 @@ export function writeFields<T extends object>(
 /** The part of a format that checks. */
 type Rule = Pick<Format<unknown>, 'rule' | 'type' | 'accepts'>;
 
-/** Whether a value has the format; else a fault. */
+/** Whether a value has the format; else the value is noted. */
 export function checked(writer: MessageWriter, path: string, value: unknown, format: Rule): boolean {
   const ok = format.accepts(value);
   if (!ok) writer.check.fail(path, value, format.rule, typeof value !== format.type);

@@ -3,8 +3,8 @@ import type { Numbers } from './fields.js';
 import type { MessageWriter } from './message.js';
 import type { UnnamedFlag } from './types.js';
 
-/** Notes faults. */
-interface Faults {
+/** Notes invalid values. */
+interface InvalidValues {
   fail(field: string, value: unknown, rule: string, wrongType?: boolean): void;
 }
 
@@ -70,9 +70,9 @@ export function unnamedFlags(sum: number): UnnamedFlag[] {
   return flags;
 }
 
-/** The sum of flags by their names; a fault for an unknown name. */
+/** The sum of flags by their names; an invalid value for an unknown name. */
 export function flagSum<Name extends string>(
-  checker: Faults,
+  checker: InvalidValues,
   path: string,
   value: unknown,
   numbers: Numbers<Name>,

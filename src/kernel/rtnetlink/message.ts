@@ -24,7 +24,7 @@ interface Reference {
 
 /** Writes one message: the fixed header of its family, then attributes. Invalid values are noted. */
 export class MessageWriter extends ByteWriter {
-  /** Notes the faults of the values. */
+  /** Notes the invalid values. */
   readonly check = new Checker();
   readonly #type: number;
   readonly #flags: number;
@@ -148,8 +148,8 @@ export function* messagesOf(answer: Uint8Array, operation: string): Generator<Me
   for (const place of messagesIn(view, operation)) yield new Message(answer, view, place, operation);
 }
 
-/** The message, or its fault as an error. */
+/** The message, or the error of its first invalid value. */
 export function checkedMessage(message: MessageWriter, { operation }: Attempt): Uint8Array {
-  if (message.check.fault) throw argumentError(operation, message.check.fault);
+  if (message.check.invalid) throw argumentError(operation, message.check.invalid);
   return message.finish();
 }

@@ -36,7 +36,7 @@ export function formatPrefix(family: Family, attribute: AttributeCursor | undefi
   return `${formatAddress(bytes)}/${length}`;
 }
 
-/** A prefix of a family, or of any; else a fault. */
+/** A prefix of a family, or of any; else the value is noted. */
 export function checkPrefix(
   checker: Checker,
   path: string,
@@ -51,7 +51,7 @@ export function checkPrefix(
   return undefined;
 }
 
-/** A family; else a fault. */
+/** A family; else the value is noted. */
 export function checkFamily(checker: Checker, path: string, value: unknown): Family | undefined {
   if (value === undefined || value === 4 || value === 6) return value;
   checker.fail(path, value, 'must be 4 or 6', typeof value !== 'number');

@@ -86,9 +86,9 @@ function encode(operation: RtnetlinkOperation): MessageWriter {
 }
 
 function writeMessage(message: MessageWriter, writer: RecordWriter): void {
-  const { fault } = message.check;
-  if (fault) {
-    writer.fail(fault.field, fault.value, fault.rule, fault.wrongType);
+  const { invalid } = message.check;
+  if (invalid) {
+    writer.fail(invalid.field, invalid.value, invalid.rule, invalid.wrongType);
     return;
   }
   writer.tail(OPERATION.messageOffset, OPERATION.messageLength, message.finish());

@@ -1,12 +1,12 @@
 // Notices changes of a network namespace.
 import { NetlinkError } from '../../errors.js';
 import { loadAddon } from '../shared/addon.js';
-import { argumentError, checkObject, checkOptions, type Fault } from '../shared/arguments.js';
+import { argumentError, checkObject, checkOptions, type InvalidValue } from '../shared/arguments.js';
 import { openCalls } from '../shared/calls.js';
 import type { Subscription } from '../shared/eventStream.js';
 import { readAll } from '../shared/listing.js';
 import type { OpenOptions, WatchOptions } from '../shared/types.js';
-import { findWatchFault, type OpenWatch, startWatch, type WatchKind } from '../shared/watch.js';
+import { findInvalidWatch, type OpenWatch, startWatch, type WatchKind } from '../shared/watch.js';
 import { EVENT_KIND } from './layouts.js';
 import { readEvents } from './records.js';
 import type { RtnetlinkEvent, RtnetlinkEventKind, RtnetlinkWatchOptions } from './types.js';
@@ -84,8 +84,8 @@ export async function watchRtnetlink(
   checkObject(HOST_WATCH.operation, 'options', options);
   const { gather = DEFAULT_GATHER, keepAlive = false, receiveBuffer, ...opening } = options;
   const watching = { gather, keepAlive, receiveBuffer };
-  const fault = findWatchFault(watching) ?? findListenerFault(onChange);
-  if (fault) throw argumentError(HOST_WATCH.operation, fault);
+  const invalid = findInvalidWatch(watching) ?? findInvalidListener(onChange);
+  if (invalid) throw argumentError(HOST_WATCH.operation, invalid);
   const open: OpenWatch = (native, attempt) => openCalls(native, opening, attempt);
   const reports = new Reports(onChange);
   const watch = await startWatch(HOST_WATCH, open, watching, () => void reports.make(watch));
@@ -142,7 +142,7 @@ function unlessMalformed(error: unknown): undefined {
   if (!(error instanceof NetlinkError) || error.code !== 'ERR_MALFORMED_REPLY') throw error;
 }
 
-function findListenerFault(onChange: unknown): Fault | undefined {
+function findInvalidListener(onChange: unknown): InvalidValue | undefined {
   if (typeof onChange === 'function') return undefined;
   return { field: 'onChange', value: onChange, rule: 'must be a function', wrongType: true };
 }

@@ -2,7 +2,7 @@
 import { StepCounter, type Steps } from '../../steps.js';
 import { TimeSlice } from '../../timeSlice.js';
 import type { NativeClient, NativeFailure, NativeStatus } from './addon.js';
-import { argumentError, checkArray, type Fault, invalidOperation, shown } from './arguments.js';
+import { argumentError, checkArray, type InvalidValue, invalidOperation, shown } from './arguments.js';
 import type { Calls } from './calls.js';
 import { type Attempt, toNetlinkError } from './failures.js';
 import { RecordWriter } from './records/recordWriter.js';
@@ -50,7 +50,7 @@ export function attemptAt<Operation>(operation: Operation, naming: Naming<Operat
 export interface Packing<Operation> extends Naming<Operation> {
   /** Bytes of an operation record. */
   readonly recordSize: number;
-  /** Writes one record; faults go to the writer. */
+  /** Writes one record; invalid values go to the writer. */
   write(operation: Operation, writer: RecordWriter): void;
 }
 
@@ -59,7 +59,7 @@ export interface OperationWriter<Operation> {
   /** Begins a portion of at most so many operations. */
   begin(most: number): void;
   /** Writes an operation, or returns the rule that it breaks and writes nothing. */
-  write(operation: Operation): Fault | undefined;
+  write(operation: Operation): InvalidValue | undefined;
   /** Size of the portion, in bytes. */
   readonly size: number;
   /** Sends the portion, which the client copies. */
@@ -91,9 +91,9 @@ export async function applyOne<Operation, Client extends NativeClient>(
 ): Promise<void> {
   const writer = recordsOf(packing);
   writer.begin(1);
-  const fault = writer.write(operation);
+  const invalid = writer.write(operation);
   const attempt = () => attemptAt(operation, packing);
-  if (fault) throw argumentError(attempt().operation, fault);
+  if (invalid) throw argumentError(attempt().operation, invalid);
   const send = async () => {
     const [failure] = await calls.run(attempt, (client) => writer.send(client), options);
     return [failure && toNetlinkError(failure, attempt())];
@@ -229,10 +229,10 @@ class Sending<Operation> {
     for (let size = 0; this.#next < most && size < PORTION_SIZE; size = this.#writer.size) {
       const place = this.#next++;
       const operation = this.#operations[place] as Operation;
-      const fault = this.#writer.write(operation);
-      if (fault) {
+      const invalid = this.#writer.write(operation);
+      if (invalid) {
         places ??= Array.from({ length: place - from }, (_, i) => from + i);
-        this.results.push(invalidOperation(attemptAt(operation, this.#naming), fault));
+        this.results.push(invalidOperation(attemptAt(operation, this.#naming), invalid));
       } else {
         this.results.push(undefined);
         places?.push(place);

@@ -5,10 +5,10 @@ import type { NativeError, NativeNamespace, NativePart } from './addon.js';
 import {
   argumentError,
   checkOptions,
-  type Fault,
-  findCallOptionsFault,
+  findInvalidCallOptions,
   findUnknown,
-  integerFault,
+  type InvalidValue,
+  invalidInteger,
 } from './arguments.js';
 import { type Attempt, closedError, type Reported, toNetlinkError } from './failures.js';
 import type { Batch, BatchSource, CallOptions, OpenOptions } from './types.js';
@@ -44,11 +44,11 @@ export async function openCalls<Native extends NativePart, Change>(
 ): Promise<Calls<Native, Change>> {
   checkOptions(attempt.operation, options);
   const { netns, timeout = DEFAULT_TIMEOUT, signal } = options;
-  const fault =
+  const invalid =
     findUnknown(options, OPEN_OPTIONS) ??
-    findNamespaceFault(netns) ??
-    integerFault('timeout', timeout, 1, LONGEST_TIMEOUT);
-  if (fault) throw argumentError(attempt.operation, fault);
+    findInvalidNamespace(netns) ??
+    invalidInteger('timeout', timeout, 1, LONGEST_TIMEOUT);
+  if (invalid) throw argumentError(attempt.operation, invalid);
   const path = typeof netns === 'number' ? `/proc/${netns}/ns/net` : (netns ?? '');
   return openAs(client, { netns: path, target: path || undefined, timeout }, attempt, { signal });
 }
@@ -71,9 +71,9 @@ export async function openAs<Native extends NativePart, Change>(
   return calls;
 }
 
-function findNamespaceFault(netns: unknown): Fault | undefined {
+function findInvalidNamespace(netns: unknown): InvalidValue | undefined {
   if (netns === undefined) return undefined;
-  if (typeof netns === 'number') return integerFault('netns', netns, 1, LARGEST_PID);
+  if (typeof netns === 'number') return invalidInteger('netns', netns, 1, LARGEST_PID);
   // A blank text is often a variable that is not set; it must not mean the namespace of the process.
   if (typeof netns === 'string' && netns !== '' && !netns.includes('\0')) return undefined;
   const rule = 'must be a path or the id of a process';
@@ -116,8 +116,8 @@ export class Calls<Native extends NativePart, Change = unknown> implements Batch
   ): Promise<T> {
     if (this.#closing) return Promise.reject(closedError(made(attempt).operation));
     if (options === NO_OPTIONS && this.#last === undefined) return this.#begin(attempt, call);
-    const fault = findCallOptionsFault(options);
-    if (fault) return Promise.reject(argumentError(made(attempt).operation, fault));
+    const invalid = findInvalidCallOptions(options);
+    if (invalid) return Promise.reject(argumentError(made(attempt).operation, invalid));
     const { signal } = options;
     const result = Promise.resolve(this.#last).then(async () => {
       signal?.throwIfAborted();

@@ -1,6 +1,12 @@
 // Watches of the addon: opened, started, and their notifications read.
 import type { NativePart, NativeWatch } from './addon.js';
-import { argumentError, type Fault, findCallOptionsFault, integerFault, objectFault } from './arguments.js';
+import {
+  argumentError,
+  findInvalidCallOptions,
+  type InvalidValue,
+  invalidInteger,
+  invalidObject,
+} from './arguments.js';
 import { type Calls, openAs } from './calls.js';
 import { eventStream, type Subscription } from './eventStream.js';
 import type { Attempt } from './failures.js';
@@ -31,15 +37,15 @@ export function mostWaiting(receiveBuffer: number): number {
 export const RECEIVE_BUFFER = 1 << 20;
 
 /** The first invalid option of a watch. */
-export function findWatchFault(options: WatchOptions): Fault | undefined {
-  const noObject = objectFault('options', options);
+export function findInvalidWatch(options: WatchOptions): InvalidValue | undefined {
+  const noObject = invalidObject('options', options);
   if (noObject) return noObject;
   const { gather = 0, keepAlive = true, receiveBuffer = RECEIVE_BUFFER, ...others } = options;
-  const fault =
-    findCallOptionsFault(others) ??
-    integerFault('gather', gather, 0, LONGEST_GATHER) ??
-    integerFault('receiveBuffer', receiveBuffer, LEAST_RECEIVE_BUFFER, LARGEST_RECEIVE_BUFFER);
-  if (fault || typeof keepAlive === 'boolean') return fault;
+  const invalid =
+    findInvalidCallOptions(others) ??
+    invalidInteger('gather', gather, 0, LONGEST_GATHER) ??
+    invalidInteger('receiveBuffer', receiveBuffer, LEAST_RECEIVE_BUFFER, LARGEST_RECEIVE_BUFFER);
+  if (invalid || typeof keepAlive === 'boolean') return invalid;
   return { field: 'keepAlive', value: keepAlive, rule: 'must be true or false', wrongType: true };
 }
 
@@ -86,8 +92,8 @@ export function watchEvents<Event>(
   { opening, closed }: Pick<Calls<NativePart>, 'opening' | 'closed'>,
   options: WatchOptions,
 ): EventStream<Event> {
-  const fault = findWatchFault(options);
-  if (fault) throw argumentError(kind.operation, fault);
+  const invalid = findInvalidWatch(options);
+  if (invalid) throw argumentError(kind.operation, invalid);
   const { operation } = kind;
   const { signal } = options;
   const open: OpenWatch = (native, attempt) => openAs(native, opening, attempt);

@@ -4,7 +4,7 @@ import { TimeSlice } from '../../timeSlice.js';
 import {
   argumentError,
   checkCallOptions,
-  findCallOptionsFault,
+  findInvalidCallOptions,
   invalidOperation,
 } from '../shared/arguments.js';
 import {
@@ -157,8 +157,8 @@ export abstract class FakeClient<Change> extends Applier<Change> implements Faul
 
   #check({ operation }: Attempt, options: CallOptions): void {
     if (this.closed.aborted) throw closedError(operation);
-    const fault = findCallOptionsFault(options);
-    if (fault) throw argumentError(operation, fault);
+    const invalid = findInvalidCallOptions(options);
+    if (invalid) throw argumentError(operation, invalid);
     options.signal?.throwIfAborted();
   }
 }

@@ -3,7 +3,7 @@ import { checkArgument, FUNCTION, instanceOf, optional, TEXT } from '../../shape
 import { argumentError } from '../shared/arguments.js';
 import { eventStream, type Subscription } from '../shared/eventStream.js';
 import type { EventStream, WatchOptions } from '../shared/types.js';
-import { findWatchFault, mostWaiting, RECEIVE_BUFFER } from '../shared/watch.js';
+import { findInvalidWatch, mostWaiting, RECEIVE_BUFFER } from '../shared/watch.js';
 
 /** Bytes that an event is taken to have: of those that wait for one iteration, more than fit are lost. */
 const EVENT_SIZE = 64;
@@ -55,8 +55,8 @@ export class FakeEvents<Event> {
     checkArgument('FakeEvents.stream', 'operation', operation, TEXT);
     checkArgument(operation, 'closed', closed, instanceOf(AbortSignal));
     checkArgument(operation, 'isWanted', isWanted, optional(FUNCTION));
-    const fault = findWatchFault(options);
-    if (fault) throw argumentError(operation, fault);
+    const invalid = findInvalidWatch(options);
+    if (invalid) throw argumentError(operation, invalid);
     const { receiveBuffer = RECEIVE_BUFFER } = options;
     const subscribe = async (ready: () => void) => this.#subscribe(ready, isWanted, receiveBuffer);
     return eventStream(subscribe, { operation, signal: options.signal, closed });

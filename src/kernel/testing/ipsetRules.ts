@@ -117,7 +117,7 @@ function bitmapOf({ name, type, range, netmask = 32 }: SetDefinition, flags: obj
 }
 
 /** The error of an extension that the set does not have. */
-export function findExtensionFault(set: SetDefinition, entry: SetEntry): number | undefined {
+export function findInvalidExtension(set: SetDefinition, entry: SetEntry): number | undefined {
   if (entry.timeout !== undefined && set.timeout === undefined) return ERR.timeout;
   if ((entry.packets ?? entry.bytes) !== undefined && !set.counters) return ERR.counter;
   if (entry.comment !== undefined && !set.comment) return ERR.comment;
@@ -156,8 +156,8 @@ function singleOf(
   second: Block | undefined,
 ): SetEntry | number {
   const mark = entry.mark === undefined ? undefined : (entry.mark & (set.markMask ?? -1)) >>> 0;
-  const fault = findElementFault(set, entry, first, mark);
-  if (fault !== undefined) return fault;
+  const refusal = findInvalidElement(set, entry, first, mark);
+  if (refusal !== undefined) return refusal;
   return {
     ...first,
     ...port,
@@ -174,7 +174,7 @@ function singleOf(
 }
 
 /** The kernel keeps no zero element in some types. */
-function findElementFault(
+function findInvalidElement(
   { type }: SetDefinition,
   { mac }: SetEntry,
   first: Block | undefined,

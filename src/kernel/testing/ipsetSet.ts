@@ -4,7 +4,7 @@ import { namedProtocol } from '../ipset/protocolNames.js';
 import { SHAPES } from '../ipset/shapes.js';
 import type { SetDefinition, SetEntry, SetType } from '../ipset/types.js';
 import { formatElement, formatEntry } from '../ipset/values/entry.js';
-import { contains, ERR, findExtensionFault, singleEntries } from './ipsetRules.js';
+import { contains, ERR, findInvalidExtension, singleEntries } from './ipsetRules.js';
 
 /** What a set of the fake needs. */
 export interface HeldSet {
@@ -60,8 +60,8 @@ export class FakeSet {
 
   /** Adds an entry, or those of a range. Returns the number of the error. */
   add(entry: SetEntry, isStrict: boolean): number | undefined {
-    const fault = findExtensionFault(this.set, entry) ?? this.#findMemberFault(entry);
-    if (fault !== undefined) return fault;
+    const refusal = findInvalidExtension(this.set, entry) ?? this.#findInvalidMember(entry);
+    if (refusal !== undefined) return refusal;
     this.#expire();
     for (const single of singleEntries(this.set, entry)) {
       if (typeof single === 'number') return single;
@@ -73,8 +73,8 @@ export class FakeSet {
 
   /** Deletes an entry, or those of a range. Returns the number of the error. */
   delete(entry: SetEntry, isStrict: boolean): number | undefined {
-    const fault = this.#findMemberFault(entry);
-    if (fault !== undefined) return fault;
+    const refusal = this.#findInvalidMember(entry);
+    if (refusal !== undefined) return refusal;
     this.#expire();
     for (const single of singleEntries(this.set, entry)) {
       if (typeof single === 'number') return single;
@@ -88,7 +88,7 @@ export class FakeSet {
   /** Whether it has an entry, or matches it. The kernel answers no to an entry that the set cannot have. */
   test(entry: SetEntry): boolean {
     this.#expire();
-    if (this.#findMemberFault(entry) !== undefined) return false;
+    if (this.#findInvalidMember(entry) !== undefined) return false;
     const [single] = singleEntries(this.set, entry);
     if (single === undefined || typeof single === 'number') return false;
     if ((entry.before ?? entry.after) !== undefined) return this.#isAt(entry);
@@ -151,7 +151,7 @@ export class FakeSet {
     return at >= 0 && (before === undefined ? names[at - 1] === after : names[at + 1] === before);
   }
 
-  #findMemberFault({ set, before, after }: SetEntry): number | undefined {
+  #findInvalidMember({ set, before, after }: SetEntry): number | undefined {
     if (set === undefined) return undefined;
     const type = this.#from.typeOf(set);
     if (type === undefined) return ERR.listName;

@@ -5,7 +5,7 @@ import { ROOT } from '../paths.js';
 
 /** A program of a few lines, whose first ones are the same for all programs of an export. */
 export interface Snippet {
-  readonly door: string;
+  readonly subpath: string;
   readonly text: string;
 }
 
@@ -33,7 +33,10 @@ const PRELUDES: Readonly<Record<string, string>> = {
 /** The compiler's messages about each program, in the order of the programs. */
 export function errorsOf(snippets: readonly Snippet[]): string[][] {
   const texts = new Map(
-    snippets.map(({ door, text }, i) => [join(ROOT, `snippet-${i}.mts`), `${PRELUDES[door]}\n${text}\n`]),
+    snippets.map(({ subpath, text }, i) => [
+      join(ROOT, `snippet-${i}.mts`),
+      `${PRELUDES[subpath]}\n${text}\n`,
+    ]),
   );
   const { config } = ts.readConfigFile(join(ROOT, 'tsconfig.json'), ts.sys.readFile);
   const { options } = ts.parseJsonConfigFileContent(config, ts.sys, ROOT);

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { inspect } from 'node:util';
 import { hasFields } from '../../../src/arguments.js';
-import type { Verbs } from './doors.js';
 import { INTERFACES, isValid, lastName, namesOf, PASSED_OVER, TAKES_A_PART } from './fields.js';
 import { outcomeOf } from './outcome.js';
+import type { Verbs } from './subpaths.js';
 import type { VerbType } from './types.js';
 import { changed, type Place, placesIn, valueAt, wrongValues } from './values.js';
 
@@ -22,25 +22,25 @@ export interface Misuse {
 
 /** Every call with a wrong value in one place, or with a field that the types do not have. */
 export function* misusesOf(
-  door: string,
+  subpath: string,
   verbs: ReadonlyMap<string, VerbType>,
   rows: AnyRows,
 ): Generator<Misuse> {
   for (const [verb, examples] of Object.entries(rows)) {
     const type = verbs.get(verb) ?? assert.fail(verb);
-    const passed = PASSED_OVER[`${door}.${verb}`];
+    const passed = PASSED_OVER[`${subpath}.${verb}`];
     for (const args of examples) {
       for (const place of placesIn(args)) {
         if (passed?.test(place.path)) continue;
-        const kinds = type.places.get(place.path) ?? assert.fail(`${door}.${verb}${place.path}`);
+        const kinds = type.places.get(place.path) ?? assert.fail(`${subpath}.${verb}${place.path}`);
         const replaced = (value: unknown) => changed(args, place.keys, value) as unknown[];
-        const names = namesOf(door, type, place);
+        const names = namesOf(subpath, type, place);
         for (const value of wrongValues(kinds)) {
           if (!isValid(verb, place, kinds, value)) yield { verb, place, args: replaced(value), names };
         }
         const held = valueAt(args, place.keys);
-        if (!hasFields(held) || TAKES_A_PART.has(`${door}.${verb}${place.path}`)) continue;
-        if (INTERFACES[door]?.test(`${verb}${place.path}`)) continue;
+        if (!hasFields(held) || TAKES_A_PART.has(`${subpath}.${verb}${place.path}`)) continue;
+        if (INTERFACES[subpath]?.test(`${verb}${place.path}`)) continue;
         yield {
           verb,
           place,

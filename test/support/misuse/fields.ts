@@ -116,13 +116,17 @@ const OTHER_NAMES: Readonly<Record<string, Readonly<Record<string, string>>>> = 
 };
 
 /** The names by which an error may call a place: its own, and those of the fields that it should have. */
-export function namesOf(door: string, { parameters, places }: VerbType, { keys, path }: Place): Set<string> {
+export function namesOf(
+  subpath: string,
+  { parameters, places }: VerbType,
+  { keys, path }: Place,
+): Set<string> {
   const parameter = parameters[Number(keys[0])] ?? '';
   const own = keys.slice(1).findLast((key) => typeof key === 'string');
   const names = new Set<string>();
   if (own === undefined) {
     names.add(parameter);
-    const other = OTHER_NAMES[door]?.[parameter];
+    const other = OTHER_NAMES[subpath]?.[parameter];
     if (other !== undefined) names.add(other);
   } else names.add(String(own));
   // The two numbers of a range are named together.

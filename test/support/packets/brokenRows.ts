@@ -15,7 +15,7 @@ export interface BrokenRow {
   /** The first cause for the user; absent if the explanation shows none. */
   readonly cause?: CauseCode;
   /** The results of two connections: the name of the endpoint and the address that it sees, or the error. */
-  readonly fates: readonly string[];
+  readonly results: readonly string[];
 }
 
 const VIP = '10.96.30.1';
@@ -46,7 +46,7 @@ export const COMMON_BROKEN_ROWS: readonly BrokenRow[] = [
     kind: 'NodePort',
     verdict: 'hangs',
     cause: 'Rule',
-    fates: SILENT,
+    results: SILENT,
   },
   {
     about: 'IP forwarding is disabled',
@@ -57,7 +57,7 @@ export const COMMON_BROKEN_ROWS: readonly BrokenRow[] = [
     kind: 'NodePort',
     verdict: 'hangs',
     cause: 'ForwardingOff',
-    fates: SILENT,
+    results: SILENT,
   },
   {
     about: 'frames between the ports of a bridge do not pass the rules',
@@ -68,7 +68,7 @@ export const COMMON_BROKEN_ROWS: readonly BrokenRow[] = [
     kind: 'ClusterIP',
     verdict: 'hangs',
     cause: 'BridgeFilterOff',
-    fates: SILENT,
+    results: SILENT,
   },
   {
     about: 'the pod of the endpoint is gone, and the node has asked for it',
@@ -88,7 +88,7 @@ export const COMMON_BROKEN_ROWS: readonly BrokenRow[] = [
     kind: 'ClusterIP',
     verdict: 'unreachable',
     cause: 'NoNeighbour',
-    fates: ['EHOSTUNREACH', 'EHOSTUNREACH'],
+    results: ['EHOSTUNREACH', 'EHOSTUNREACH'],
   },
 ];
 
@@ -111,7 +111,7 @@ export const BROKEN_ROWS: readonly BrokenRow[] = [
     service: 'local',
     kind: 'ClusterIP',
     verdict: 'forwarded',
-    fates: REFUSED,
+    results: REFUSED,
   },
   {
     about: 'chain KUBE-SERVICES is empty',
@@ -122,7 +122,7 @@ export const BROKEN_ROWS: readonly BrokenRow[] = [
     kind: 'NodePort',
     verdict: 'partly',
     cause: 'ReplyBypasses',
-    fates: HERE_ONLY,
+    results: HERE_ONLY,
   },
   {
     about: 'a rule of another program rejects the client',
@@ -133,7 +133,7 @@ export const BROKEN_ROWS: readonly BrokenRow[] = [
     kind: 'NodePort',
     verdict: 'refused',
     cause: 'Rule',
-    fates: REFUSED,
+    results: REFUSED,
   },
   {
     about: 'the cluster IP is missing on kube-ipvs0',
@@ -144,7 +144,7 @@ export const BROKEN_ROWS: readonly BrokenRow[] = [
     kind: 'ClusterIP',
     verdict: 'unreachable',
     cause: 'AddressNotBound',
-    fates: ['ENETUNREACH', 'ENETUNREACH'],
+    results: ['ENETUNREACH', 'ENETUNREACH'],
   },
   {
     about: 'the cluster IP is missing on kube-ipvs0, and a default route leads elsewhere',
@@ -159,7 +159,7 @@ export const BROKEN_ROWS: readonly BrokenRow[] = [
     kind: 'ClusterIP',
     verdict: 'hangs',
     cause: 'AddressNotBound',
-    fates: SILENT,
+    results: SILENT,
   },
   {
     about: 'all real servers have weight 0',
@@ -170,7 +170,7 @@ export const BROKEN_ROWS: readonly BrokenRow[] = [
     kind: 'ClusterIP',
     verdict: 'refused',
     cause: 'NoCapacity',
-    fates: REFUSED,
+    results: REFUSED,
   },
   {
     about: 'the entry of the cluster IP is missing',
@@ -181,7 +181,7 @@ export const BROKEN_ROWS: readonly BrokenRow[] = [
     kind: 'ClusterIP',
     verdict: 'refused',
     cause: 'EntryMissing',
-    fates: REFUSED,
+    results: REFUSED,
   },
   {
     about: 'IPVS does not use conntrack',
@@ -192,7 +192,7 @@ export const BROKEN_ROWS: readonly BrokenRow[] = [
     kind: 'NodePort',
     verdict: 'partly',
     cause: 'ReplyBypasses',
-    fates: HERE_ONLY,
+    results: HERE_ONLY,
   },
   {
     about: 'IPVS does not use conntrack, and a pod connects to itself',
@@ -203,7 +203,7 @@ export const BROKEN_ROWS: readonly BrokenRow[] = [
     kind: 'ClusterIP',
     verdict: 'hangs',
     cause: 'Hairpin',
-    fates: SILENT,
+    results: SILENT,
   },
   {
     about: 'the virtual service of a node port is missing',
@@ -217,6 +217,6 @@ export const BROKEN_ROWS: readonly BrokenRow[] = [
     kind: 'NodePort',
     verdict: 'refused',
     cause: 'NodePortAddress',
-    fates: REFUSED,
+    results: REFUSED,
   },
 ];

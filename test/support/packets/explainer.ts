@@ -8,7 +8,7 @@ import type { AskExplain } from './explainProcess.js';
 const PROCESS = fileURLToPath(new URL('./explainProcess.js', import.meta.url));
 
 /** The outcome of a packet that reaches no endpoint. */
-const FATES: Readonly<Record<string, string>> = { refused: 'ECONNREFUSED', hangs: 'no answer' };
+const RESULTS: Readonly<Record<string, string>> = { refused: 'ECONNREFUSED', hangs: 'no answer' };
 
 /** Explains packets in a namespace. */
 export class Explainer {
@@ -39,13 +39,15 @@ export class Explainer {
  * The outcomes of two connections according to an explanation, sorted, in the words of the packet tests: `web-0 sees
  * 10.244.1.1`, `no answer`, `ECONNREFUSED`.
  */
-export function fatesOf({ endpoints, verdict }: Explanation, pods: readonly Pod[]): string[] {
-  const fates = endpoints.filter(({ selectable }) => selectable).map((endpoint) => fateOf(endpoint, pods));
-  if (fates.length === 0) return Array.from({ length: 2 }, () => FATES[verdict] ?? verdict);
-  return (fates.length === 1 ? [...fates, ...fates] : fates).sort();
+export function resultsOf({ endpoints, verdict }: Explanation, pods: readonly Pod[]): string[] {
+  const results = endpoints
+    .filter(({ selectable }) => selectable)
+    .map((endpoint) => resultOf(endpoint, pods));
+  if (results.length === 0) return Array.from({ length: 2 }, () => RESULTS[verdict] ?? verdict);
+  return (results.length === 1 ? [...results, ...results] : results).sort();
 }
 
-function fateOf({ endpoint, result, source }: EndpointPath, pods: readonly Pod[]): string {
+function resultOf({ endpoint, result, source }: EndpointPath, pods: readonly Pod[]): string {
   if (result === 'refused') return 'ECONNREFUSED';
   if (result === 'hangs') return 'no answer';
   const pod = pods.find(

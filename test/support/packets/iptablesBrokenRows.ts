@@ -13,7 +13,7 @@ export const IPTABLES_BROKEN_ROWS: readonly BrokenRow[] = [
     service: 'local',
     kind: 'ClusterIP',
     verdict: 'forwarded',
-    fates: REFUSED,
+    results: REFUSED,
   },
   {
     about: 'chain KUBE-SERVICES is empty',
@@ -24,7 +24,7 @@ export const IPTABLES_BROKEN_ROWS: readonly BrokenRow[] = [
     kind: 'ClusterIP',
     verdict: 'hangs',
     cause: 'AddressNotBound',
-    fates: SILENT,
+    results: SILENT,
   },
   {
     about: 'the jump to KUBE-SERVICES is missing, and no process listens on the node port',
@@ -38,7 +38,7 @@ export const IPTABLES_BROKEN_ROWS: readonly BrokenRow[] = [
     kind: 'NodePort',
     verdict: 'refused',
     cause: 'PortNotServed',
-    fates: REFUSED,
+    results: REFUSED,
   },
   {
     about: 'a rule of another program rejects packets to the endpoint',
@@ -49,7 +49,7 @@ export const IPTABLES_BROKEN_ROWS: readonly BrokenRow[] = [
     kind: 'external IP',
     verdict: 'refused',
     cause: 'Rule',
-    fates: REFUSED,
+    results: REFUSED,
   },
   {
     about: 'nothing is masqueraded',
@@ -60,6 +60,6 @@ export const IPTABLES_BROKEN_ROWS: readonly BrokenRow[] = [
     kind: 'ClusterIP',
     verdict: 'hangs',
     cause: 'Hairpin',
-    fates: SILENT,
+    results: SILENT,
   },
 ];

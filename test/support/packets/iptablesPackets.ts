@@ -4,7 +4,7 @@ import { describe, test } from 'node:test';
 import { selectBackend } from '../namespaces/iptablesBackend.js';
 import { IPTABLES } from './packetModes.js';
 import { testPackets, VIRTUAL } from './packetTests.js';
-import { each, fateOf, HOST_PORT, nameOf, SILENCE, targets } from './packetWorld.js';
+import { each, HOST_PORT, nameOf, resultOf, SILENCE, targets } from './packetWorld.js';
 
 /** The tests of a file. All programs of iptables, of the proxy and of the tests, use the backend. */
 export function testIptablesPackets(backend: 'nft' | 'legacy'): void {
@@ -15,7 +15,7 @@ export function testIptablesPackets(backend: 'nft' | 'legacy'): void {
         test(`an unused port, at the ${kind}`, async () => {
           const world = opened();
           const all = targets('outside', 'open', kind).map((target) => ({ ...target, port: HOST_PORT }));
-          const outcomes = await each(all, async (target) => fateOf(await world.dial(target, SILENCE)));
+          const outcomes = await each(all, async (target) => resultOf(await world.dial(target, SILENCE)));
           assert.deepEqual(outcomes, Object.fromEntries(all.map((target) => [nameOf(target), 'no answer'])));
           for (const { verdict, causes } of await world.explain(all)) {
             assert.deepEqual([verdict, causes.map(({ code }) => code)], ['hangs', ['PortNotServed']]);

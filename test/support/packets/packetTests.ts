@@ -8,17 +8,17 @@ import { NODE_A } from '../../laboratory/places.js';
 import { COMMAND } from '../../laboratory/proxyProcess.js';
 import { type Example, examplesOf } from '../documents/commandExamples.js';
 import { ROOT } from '../paths.js';
-import { fatesOf } from './explainer.js';
+import { resultsOf } from './explainer.js';
 import { dialledAt, HERE, THERE } from './packetLab.js';
 import type { PacketMode } from './packetModes.js';
 import { ADMISSIONS, type Frontend, TABLE } from './packetTable.js';
 import {
   each,
   expectedFates,
-  fateOf,
   HOST_PORT,
   nameOf,
   PacketWorld,
+  resultOf,
   SILENCE,
   type Target,
   targets,
@@ -69,7 +69,7 @@ function testTable(mode: PacketMode): void {
       const explanations = new Map<Frontend, Record<string, Explanation>>();
       before(async () => {
         await Promise.all(
-          rows.map(async ({ frontend, row }) => found.set(frontend, await world.fates(row, frontend))),
+          rows.map(async ({ frontend, row }) => found.set(frontend, await world.results(row, frontend))),
         );
         const all = rows.map(({ frontend }) => targets(client, frontend.service, frontend.kind));
         const answers = await world.explain(all.flat());
@@ -90,8 +90,8 @@ function testTable(mode: PacketMode): void {
         });
         test(`→ ${frontend.about}: the explanation is what the packets did`, () => {
           for (const [name, explanation] of Object.entries(explanations.get(frontend) ?? {})) {
-            const fates = fatesOf(explanation, [HERE, THERE]);
-            assert.deepEqual(fates, found.get(frontend)?.[name], JSON.stringify(explanation, undefined, 1));
+            const results = resultsOf(explanation, [HERE, THERE]);
+            assert.deepEqual(results, found.get(frontend)?.[name], JSON.stringify(explanation, undefined, 1));
             assert.deepEqual(explanation.notUnderstood, []);
             assert.deepEqual(explanation.warnings, []);
           }
@@ -154,7 +154,7 @@ function testOwnPort(): void {
   test('the node responds on its own port at its own address', async () => {
     const all = targets('outside', 'open', 'NodePort').map((target) => ({ ...target, port: HOST_PORT }));
     for (const outcome of Object.values(await each(all, (target) => world.dial(target)))) {
-      assert.equal('by' in outcome && outcome.by, 'the node itself', fateOf(outcome));
+      assert.equal('by' in outcome && outcome.by, 'the node itself', resultOf(outcome));
     }
   });
 }
@@ -168,7 +168,7 @@ function testAffinity(): void {
     await Promise.all(
       all.map(async (target) => {
         const answers = new Set<string>();
-        for (let i = 0; i < 3; i++) answers.add(fateOf(await world.dial(target)));
+        for (let i = 0; i < 3; i++) answers.add(resultOf(await world.dial(target)));
         const [answer = ''] = answers;
         const story = `${target.client} → ${target.address}, ${nameOf(target)}: ${[...answers]}`;
         assert.equal(answers.size, 1, story);
@@ -241,7 +241,7 @@ function testBrokenNode(mode: PacketMode): void {
     before(() => world.proxy.end('SIGKILL'));
     const onNode = (commands: readonly string[]) =>
       execFileSync('ip', ['netns', 'exec', world.lab.namespace(NODE_A), 'sh', '-ec', commands.join('\n')]);
-    for (const { about, breaks, restores, client, service, kind, verdict, cause, fates } of mode.broken) {
+    for (const { about, breaks, restores, client, service, kind, verdict, cause, results } of mode.broken) {
       test(`${about}: ${client} → ${kind} of Service ${service}: ${verdict}`, async () => {
         const target = { client, family: 4, protocol: 'tcp', ...dialledAt(service, kind, 4) } as const;
         onNode(breaks);
@@ -250,7 +250,7 @@ function testBrokenNode(mode: PacketMode): void {
           const story = JSON.stringify(explanation, undefined, 1);
           assert.deepEqual([explanation?.verdict, explanation?.causes[0]?.code], [verdict, cause], story);
           const outcomes = await Promise.all([world.dial(target, SILENCE), world.dial(target, SILENCE)]);
-          assert.deepEqual(outcomes.map(fateOf).sort(), fates, story);
+          assert.deepEqual(outcomes.map(resultOf).sort(), results, story);
         } finally {
           onNode(restores);
         }
@@ -277,6 +277,6 @@ export async function refusedAtOnce(all: readonly Target[]): Promise<void> {
 async function refusal(target: Target): Promise<number> {
   const outcome = await world.dial(target);
   const story = `${target.client} → ${target.address}:${target.port}, ${nameOf(target)}`;
-  assert.equal(fateOf(outcome), 'ECONNREFUSED', story);
+  assert.equal(resultOf(outcome), 'ECONNREFUSED', story);
   return outcome.milliseconds;
 }

@@ -116,13 +116,13 @@ export class PacketWorld {
    * two connections reach both real servers. Rules of chance are asked until each endpoint was selected.
    * The timeout is longer if a reply is expected, because the machine may be busy.
    */
-  fates(row: Row, { service, kind }: Frontend): Promise<Record<string, string[]>> {
+  results(row: Row, { service, kind }: Frontend): Promise<Record<string, string[]>> {
     const silent = row.includes('lost') || row.includes('dropped');
     return each(targets(row[0], service, kind), async (target) => {
       const want = expectedFates(row, target);
       const ask = async (patience: number) => {
         const outcomes = await Promise.all([this.dial(target, patience), this.dial(target, patience)]);
-        return outcomes.map(fateOf).sort();
+        return outcomes.map(resultOf).sort();
       };
       let found = await ask(silent ? SILENCE : PATIENCE);
       const seen = new Set(found);
@@ -161,7 +161,7 @@ export function targets(client: Client, service: ServiceName, kind: Kind): Targe
 export const nameOf = ({ family, protocol }: Target) => `${protocol.toUpperCase()} over IPv${family}`;
 
 /** `web-0 sees 10.244.1.1`, or the error. */
-export function fateOf(outcome: Outcome): string {
+export function resultOf(outcome: Outcome): string {
   return 'by' in outcome ? `${outcome.by} sees ${outcome.sees}` : outcome.error;
 }
 

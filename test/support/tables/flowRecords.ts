@@ -4,7 +4,7 @@ import { FILTER, FLOW as FLOW_RECORD, OPERATION } from '../../../src/kernel/conn
 import { writeOperation } from '../../../src/kernel/conntrack/operations.js';
 import { writeSelection } from '../../../src/kernel/conntrack/selections.js';
 import type { Flow, FlowOperation, FlowSelection } from '../../../src/kernel/conntrack/types.js';
-import { describeFault } from '../../../src/kernel/shared/arguments.js';
+import { describeInvalid } from '../../../src/kernel/shared/arguments.js';
 import { RecordWriter } from '../../../src/kernel/shared/records/recordWriter.js';
 
 /** A flow, as it is listed. */
@@ -27,7 +27,7 @@ export function writtenOperation(operation: unknown): Uint8Array | string {
   const writer = new RecordWriter(OPERATION.SIZE, 1);
   writeOperation(operation as FlowOperation, writer);
   const fault = writer.finish();
-  return fault ? describeFault(fault) : writer.records();
+  return fault ? describeInvalid(fault) : writer.records();
 }
 
 /** As {@link writtenOperation}, of the deletion of a flow. */
@@ -45,7 +45,7 @@ export function written(selection: unknown, toDelete = false): Uint8Array | stri
   const writer = new RecordWriter(FILTER.SIZE, 1);
   writeSelection(selection as FlowSelection, toDelete, writer);
   const fault = writer.finish();
-  return fault ? describeFault(fault) : writer.records();
+  return fault ? describeInvalid(fault) : writer.records();
 }
 
 /** The bytes as text; a broken rule as it is. */

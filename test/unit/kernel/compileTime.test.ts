@@ -8,7 +8,7 @@ import { errorsOf, type Snippet } from '../../support/compileTime/compile.js';
 import { INVALID, VALID } from '../../support/compileTime/rows.js';
 
 const snippets = (rows: Readonly<Record<string, readonly string[]>>): Snippet[] =>
-  Object.entries(rows).flatMap(([door, texts]) => texts.map((text) => ({ door, text })));
+  Object.entries(rows).flatMap(([subpath, texts]) => texts.map((text) => ({ subpath, text })));
 
 describe('a program with a call', () => {
   it('that is valid compiles', () => {
@@ -46,7 +46,7 @@ describe('the fields of an entry', () => {
       breakLength: Infinity,
     });
     const family = SHAPES[type].families.length === 2 ? ', family: 4' : '';
-    return { door: 'ipset', text: `void ipset.add({ name: 'a', type: '${type}'${family} }, ${entry});` };
+    return { subpath: 'ipset', text: `void ipset.add({ name: 'a', type: '${type}'${family} }, ${entry});` };
   };
   const of = (bits: number) => FIELDS.filter((field) => (bits & BITS[field]) !== 0);
 

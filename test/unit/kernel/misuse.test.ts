@@ -9,7 +9,6 @@ import * as netlink from '../../../src/kernel/netlink/index.js';
 import * as rtnetlink from '../../../src/kernel/rtnetlink/index.js';
 import { type AnyRows, acceptedBy, misusesOf } from '../../support/misuse/calls.js';
 import { CountedAddon } from '../../support/misuse/countedAddon.js';
-import { type Door, FAKES, OPEN, type Verbs } from '../../support/misuse/doors.js';
 import { PASSED_OVER, REFUSED } from '../../support/misuse/fields.js';
 import { outcomeOf } from '../../support/misuse/outcome.js';
 import { CONNTRACK } from '../../support/misuse/rows/conntrack.js';
@@ -18,6 +17,7 @@ import { IPSET } from '../../support/misuse/rows/ipset.js';
 import { IPVS } from '../../support/misuse/rows/ipvs.js';
 import { NETLINK } from '../../support/misuse/rows/netlink.js';
 import { RTNETLINK } from '../../support/misuse/rows/rtnetlink.js';
+import { FAKES, OPEN, type Subpath, type Verbs } from '../../support/misuse/subpaths.js';
 import { ExportedTypes, type VerbType } from '../../support/misuse/types.js';
 import { placesIn } from '../../support/misuse/values.js';
 
@@ -28,7 +28,7 @@ const ROWS = {
   conntrack: CONNTRACK,
   netlink: NETLINK,
 } as const;
-const DOORS = Object.keys(ROWS) as Door[];
+const SUBPATHS = Object.keys(ROWS) as Subpath[];
 const INTERFACES = {
   ipvs: 'Ipvs',
   ipset: 'Ipset',
@@ -37,12 +37,12 @@ const INTERFACES = {
   netlink: 'Netlink',
 };
 
-const MODULES: Readonly<Record<Door, object>> = { ipvs, ipset, rtnetlink, conntrack, netlink };
+const MODULES: Readonly<Record<Subpath, object>> = { ipvs, ipset, rtnetlink, conntrack, netlink };
 
-const types = new ExportedTypes(DOORS.map((door) => `${door}/index`));
+const types = new ExportedTypes(SUBPATHS.map((subpath) => `${subpath}/index`));
 
-function typesOf(door: Door): Map<string, VerbType> {
-  return types.interface(`${door}/index`, INTERFACES[door]);
+function typesOf(subpath: Subpath): Map<string, VerbType> {
+  return types.interface(`${subpath}/index`, INTERFACES[subpath]);
 }
 
 describe('a call with an invalid value', () => {
@@ -52,21 +52,21 @@ describe('a call with an invalid value', () => {
   });
   after(() => addon.restore());
 
-  for (const door of DOORS) {
-    it(`has a row for every verb and every field of ${door}`, () => {
-      const rows = ROWS[door] as AnyRows;
-      assert.deepEqual(Object.keys(rows).sort(), [...typesOf(door).keys()].sort());
-      for (const [verb, { places }] of typesOf(door)) {
+  for (const subpath of SUBPATHS) {
+    it(`has a row for every verb and every field of ${subpath}`, () => {
+      const rows = ROWS[subpath] as AnyRows;
+      assert.deepEqual(Object.keys(rows).sort(), [...typesOf(subpath).keys()].sort());
+      for (const [verb, { places }] of typesOf(subpath)) {
         const has = new Set(rows[verb]?.flatMap((args) => [...placesIn(args)].map(({ path }) => path)));
-        const refused = REFUSED[`${door}.${verb}`];
+        const refused = REFUSED[`${subpath}.${verb}`];
         const missing = [...places.keys()].filter((path) => !has.has(path) && !refused?.test(path));
         assert.deepEqual(missing, [], verb);
       }
     });
 
-    it(`is valid without that value: ${door}`, async () => {
-      const client = (await OPEN[door]()) as unknown as Verbs;
-      for (const [verb, examples] of Object.entries(ROWS[door] as AnyRows)) {
+    it(`is valid without that value: ${subpath}`, async () => {
+      const client = (await OPEN[subpath]()) as unknown as Verbs;
+      for (const [verb, examples] of Object.entries(ROWS[subpath] as AnyRows)) {
         for (const args of examples) {
           const outcome = await outcomeOf(() => client[verb]?.(...args));
           assert.ok('accepted' in outcome, `${verb}: ${JSON.stringify(outcome)}`);
@@ -74,32 +74,35 @@ describe('a call with an invalid value', () => {
       }
     });
 
-    it(`is refused by the client of ${door}, and nothing is sent`, async () => {
-      const client = (await OPEN[door]()) as unknown as Verbs;
+    it(`is refused by the client of ${subpath}, and nothing is sent`, async () => {
+      const client = (await OPEN[subpath]()) as unknown as Verbs;
       addon.calls.length = 0;
-      assert.deepEqual(await acceptedBy(misusesOf(door, typesOf(door), ROWS[door] as AnyRows), client), []);
+      assert.deepEqual(
+        await acceptedBy(misusesOf(subpath, typesOf(subpath), ROWS[subpath] as AnyRows), client),
+        [],
+      );
       assert.deepEqual(addon.calls, []);
     });
 
-    it(`is refused by the fake of ${door}`, async () => {
-      const misuses = misusesOf(door, typesOf(door), ROWS[door] as AnyRows);
-      assert.deepEqual(await acceptedBy(misuses, FAKES[door]() as unknown as Verbs), []);
+    it(`is refused by the fake of ${subpath}`, async () => {
+      const misuses = misusesOf(subpath, typesOf(subpath), ROWS[subpath] as AnyRows);
+      assert.deepEqual(await acceptedBy(misuses, FAKES[subpath]() as unknown as Verbs), []);
     });
 
-    it(`is refused by the functions of ${door}, which have a row for every field`, async () => {
-      const functions = types.functions(`${door}/index`);
-      const rows = FUNCTIONS[door] as AnyRows;
+    it(`is refused by the functions of ${subpath}, which have a row for every field`, async () => {
+      const functions = types.functions(`${subpath}/index`);
+      const rows = FUNCTIONS[subpath] as AnyRows;
       assert.deepEqual(Object.keys(rows).sort(), [...functions.keys()].sort());
       for (const [name, { places }] of functions) {
         const has = new Set(rows[name]?.flatMap((args) => [...placesIn(args)].map(({ path }) => path)));
-        const passed = PASSED_OVER[`${door}.${name}`];
-        const refused = REFUSED[`${door}.${name}`];
+        const passed = PASSED_OVER[`${subpath}.${name}`];
+        const refused = REFUSED[`${subpath}.${name}`];
         const missing = [...places.keys()].filter(
           (path) => !has.has(path) && !passed?.test(path) && !refused?.test(path),
         );
         assert.deepEqual(missing, [], name);
       }
-      const module = MODULES[door] as unknown as Verbs;
+      const module = MODULES[subpath] as unknown as Verbs;
       for (const [name, examples] of Object.entries(rows)) {
         for (const args of examples) {
           const outcome = await outcomeOf(() => module[name]?.(...args));
@@ -110,7 +113,7 @@ describe('a call with an invalid value', () => {
         }
       }
       addon.calls.length = 0;
-      assert.deepEqual(await acceptedBy(misusesOf(door, functions, rows), module), []);
+      assert.deepEqual(await acceptedBy(misusesOf(subpath, functions, rows), module), []);
       assert.deepEqual(addon.calls, []);
     });
   }

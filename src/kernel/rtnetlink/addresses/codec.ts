@@ -102,7 +102,7 @@ export function encodeAddress(verb: AddressVerb, address: Given): MessageWriter 
   return writer;
 }
 
-/** 4 or 16 bytes; else a fault. */
+/** 4 or 16 bytes; else the value is noted. */
 function addressOf(writer: MessageWriter, path: string, value: unknown): Uint8Array {
   const bytes = typeof value === 'string' ? parseAddressAsIs(value) : undefined;
   if (!bytes) writer.check.fail(path, value, 'must be an IPv4 or IPv6 address', typeof value !== 'string');
@@ -123,7 +123,7 @@ function scopeOf(writer: MessageWriter, { scope }: Given, local: Uint8Array): nu
   return local.length === 4 && local[0] === 127 ? SCOPES.host : SCOPES.global;
 }
 
-/** The number of a name, or a number as it is; else a fault. */
+/** The number of a name, or a number as it is; else the value is noted. */
 function numberOf<Name extends string>(
   writer: MessageWriter,
   path: string,

@@ -57,7 +57,7 @@ const NEW = new Set([...COMMON, ...KINDS, ...Object.keys(QUEUES), 'master', 'ind
 const SETTINGS = new Set([...COMMON, ...KINDS, 'master', 'name', 'bridgePort']);
 const PEER = new Set([...COMMON, 'name']);
 
-/** A link by name or index; else a fault. */
+/** A link by name or index; else the value is noted. */
 function checkLink(writer: MessageWriter, path: string, value: unknown): LinkReference {
   if (isNameOfLink(value)) return value;
   if (typeof value === 'number') return writer.check.integer(path, value, 1, MOST);

@@ -150,7 +150,7 @@ function writeGateway(writer: MessageWriter, path: string, { gateway }: RouteHop
   else writer.attribute(RTA.via, () => writer.u16(AF[ofFamily]).bytes(bytes));
 }
 
-/** The link of a nexthop, by name or by index; undefined without one, or with a fault. */
+/** The link of a nexthop, by name or by index; undefined without one, or if it is invalid. */
 function linkOf(writer: MessageWriter, path: string, hop: RouteHop): LinkReference | undefined {
   const { link, linkIndex: index } = hop;
   if (index !== undefined) {

@@ -67,8 +67,8 @@ export function text(width: number): Field<TextPlace> {
 }
 
 /** A record within the record; of several layouts, one of them: which one depends on another field. */
-export function part(...layouts: readonly Sized[]): Field<Place<'part'>> {
-  return fixed('part', Math.max(...layouts.map(({ SIZE }) => SIZE)));
+export function nested(...layouts: readonly Sized[]): Field<Place<'nested'>> {
+  return fixed('nested', Math.max(...layouts.map(({ SIZE }) => SIZE)));
 }
 
 /** Bytes without a meaning, which are zero. */

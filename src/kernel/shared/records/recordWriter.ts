@@ -4,8 +4,8 @@ import type { AddressPorts } from '../../../net/addressPorts.js';
 import { type IpProtocol, PROTOCOL_NUMBERS, type Protocol } from '../../../net/protocol.js';
 import {
   argumentError,
-  type Fault,
   hasFields,
+  type InvalidValue,
   integerRule,
   isIntegerWithin,
   objectRule,
@@ -19,8 +19,8 @@ const NO_TAILS = new Uint8Array();
 const ATTRIBUTE_HEADER = 4;
 
 /**
- * Writes records of one size, one after another, each with the attributes that are added to it behind it. The first fault of a record stays, and later writes to the record have no
- * effect: {@link finish} returns the fault and clears the record. `part` is the place of a record within the record, to
+ * Writes records of one size, one after another, each with the attributes that are added to it behind it. The first invalid value of a record stays, and later writes to the record have no
+ * effect: {@link finish} returns it and clears the record. `part` is the place of a record within the record, to
  * whose layout the field belongs.
  */
 export class RecordWriter {
@@ -32,7 +32,7 @@ export class RecordWriter {
   #end: number;
   /** Size of all records, with the attributes so far. */
   #needed: number;
-  #fault: Fault | undefined;
+  #invalid: InvalidValue | undefined;
   /** See {@link repeat}. */
   #source: object | undefined;
   #sourcePart = 0;
@@ -51,7 +51,7 @@ export class RecordWriter {
 
   /** Bytes of any length behind the records, of which the record has place and length. A record has at most one. */
   tail(offset: Place<'u32'>, length: Place<'u32'>, bytes: Uint8Array): void {
-    if (this.#fault) return;
+    if (this.#invalid) return;
     this.u32(offset, this.#tailLength);
     this.u32(length, bytes.length);
     this.#tails.push(bytes);
@@ -114,7 +114,7 @@ export class RecordWriter {
     this.#view = new DataView(larger.buffer);
   }
 
-  /** The value if it is an integer within bounds, else 0 and a fault. `path` names the value in the fault. */
+  /** The value if it is an integer within bounds, else 0, and the value is noted. `path` names the value. */
   integer(path: string, value: unknown, least: number, most: number): number {
     if (isIntegerWithin(value, least, most)) return value;
     this.fail(path, value, integerRule(least, most), typeof value !== 'number');
@@ -215,9 +215,9 @@ export class RecordWriter {
     return false;
   }
 
-  /** Notes a fault, unless there is one already. `field` is the path of the value. */
+  /** Notes an invalid value, unless there is one already. `field` is the path of the value. */
   fail(field: string, value: unknown, rule: string, wrongType = false): void {
-    this.#fault ??= { field, value, rule, wrongType };
+    this.#invalid ??= { field, value, rule, wrongType };
   }
 
   /**
@@ -236,22 +236,22 @@ export class RecordWriter {
     return isSame;
   }
 
-  /** Ends a record. Returns its fault, if it has one; the next record then takes its place. */
-  finish(): Fault | undefined {
-    const fault = this.#fault;
-    this.#fault = undefined;
-    if (fault) {
+  /** Ends a record. Returns its first invalid value, if there is one; the next record then takes its place. */
+  finish(): InvalidValue | undefined {
+    const invalid = this.#invalid;
+    this.#invalid = undefined;
+    if (invalid) {
       this.#bytes.fill(0, this.#start, this.#end);
       this.#source = undefined;
     } else this.#start = this.#end;
     this.#end = this.#start + this.#size;
-    return fault;
+    return invalid;
   }
 
   /** Clears the records written so far: the next one, of `count`, takes the place of the first. */
   reset(count = 1): void {
     this.#bytes.fill(0, 0, this.#end);
-    this.#fault = undefined;
+    this.#invalid = undefined;
     this.#source = undefined;
     this.#start = 0;
     this.#tails = [];
@@ -285,7 +285,7 @@ export class RecordWriter {
 
 /** The one record of a writer; throws when it broke a rule. */
 export function onlyRecord(writer: RecordWriter, operation: string): Uint8Array {
-  const fault = writer.finish();
-  if (fault) throw argumentError(operation, fault);
+  const invalid = writer.finish();
+  if (invalid) throw argumentError(operation, invalid);
   return writer.records();
 }

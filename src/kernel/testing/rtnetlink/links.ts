@@ -89,7 +89,7 @@ export class FakeLinks {
     if (incomplete) return incomplete;
     const belowIsDown = below !== undefined && this.#links.get(below)?.up === false;
     if (settings.up && belowIsDown && kind === 'vlan') return ENETDOWN;
-    const broken = mtuFault(kind, settings.mtu);
+    const broken = invalidMtu(kind, settings.mtu);
     if (broken) return broken;
     const peerName = peer?.name ?? (kind === 'veth' ? this.#freeName('veth', name) : undefined);
     if (peerName !== undefined && (peerName === name || this.#links.has(peerName))) return EEXIST;
@@ -124,7 +124,7 @@ export class FakeLinks {
       if (held.name === 'lo') return EINVAL;
     }
     if (name !== undefined && name !== held.name && this.#links.has(name)) return EEXIST;
-    const broken = mtuFault(held.kind, mtu);
+    const broken = invalidMtu(held.kind, mtu);
     if (broken) return broken;
     if ((bridge && held.kind !== 'bridge') || (vlan && held.kind !== 'vlan')) return EOPNOTSUPP;
     if (bridgePort && !upper && held.master === undefined) return EOPNOTSUPP;
@@ -277,7 +277,7 @@ export class FakeLinks {
 }
 
 /** ETH_MIN_MTU and ETH_MAX_MTU; a dummy has no bounds. */
-function mtuFault(kind: string, mtu: number | undefined): Refusal | undefined {
+function invalidMtu(kind: string, mtu: number | undefined): Refusal | undefined {
   if (mtu === undefined || (kind !== 'veth' && kind !== 'bridge')) return undefined;
   if (mtu < 68) return SHORT_MTU;
   return mtu > 65535 ? LONG_MTU : undefined;

@@ -67,7 +67,7 @@ export class FakeRoutes {
     if (!named) return ENODEV;
     const route = completed(named);
     if (verb === 'delete') return this.#delete(route, named);
-    return this.#findFault(route) ?? this.#put(verb, this.#withLinks(route));
+    return this.#findInvalid(route) ?? this.#put(verb, this.#withLinks(route));
   }
 
   /** A route with the names of its links, of which it may have indexes, and without what is only listed. */
@@ -195,7 +195,7 @@ export class FakeRoutes {
     };
   }
 
-  #findFault({
+  #findInvalid({
     type,
     destination,
     family,

@@ -8,7 +8,7 @@ import { TimeSlice } from '../../../timeSlice.js';
 import { type Result, resultOf, resultsOf } from '../../shared/program/result.js';
 import type { KernelCall, Operation } from '../plan/operations.js';
 import { applyToSets } from './applyToSets.js';
-import { BatchSender, type Part, single } from './batchSender.js';
+import { BatchSender, single, type Target } from './batchSender.js';
 import type { IpvsKernel } from './kernel.js';
 
 /** Returns one result per operation, its first error. A failure does not stop later operations. */
@@ -53,24 +53,24 @@ class Run {
     const { ipvs, ipset, rtnetlink } = this.#kernel;
     switch (this.#at(start).call.on) {
       case 'ipvs': {
-        const part: Part<ChangePart> = {
+        const target: Target<ChangePart> = {
           family: 'ipvs',
           apply: (parts) => ipvs.applyChanges(parts),
           nameOf: ({ change, from }, number) => changeName(change, from + number),
         };
-        return this.#send(start, end, part, (call: CallOn<'ipvs'>, from, to) => ({
+        return this.#send(start, end, target, (call: CallOn<'ipvs'>, from, to) => ({
           change: call.change,
           from,
           to,
         }));
       }
       case 'ipset': {
-        const part = single('ipset', (batch: readonly IpsetOperation[]) => applyToSets(ipset, batch));
-        return this.#send(start, end, part, (call: CallOn<'ipset'>) => call.operation);
+        const target = single('ipset', (batch: readonly IpsetOperation[]) => applyToSets(ipset, batch));
+        return this.#send(start, end, target, (call: CallOn<'ipset'>) => call.operation);
       }
       case 'rtnetlink': {
-        const part = single('rtnetlink', (batch: readonly RtnetlinkOperation[]) => rtnetlink.apply(batch));
-        return this.#send(start, end, part, (call: CallOn<'rtnetlink'>) => call.operation);
+        const target = single('rtnetlink', (batch: readonly RtnetlinkOperation[]) => rtnetlink.apply(batch));
+        return this.#send(start, end, target, (call: CallOn<'rtnetlink'>) => call.operation);
       }
       case 'iptables':
         return this.#restore(start, end);
@@ -103,10 +103,10 @@ class Run {
   async #send<Call extends KernelCall, Unit>(
     start: number,
     end: number,
-    part: Part<Unit>,
+    target: Target<Unit>,
     unitOf: (call: Call, from: number, to: number) => Unit,
   ): Promise<void> {
-    const sender = new BatchSender(part, this.results);
+    const sender = new BatchSender(target, this.results);
     for (let index = start; index < end; index++) {
       const operation = this.#at(index);
       if (this.#isHeldBack(operation)) {

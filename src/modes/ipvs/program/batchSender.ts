@@ -17,7 +17,7 @@ const NOTHING_TO_DO: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** A part of the kernel that takes batches of units: each is one or several operations. */
-export interface Part<Unit> {
+export interface Target<Unit> {
   /** Its name, for errors of its own. */
   readonly family: string;
   /** Sends a batch. Resolves to one result for each operation. */
@@ -29,8 +29,8 @@ export interface Part<Unit> {
 /** A part whose units are single operations. */
 export function single<Unit extends { readonly do: string }>(
   family: string,
-  apply: Part<Unit>['apply'],
-): Part<Unit> {
+  apply: Target<Unit>['apply'],
+): Target<Unit> {
   return { family, apply, nameOf: (unit) => unit.do };
 }
 
@@ -43,7 +43,7 @@ interface Sent<Unit> {
 
 /** Collects and sends operations in order. While the kernel works on one batch, the next one is collected and sent. */
 export class BatchSender<Unit> {
-  readonly #part: Part<Unit>;
+  readonly #target: Target<Unit>;
   readonly #results: Result[];
   #batch: Sent<Unit> = { units: [], sizes: [], places: [] };
   /** Number of operations in the batch. */
@@ -52,8 +52,8 @@ export class BatchSender<Unit> {
   #last: Promise<void> | undefined;
 
   /** @param results takes the first error of the operations of each place */
-  constructor(part: Part<Unit>, results: Result[]) {
-    this.#part = part;
+  constructor(target: Target<Unit>, results: Result[]) {
+    this.#target = target;
     this.#results = results;
   }
 
@@ -91,16 +91,16 @@ export class BatchSender<Unit> {
   async #finish({ units, sizes, places }: Sent<Unit>, size: number): Promise<void> {
     let errors: readonly Result[];
     try {
-      errors = await this.#part.apply(units);
+      errors = await this.#target.apply(units);
     } catch (error) {
-      errors = new Array<Result>(size).fill(asNetlinkError(error, this.#part.family));
+      errors = new Array<Result>(size).fill(asNetlinkError(error, this.#target.family));
     }
     let next = 0;
     for (let i = 0; i < units.length; i++) {
       for (let number = 0; number < (sizes[i] as number); number++) {
         const error = errors[next++];
         if (error === undefined) continue;
-        const name = this.#part.nameOf(units[i] as Unit, number);
+        const name = this.#target.nameOf(units[i] as Unit, number);
         if (!NOTHING_TO_DO[name]?.includes(error.code)) this.#results[places[i] as number] ??= error;
       }
     }

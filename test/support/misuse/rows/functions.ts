@@ -4,7 +4,7 @@ import type * as ipset from '../../../../src/kernel/ipset/index.js';
 import type * as ipvs from '../../../../src/kernel/ipvs/index.js';
 import type * as netlink from '../../../../src/kernel/netlink/index.js';
 import type * as rtnetlink from '../../../../src/kernel/rtnetlink/index.js';
-import type { Door } from '../doors.js';
+import type { Subpath } from '../subpaths.js';
 import { CALL } from './row.js';
 
 type FunctionRows<Module> = {
@@ -150,4 +150,4 @@ export const FUNCTIONS = {
     readFamily: [[MESSAGE, 'netlink.read']],
     throwOnFailure: RESULTS,
   } satisfies FunctionRows<typeof netlink>,
-} as const satisfies Record<Door, object>;
+} as const satisfies Record<Subpath, object>;

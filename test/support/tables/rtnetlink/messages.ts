@@ -14,7 +14,7 @@ export const HEADER = 16;
 
 /** The message with a header, as the kernel would list the object. Links have the index 0, which has no name. */
 export function listed(writer: MessageWriter): Uint8Array {
-  assert.equal(writer.check.fault, undefined);
+  assert.equal(writer.check.invalid, undefined);
   const record = writer.finish();
   const view = new DataView(record.buffer, record.byteOffset, record.length);
   const size = view.getUint32(MESSAGE.payloadLength, true);

@@ -10,7 +10,7 @@ import type {
   SetEntry,
   SetReference,
 } from '../../../../src/kernel/ipset/types.js';
-import type { Fault } from '../../../../src/kernel/shared/arguments.js';
+import type { InvalidValue } from '../../../../src/kernel/shared/arguments.js';
 import { RecordWriter } from '../../../../src/kernel/shared/records/recordWriter.js';
 
 const IP: SetReference = { name: 'a', type: 'hash:ip', family: 4 };
@@ -20,7 +20,7 @@ const IP_PORT: SetReference = { name: 'a', type: 'hash:ip,port', family: 4 };
 const IP_PORT_NET: SetReference = { name: 'a', type: 'hash:ip,port,net', family: 4 };
 const PORTS: SetReference = { name: 'a', type: 'bitmap:port' };
 
-function findFault(operation: IpsetOperation): Fault | undefined {
+function findInvalid(operation: IpsetOperation): InvalidValue | undefined {
   const writer = new RecordWriter(OPERATION.SIZE, 1);
   writeOperation(operation, writer);
   return writer.finish();
@@ -52,7 +52,7 @@ const right: readonly (readonly [what: string, operation: IpsetOperation])[] = [
 
 for (const [what, operation] of right) {
   test(`${what} is right`, () => {
-    assert.equal(findFault(operation), undefined);
+    assert.equal(findInvalid(operation), undefined);
   });
 }
 
@@ -184,7 +184,7 @@ test('an operation that breaks every rule still has a name in errors', () => {
 
 for (const [operation, field, rule] of wrong) {
   test(`${field} is found wrong in ${inspect(operation, { breakLength: Infinity })}`, () => {
-    const fault = findFault(operation as IpsetOperation);
+    const fault = findInvalid(operation as IpsetOperation);
     assert.equal(fault?.field, field);
     assert.match(fault?.rule ?? '', rule);
   });

@@ -45,7 +45,7 @@ function changed(bytes: Uint8Array, place: number, value: number): Uint8Array {
 }
 
 function faultOf({ check }: MessageWriter): string {
-  return check.fault ? `${check.fault.field} ${check.fault.rule.split(':')[0]}` : 'none';
+  return check.invalid ? `${check.invalid.field} ${check.invalid.rule.split(':')[0]}` : 'none';
 }
 
 const REFUSED = 'attributes must be left out';

@@ -4,10 +4,10 @@ import { after, before, describe, it } from 'node:test';
 import type { OperationResult } from '../../../../src/kernel/shared/types.js';
 import { FakeIptables } from '../../../../src/kernel/testing/index.js';
 import { CountedAddon } from '../../../support/misuse/countedAddon.js';
-import { type Door, FAKES, OPEN, type Verbs } from '../../../support/misuse/doors.js';
+import { FAKES, OPEN, type Subpath, type Verbs } from '../../../support/misuse/subpaths.js';
 
 /** Each verb with a list, the name of this argument, and a valid element. */
-const LISTS: readonly (readonly [Door, verb: string, argument: string, element: unknown])[] = [
+const LISTS: readonly (readonly [Subpath, verb: string, argument: string, element: unknown])[] = [
   ['ipvs', 'apply', 'operations', { do: 'stopDaemon', state: 'master' }],
   ['ipvs', 'listRealServers', 'ids', { address: '10.0.0.1', port: 80, protocol: 'tcp' }],
   ['ipset', 'apply', 'operations', { do: 'flush', name: 'a' }],
@@ -63,15 +63,15 @@ const NO_ELEMENTS = [
   new Date(0),
 ].concat([{ do: Symbol('a') } as never, { do: Object.create(null) } as never, { do: 1n } as never]);
 
-async function checkLists(of: (door: Door) => Promise<object>): Promise<void> {
-  for (const [door, verb, argument, element] of LISTS) {
-    const client = (await of(door)) as Verbs;
+async function checkLists(of: (subpath: Subpath) => Promise<object>): Promise<void> {
+  for (const [subpath, verb, argument, element] of LISTS) {
+    const client = (await of(subpath)) as Verbs;
     for (const value of noLists(element)) {
       await assert.rejects(
         async () => client[verb]?.(value),
         (error: Error) => {
           assert.equal(error.name, 'TypeError');
-          const start = `${door}.${verb}: ${argument} must be an array, found `;
+          const start = `${subpath}.${verb}: ${argument} must be an array, found `;
           assert.equal(error.message.slice(0, start.length), start);
           return true;
         },
@@ -81,9 +81,9 @@ async function checkLists(of: (door: Door) => Promise<object>): Promise<void> {
 }
 
 /** Each invalid element has its error, and the valid ones around it are sent. */
-async function checkElements(of: (door: Door) => Promise<object>): Promise<void> {
-  for (const [door, verb, , element] of LISTS.filter(([, name]) => name !== 'listRealServers')) {
-    const client = (await of(door)) as Verbs;
+async function checkElements(of: (subpath: Subpath) => Promise<object>): Promise<void> {
+  for (const [subpath, verb, , element] of LISTS.filter(([, name]) => name !== 'listRealServers')) {
+    const client = (await of(subpath)) as Verbs;
     // The last one is a hole of the array.
     const list = [element, ...NO_ELEMENTS, element];
     list.length++;
@@ -91,8 +91,8 @@ async function checkElements(of: (door: Door) => Promise<object>): Promise<void>
     const codes = Array.from(results, (result) => result?.code ?? 'none');
     const isElement = (place: number) => place === 0 || place === list.length - 2;
     for (const [place, code] of codes.entries()) {
-      if (isElement(place)) assert.notEqual(code, 'ERR_INVALID_ARGUMENT', `${door}.${verb} ${place}`);
-      else assert.equal(code, 'ERR_INVALID_ARGUMENT', `${door}.${verb} of ${String(place)}`);
+      if (isElement(place)) assert.notEqual(code, 'ERR_INVALID_ARGUMENT', `${subpath}.${verb} ${place}`);
+      else assert.equal(code, 'ERR_INVALID_ARGUMENT', `${subpath}.${verb} of ${String(place)}`);
     }
     assert.equal(codes.length, list.length);
   }
@@ -106,19 +106,19 @@ describe('a list of operations', () => {
   after(() => addon.restore());
 
   it('is an array, or the call of a client is a TypeError that names the argument, and nothing is sent', async () => {
-    await checkLists((door) => OPEN[door]());
+    await checkLists((subpath) => OPEN[subpath]());
     assert.deepEqual(addon.calls, []);
   });
 
   it('is an array, or the call of a fake is a TypeError that names the argument', async () => {
-    await checkLists(async (door) => FAKES[door]());
+    await checkLists(async (subpath) => FAKES[subpath]());
   });
 
   it('has a result for each element, whatever its type, of a client', () =>
-    checkElements((door) => OPEN[door]()));
+    checkElements((subpath) => OPEN[subpath]()));
 
   it('has a result for each element, whatever its type, of a fake', () =>
-    checkElements(async (door) => FAKES[door]()));
+    checkElements(async (subpath) => FAKES[subpath]()));
 
   it('is an array for iptables too', async () => {
     await assert.rejects(new FakeIptables().restore(4, new Set() as never), {

@@ -6,7 +6,7 @@ import {
   address,
   FIELDS,
   layout,
-  part,
+  nested,
   text,
   u8,
   u16,
@@ -26,7 +26,7 @@ test('fields are one directly after another', () => {
     unused: unused(3),
     c: u32,
     d: text(4),
-    e: part(SMALL, LARGE),
+    e: nested(SMALL, LARGE),
     f: u8,
   });
   const { a, b, c, d, e, f, SIZE } = RECORD;

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { writeOperation } from '../../../../src/kernel/ipvs/operations.js';
 import { readListing } from '../../../../src/kernel/ipvs/records.js';
-import { describeFault } from '../../../../src/kernel/shared/arguments.js';
+import { describeInvalid } from '../../../../src/kernel/shared/arguments.js';
 import { readAll } from '../../../../src/kernel/shared/listing.js';
 import { address, layout, text, u8, u16, u32, unused } from '../../../../src/kernel/shared/records/layout.js';
 import { RecordWriter } from '../../../../src/kernel/shared/records/recordWriter.js';
@@ -35,7 +35,7 @@ test('a record with a fault is taken back, and leaves nothing for the next', () 
   writer.fail('first', 1, 'must be 2');
   writer.fail('second', 1, 'must be 3');
   const fault = writer.finish() ?? assert.fail();
-  assert.equal(describeFault(fault), 'first must be 2, found 1');
+  assert.equal(describeInvalid(fault), 'first must be 2, found 1');
   writer.u8(BYTES.second, 9);
   assert.equal(writer.finish(), undefined);
   assert.deepEqual([...writer.records()], [0, 9, 0, 0]);
@@ -59,7 +59,7 @@ for (const [name, write, described] of rules) {
   test(`rule: ${name}`, () => {
     const writer = new RecordWriter(16, 1);
     write(writer);
-    assert.equal(describeFault(writer.finish() ?? assert.fail()), described);
+    assert.equal(describeInvalid(writer.finish() ?? assert.fail()), described);
     assert.equal(writer.records().length, 0);
   });
 }

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { CHECKOUT } from './checkout.mjs';
 
 /** @returns {Record<string, string>} the compiled file of each module, by its name in `exports`: `./ipvs` */
-export function doors() {
+export function subpaths() {
   const { exports } = JSON.parse(readFileSync(join(CHECKOUT, 'package.json'), 'utf8'));
   return Object.fromEntries(
     Object.entries(exports).filter(([, target]) => /** @type {string} */ (target).endsWith('.js')),

@@ -22,7 +22,7 @@ export const OPEN = {
 } as const;
 
 /** A name of an export. */
-export type Door = keyof typeof OPEN;
+export type Subpath = keyof typeof OPEN;
 
 /** How the fake of each export is made. */
 export const FAKES = {
@@ -31,7 +31,7 @@ export const FAKES = {
   rtnetlink: () => new FakeRtnetlink(),
   conntrack: () => new FakeConntrack(),
   netlink: () => new FakeNetlink(),
-} as const satisfies Record<Door, () => object>;
+} as const satisfies Record<Subpath, () => object>;
 
 /** Its methods by name, for calls with arguments of any type. */
 export type Verbs = Readonly<Record<string, (...args: unknown[]) => unknown>>;

@@ -116,8 +116,9 @@ class ClientBinding : public Napi::ObjectWrap<Binding> {
     });
   }
 
-  // Called before the client is dropped. Calls under way keep the client until they end.
-  virtual void BeforeClose(Napi::Env /*env*/) {}
+  // Called before the client is dropped, which calls under way keep until they end. A promise of what ends
+  // later, or undefined.
+  virtual Napi::Value BeforeClose(Napi::Env /*env*/) { return {}; }
 
   const std::shared_ptr<Client>& client() const { return client_; }
 
@@ -136,10 +137,10 @@ class ClientBinding : public Napi::ObjectWrap<Binding> {
   }
 
   Napi::Value Close(const Napi::CallbackInfo& info) {
-    BeforeClose(info.Env());
+    const Napi::Value end = BeforeClose(info.Env());
     client_.reset();
     thread_.reset();
-    return {};
+    return end;
   }
 
   std::shared_ptr<Client> client_;

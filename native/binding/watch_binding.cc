@@ -9,7 +9,8 @@ namespace knp::binding {
 using netlink::Status;
 
 // A watch that was started, until it is closed or its environment ends: dropping the JavaScript object does
-// not end it. Everything but the call of `ready` runs on the JavaScript thread.
+// not end it. Everything but the call of `ready`, and the wait for the end of its thread, runs on the
+// JavaScript thread.
 class WatchSession : public std::enable_shared_from_this<WatchSession> {
  public:
   explicit WatchSession(std::shared_ptr<netlink::Watch> watch) : watch_(std::move(watch)) {}
@@ -31,22 +32,55 @@ class WatchSession : public std::enable_shared_from_this<WatchSession> {
     Status status = watch_->Start(gather, [this] {
       static_cast<void>(napi_call_threadsafe_function(calls_, nullptr, napi_tsfn_nonblocking));
     });
-    if (!status.ok()) Close(env);
+    if (!status.ok()) Release(env);
     return status;
   }
 
-  void Close(Napi::Env env) {
-    if (!open_) return;
-    static_cast<void>(napi_remove_env_cleanup_hook(env, End, this));
-    End(this);
+  // Waits for the end of the thread on the pool: it may wait for a lock that another process has.
+  Napi::Value Close(Napi::Env env) {
+    if (!open_) return {};
+    open_ = false;
+    watch_->RequestStop();
+    auto* ending = new Ending(env, shared_from_this());
+    const Napi::Value end = ending->end();
+    ending->Queue();  // deletes itself when it is done
+    return end;
   }
 
  private:
+  class Ending : public Napi::AsyncWorker {
+   public:
+    Ending(Napi::Env env, std::shared_ptr<WatchSession> session)
+        : Napi::AsyncWorker(env, "knp"), deferred_(env), session_(std::move(session)) {}
+
+    Napi::Value end() const { return deferred_.promise(); }
+
+    void Execute() override { session_->watch_->Stop(); }
+    void OnOK() override {
+      session_->Release(Env());
+      deferred_.Resolve(Env().Undefined());
+    }
+
+   private:
+    Deferred deferred_;
+    std::shared_ptr<WatchSession> session_;
+  };
+
+  // After the thread has ended, or if there is none.
+  void Release(napi_env env) {
+    open_ = false;
+    if (calls_ == nullptr) return;  // the environment ends, and End() was called
+    static_cast<void>(napi_remove_env_cleanup_hook(env, End, this));
+    static_cast<void>(napi_release_threadsafe_function(std::exchange(calls_, nullptr), napi_tsfn_release));
+  }
+
+  // Waits for the end of the thread, which must not call a function of an environment that has ended.
   static void End(void* data) {
     auto* session = static_cast<WatchSession*>(data);
     session->open_ = false;
     session->watch_->Stop();
-    static_cast<void>(napi_release_threadsafe_function(session->calls_, napi_tsfn_release));
+    static_cast<void>(
+        napi_release_threadsafe_function(std::exchange(session->calls_, nullptr), napi_tsfn_release));
   }
 
   static void Finalize(napi_env /*env*/, void* held, void* /*session*/) {
@@ -84,8 +118,8 @@ std::shared_ptr<WatchSession> StartWatch(const Napi::CallbackInfo& info,
   return nullptr;
 }
 
-void EndWatch(Napi::Env env, WatchSession* session) {
-  if (session != nullptr) session->Close(env);
+Napi::Value EndWatch(Napi::Env env, WatchSession* session) {
+  return session == nullptr ? Napi::Value() : session->Close(env);
 }
 
 Napi::Value TakeNotifications(Napi::Env env, netlink::Watch* watch) {

@@ -20,8 +20,8 @@ class WatchSession;
 // having thrown.
 std::shared_ptr<WatchSession> StartWatch(const Napi::CallbackInfo& info,
                                          std::shared_ptr<netlink::Watch> watch);
-// Ends it. Null is not a session.
-void EndWatch(Napi::Env env, WatchSession* session);
+// Ends it. A promise of its end; undefined if it has ended. Null is not a session.
+Napi::Value EndWatch(Napi::Env env, WatchSession* session);
 // {records, lost, dropped}: the notifications since the last call.
 Napi::Value TakeNotifications(Napi::Env env, netlink::Watch* watch);
 
@@ -71,9 +71,9 @@ class WatchBinding : public ClientBinding<Binding, FamilyWatch> {
     return TakeNotifications(info.Env(), this->client().get());
   }
 
-  void BeforeClose(Napi::Env env) override {
-    EndWatch(env, session_.get());
-    session_.reset();
+  Napi::Value BeforeClose(Napi::Env env) override {
+    const auto session = std::move(session_);
+    return EndWatch(env, session.get());
   }
 
   std::shared_ptr<WatchSession> session_;

@@ -143,10 +143,15 @@ Notifications Watch::Take() {
   return std::exchange(pending_, {});
 }
 
-void Watch::Stop() {
-  if (!running_) return;
+void Watch::RequestStop() const {
   const uint64_t one = 1;
   static_cast<void>(!write(stop_.get(), &one, sizeof(one)));
+}
+
+void Watch::Stop() {
+  const std::lock_guard<std::mutex> lock(stopping_);
+  if (!running_) return;
+  RequestStop();
   pthread_join(thread_, nullptr);
   running_ = false;
 }

@@ -74,8 +74,11 @@ class Watch {
   // The notifications since the last call; may be empty. Any thread may call.
   Notifications Take();
 
-  // Ends the thread and waits for its end: microseconds, and the time of `ready`. No call is made after it.
-  // May be called at any time, by one thread at a time.
+  // Makes the thread end, after the call of `read`, `on_lost` or `ready` that it makes now. Does not wait for
+  // it.
+  void RequestStop() const;
+  // Ends the thread and waits for its end: microseconds, and the time of such a call, which may wait for a
+  // lock of the kernel. No call is made after it. Any thread may call at any time, but not the watch's own.
   void Stop();
 
  private:
@@ -104,6 +107,8 @@ class Watch {
   std::vector<uint8_t> datagram_;
   std::chrono::milliseconds gather_{0};
   std::function<void()> ready_;
+
+  std::mutex stopping_;  // of the two below, once the thread has started
   pthread_t thread_{};
   bool running_ = false;
 

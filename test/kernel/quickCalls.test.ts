@@ -2,7 +2,7 @@
 // when the kernel makes them wait.
 // Needs: namespace
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { performance } from 'node:perf_hooks';
 import { after, before, test } from 'node:test';
@@ -121,14 +121,16 @@ test('an address is added to the link that has the name now', async () => {
   await assert.rejects(rtnetlink.addAddress({ ...address, link: 'two' }), { code: 'ENODEV' });
 });
 
+/** Text for `ip -batch` that makes them. */
+const LINES = Array.from(
+  { length: LINKS },
+  (_, i) => `link add a${i} group 7 type veth peer name b${i}`,
+).join('\n');
+
 /** Another process that holds the lock of rtnetlink for a part of its time: it deletes many links at once, and makes them again. */
 function startDeletions(): { readonly ended: Promise<unknown[]>; readonly runs: () => boolean } {
-  const lines = Array.from(
-    { length: LINKS },
-    (_, i) => `link add a${i} group 7 type veth peer name b${i}`,
-  ).join('\n');
   const rounds = `for round in 1 2 3; do echo "$0" | ip -batch - && ip link del group 7; done`;
-  const other = spawn('unshare', ['-n', 'sh', '-c', rounds, lines], { stdio: 'inherit' });
+  const other = spawn('unshare', ['-n', 'sh', '-c', rounds, LINES], { stdio: 'inherit' });
   return { ended: once(other, 'exit'), runs: () => other.exitCode === null && other.signalCode === null };
 }
 
@@ -177,4 +179,30 @@ test('a worker thread that ends while the kernel makes its call wait ends after 
 async function unlessAbsent(): Promise<void> {
   const [left] = await rtnetlink.apply([{ do: 'deleteAddress', address }]);
   assert.ok(left === undefined || left.code === 'EADDRNOTAVAIL');
+}
+
+test('watches whose threads wait for a lock are closed without waiting for them', async (t) => {
+  execFileSync('ip', ['-n', namespace.name, '-batch', '-'], { input: LINES });
+  const watches = Array.from({ length: 50 }, () =>
+    rtnetlink.watch({ receiveBuffer: 4096 })[Symbol.asyncIterator](),
+  );
+  for (const watch of watches) await watch.next();
+  // Watches that have lost notifications list the names of all links, one after another.
+  const changes = changeAddresses();
+  await delay(10);
+  const before = asleep();
+  const ends = watches.map((watch) => watch.return?.());
+  await setImmediate();
+  const slept = asleep() - before;
+  await Promise.all(ends);
+  await changes;
+  t.diagnostic(`slept ${slept.toFixed(2)} ms`);
+  assert.ok(slept < LONGEST_SLEEP, `slept ${slept.toFixed(2)} ms`);
+});
+
+/** Makes more notifications than the receive buffer of a watch has room for. */
+async function changeAddresses(): Promise<void> {
+  const addresses = Array.from({ length: 100 }, (_, i) => ({ ...address, address: `10.3.0.${i}` }));
+  await rtnetlink.apply(addresses.map((each) => ({ do: 'addAddress', address: each })));
+  await rtnetlink.apply(addresses.map((each) => ({ do: 'deleteAddress', address: each })));
 }

@@ -37,8 +37,8 @@ async function refusingKernel(mode: ModeName, read: Read, text: string) {
   const proxy = proxyOf(kernel, mode, read.objects);
   await proxy.once();
   await proxy.stop();
-  // The kernel keeps a comment without line breaks, and not a longer one.
-  const comment = text.replace(/[\n"]/g, '').slice(0, 200);
+  // The kernel keeps a comment without line breaks and NUL, and not a longer one.
+  const comment = text.replace(/[\n\0"]/g, '').slice(0, 200);
   kernel.iptables.load(4, withForeignRules(kernel.iptables.dump(4), comment));
   const operation = 'iptables.restore';
   const refused = new NetlinkError({ code: 'ERR_PROCESS', operation, target: text, kernelMessage: text });

@@ -107,6 +107,8 @@ export interface NativeWatch extends NativePart {
    */
   start(gather: number, keepAlive: boolean, callback: () => void): void;
   take(): NativeNotifications;
+  /** Resolves when its thread has ended: it may wait for a lock of the kernel. */
+  close(): Promise<void> | undefined;
 }
 
 /** The watch of `native/binding/rtnetlink_binding.cc`. */

@@ -37,7 +37,7 @@ export const OPTIONS = object<IpvsOptions>({
 
 /** The check of the kernel. */
 export const KERNEL = partOf({
-  ipvs: methods('listServices', 'listRealServers', 'get', 'apply', 'timeouts', 'setTimeouts'),
+  ipvs: methods('listServices', 'listServers', 'get', 'apply', 'applyChanges', 'timeouts', 'setTimeouts'),
   ipset: methods('list', 'get', 'apply'),
   rtnetlink: methods('getLink', 'listLinks', 'listAddresses', 'apply'),
   iptables: IPTABLES,

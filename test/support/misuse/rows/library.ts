@@ -18,7 +18,7 @@ const DETECTORS: readonly LocalDetector[] = [
   { by: 'interface', match: 'cni0' },
 ];
 const KERNEL = {
-  ipvs: methods('listServices', 'listRealServers', 'get', 'apply', 'timeouts', 'setTimeouts'),
+  ipvs: methods('listServices', 'listServers', 'get', 'apply', 'applyChanges', 'timeouts', 'setTimeouts'),
   ipset: methods('list', 'get', 'apply'),
   rtnetlink: methods('getLink', 'listLinks', 'listAddresses', 'apply'),
   iptables: IPTABLES,

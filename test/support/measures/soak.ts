@@ -121,7 +121,7 @@ const FAMILIES: Readonly<Record<string, Open>> = {
   },
 };
 
-/** Watches as well: the events of each round of `change` are read until the client is closed. */
+/** Watches as well: the events of each round of `change` are read before the next one, so that none take memory. */
 async function watched(
   client: { close(): Promise<void> },
   stream: AsyncIterable<unknown>,
@@ -129,8 +129,9 @@ async function watched(
 ): ReturnType<Open> {
   const events = stream[Symbol.asyncIterator]();
   await events.next();
+  let read = 0;
   const reading = (async () => {
-    while (!(await events.next()).done);
+    while (!(await events.next()).done) read++;
   })();
   return {
     async close() {
@@ -138,7 +139,11 @@ async function watched(
       await reading;
       await client.close();
     },
-    round: change,
+    async round() {
+      const done = await change();
+      await settled(() => read);
+      return done;
+    },
   };
 }
 

@@ -220,12 +220,8 @@ Status DecodeStatistics(const Message& message, Statistics* out) {
   AttributeReader attributes = message.Attributes(sizeof(header), &error);
   bool counted = false;
   while (attributes.Next()) {
-    if (attributes.type() == CTA_STATS_GLOBAL_ENTRIES) {
-      out->entries = attributes.BigEndian32();
-      counted = true;
-    } else if (attributes.type() == CTA_STATS_GLOBAL_MAX_ENTRIES) {
-      out->max_entries = attributes.BigEndian32();
-    }
+    counted |= attributes.ReadBigEndian(CTA_STATS_GLOBAL_ENTRIES, &out->entries);
+    attributes.ReadBigEndian(CTA_STATS_GLOBAL_MAX_ENTRIES, &out->max_entries);
   }
   if (!error.ok()) return error.ToStatus();
   return counted ? Status{} : Malformed("statistics without the number of flows");
@@ -239,42 +235,16 @@ Status DecodeCpu(const Message& message, CpuStatistics* out) {
   ReadError error;
   AttributeReader attributes = message.Attributes(sizeof(header), &error);
   while (attributes.Next()) {
-    uint32_t* counter = nullptr;
-    switch (attributes.type()) {
-      case CTA_STATS_FOUND:
-        counter = &cpu.found;
-        break;
-      case CTA_STATS_INVALID:
-        counter = &cpu.invalid;
-        break;
-      case CTA_STATS_INSERT:
-        counter = &cpu.insert;
-        break;
-      case CTA_STATS_INSERT_FAILED:
-        counter = &cpu.insert_failed;
-        break;
-      case CTA_STATS_DROP:
-        counter = &cpu.drop;
-        break;
-      case CTA_STATS_EARLY_DROP:
-        counter = &cpu.early_drop;
-        break;
-      case CTA_STATS_ERROR:
-        counter = &cpu.error;
-        break;
-      case CTA_STATS_SEARCH_RESTART:
-        counter = &cpu.search_restart;
-        break;
-      case CTA_STATS_CLASH_RESOLVE:
-        counter = &cpu.clash_resolve;
-        break;
-      case CTA_STATS_CHAIN_TOOLONG:
-        counter = &cpu.chain_too_long;
-        break;
-      default:
-        break;
-    }
-    if (counter != nullptr) *counter = attributes.BigEndian32();
+    attributes.ReadBigEndian(CTA_STATS_FOUND, &cpu.found);
+    attributes.ReadBigEndian(CTA_STATS_INVALID, &cpu.invalid);
+    attributes.ReadBigEndian(CTA_STATS_INSERT, &cpu.insert);
+    attributes.ReadBigEndian(CTA_STATS_INSERT_FAILED, &cpu.insert_failed);
+    attributes.ReadBigEndian(CTA_STATS_DROP, &cpu.drop);
+    attributes.ReadBigEndian(CTA_STATS_EARLY_DROP, &cpu.early_drop);
+    attributes.ReadBigEndian(CTA_STATS_ERROR, &cpu.error);
+    attributes.ReadBigEndian(CTA_STATS_SEARCH_RESTART, &cpu.search_restart);
+    attributes.ReadBigEndian(CTA_STATS_CLASH_RESOLVE, &cpu.clash_resolve);
+    attributes.ReadBigEndian(CTA_STATS_CHAIN_TOOLONG, &cpu.chain_too_long);
   }
   if (!error.ok()) return error.ToStatus();
   *out = cpu;
@@ -292,37 +262,16 @@ Status DecodeExpectation(const Message& message, Expectation* out) {
   ReadError error;
   AttributeReader attributes = message.Attributes(sizeof(header), &error);
   while (attributes.Next()) {
-    switch (attributes.type()) {
-      case CTA_EXPECT_TUPLE:
-        Read(attributes.Nested(), &tuple);
-        break;
-      case CTA_EXPECT_MASK:
-        Read(attributes.Nested(), &mask);
-        break;
-      case CTA_EXPECT_MASTER:
-        Read(attributes.Nested(), &master);
-        break;
-      case CTA_EXPECT_TIMEOUT:
-        expectation.timeout = attributes.BigEndian32();
-        break;
-      case CTA_EXPECT_ID:
-        expectation.id = attributes.BigEndian32();
-        break;
-      case CTA_EXPECT_HELP_NAME:
-        expectation.helper = attributes.String(kLongestHelper);
-        break;
-      case CTA_EXPECT_ZONE:
-        expectation.zone = attributes.BigEndian16();
-        break;
-      case CTA_EXPECT_FLAGS:
-        expectation.flags = attributes.BigEndian32();
-        break;
-      case CTA_EXPECT_CLASS:
-        expectation.policy = attributes.BigEndian32();
-        break;
-      default:
-        break;
-    }
+    attributes.ReadBigEndian(CTA_EXPECT_TIMEOUT, &expectation.timeout);
+    attributes.ReadBigEndian(CTA_EXPECT_ID, &expectation.id);
+    attributes.ReadBigEndian(CTA_EXPECT_ZONE, &expectation.zone);
+    attributes.ReadBigEndian(CTA_EXPECT_FLAGS, &expectation.flags);
+    attributes.ReadBigEndian(CTA_EXPECT_CLASS, &expectation.policy);
+    const uint16_t type = attributes.type();
+    if (type == CTA_EXPECT_TUPLE) Read(attributes.Nested(), &tuple);
+    if (type == CTA_EXPECT_MASK) Read(attributes.Nested(), &mask);
+    if (type == CTA_EXPECT_MASTER) Read(attributes.Nested(), &master);
+    if (type == CTA_EXPECT_HELP_NAME) expectation.helper = attributes.String(kLongestHelper);
   }
   if (!error.ok()) return error.ToStatus();
   if (!tuple.IsWhole(expectation.family) || !master.IsWhole(expectation.family)) {

@@ -302,20 +302,9 @@ Status DecodeType(const Message& message, TypeSupport* out) {
   bool has_least = false;
   AttributeReader attributes = message.Attributes(sizeof(nfgenmsg), &error);
   while (attributes.Next()) {
-    switch (attributes.type()) {
-      case IPSET_ATTR_TYPENAME:
-        out->name = attributes.String(kLongestName);
-        break;
-      case IPSET_ATTR_REVISION:
-        out->greatest_revision = attributes.U8();
-        break;
-      case IPSET_ATTR_REVISION_MIN:
-        out->least_revision = attributes.U8();
-        has_least = true;
-        break;
-      default:
-        break;
-    }
+    if (attributes.type() == IPSET_ATTR_TYPENAME) out->name = attributes.String(kLongestName);
+    attributes.Read(IPSET_ATTR_REVISION, &out->greatest_revision);
+    has_least |= attributes.Read(IPSET_ATTR_REVISION_MIN, &out->least_revision);
   }
   if (!has_least) out->least_revision = out->greatest_revision;
   return error.ToStatus();
@@ -331,8 +320,8 @@ Status DecodeProtocol(const Message& message, ProtocolVersions* out) {
   ReadError error;
   AttributeReader attributes = message.Attributes(sizeof(nfgenmsg), &error);
   while (attributes.Next()) {
-    if (attributes.type() == IPSET_ATTR_PROTOCOL) out->greatest = attributes.U8();
-    if (attributes.type() == IPSET_ATTR_PROTOCOL_MIN) out->least = attributes.U8();
+    attributes.Read(IPSET_ATTR_PROTOCOL, &out->greatest);
+    attributes.Read(IPSET_ATTR_PROTOCOL_MIN, &out->least);
   }
   if (out->least == 0) out->least = out->greatest;
   return error.ToStatus();

@@ -2,7 +2,6 @@
 #include <linux/ip_vs.h>
 #include <sys/socket.h>
 
-#include <algorithm>
 #include <array>
 
 #include "ipvs/codec.h"
@@ -39,44 +38,24 @@ struct Statistics {
   bool has_64_bits = false;
 };
 
+// The counters in the order of IPVS_STATS_ATTR_CONNS and the following, and of IPVS_STATS_ATTR_CPS for rates.
+constexpr uint64_t Counters::*kCounters[] = {&Counters::connections, &Counters::in_packets,
+                                             &Counters::out_packets, &Counters::in_bytes,
+                                             &Counters::out_bytes};
+static_assert(IPVS_STATS_ATTR_OUTBYTES - IPVS_STATS_ATTR_CONNS == 4);
+static_assert(IPVS_STATS_ATTR_OUTBPS - IPVS_STATS_ATTR_CPS == 4);
+
 void ReadStatistics(AttributeReader attributes, bool has_64_bits, Statistics* out) {
   if (out == nullptr || (out->has_64_bits && !has_64_bits)) return;
   out->has_64_bits = has_64_bits;
-  const auto value = [&attributes] { return attributes.size() == 4 ? attributes.U32() : attributes.U64(); };
   while (attributes.Next()) {
-    switch (attributes.type()) {
-      case IPVS_STATS_ATTR_CONNS:
-        out->counters.connections = value();
-        break;
-      case IPVS_STATS_ATTR_INPKTS:
-        out->counters.in_packets = value();
-        break;
-      case IPVS_STATS_ATTR_OUTPKTS:
-        out->counters.out_packets = value();
-        break;
-      case IPVS_STATS_ATTR_INBYTES:
-        out->counters.in_bytes = value();
-        break;
-      case IPVS_STATS_ATTR_OUTBYTES:
-        out->counters.out_bytes = value();
-        break;
-      case IPVS_STATS_ATTR_CPS:
-        out->rates.connections = value();
-        break;
-      case IPVS_STATS_ATTR_INPPS:
-        out->rates.in_packets = value();
-        break;
-      case IPVS_STATS_ATTR_OUTPPS:
-        out->rates.out_packets = value();
-        break;
-      case IPVS_STATS_ATTR_INBPS:
-        out->rates.in_bytes = value();
-        break;
-      case IPVS_STATS_ATTR_OUTBPS:
-        out->rates.out_bytes = value();
-        break;
-      default:
-        break;
+    const uint16_t type = attributes.type();
+    if (type < IPVS_STATS_ATTR_CONNS || type > IPVS_STATS_ATTR_OUTBPS) continue;
+    const uint64_t value = attributes.size() == 4 ? attributes.U32() : attributes.U64();
+    if (type < IPVS_STATS_ATTR_CPS) {
+      out->counters.*kCounters[type - IPVS_STATS_ATTR_CONNS] = value;
+    } else {
+      out->rates.*kCounters[type - IPVS_STATS_ATTR_CPS] = value;
     }
   }
 }
@@ -199,42 +178,19 @@ void ReadServer(AttributeReader attributes, ServerAttributes* out) {
   }
 }
 
-template <typename Bytes>
-void SetGroup(uint16_t family, const Bytes& bytes, Daemon* out) {
-  out->group_family = family;
-  out->group = {};
-  std::copy(bytes.begin(), bytes.end(), out->group.begin());
-}
-
 void ReadDaemon(AttributeReader attributes, Daemon* out) {
+  std::array<uint8_t, 4> group{};
   while (attributes.Next()) {
-    switch (attributes.type()) {
-      case IPVS_DAEMON_ATTR_STATE:
-        out->state = attributes.U32();
-        break;
-      case IPVS_DAEMON_ATTR_MCAST_IFN:
-        out->interface = attributes.String(kLongestName);
-        break;
-      case IPVS_DAEMON_ATTR_SYNC_ID:
-        out->sync_id = attributes.U32();
-        break;
-      case IPVS_DAEMON_ATTR_SYNC_MAXLEN:
-        out->max_length = attributes.U16();
-        break;
-      case IPVS_DAEMON_ATTR_MCAST_GROUP:
-        SetGroup(AF_INET, attributes.Fixed<std::array<uint8_t, 4>>(), out);
-        break;
-      case IPVS_DAEMON_ATTR_MCAST_GROUP6:
-        SetGroup(AF_INET6, attributes.Fixed<AddressBytes>(), out);
-        break;
-      case IPVS_DAEMON_ATTR_MCAST_PORT:
-        out->port = attributes.U16();
-        break;
-      case IPVS_DAEMON_ATTR_MCAST_TTL:
-        out->ttl = attributes.U8();
-        break;
-      default:
-        break;
+    attributes.Read(IPVS_DAEMON_ATTR_STATE, &out->state);
+    attributes.Read(IPVS_DAEMON_ATTR_SYNC_ID, &out->sync_id);
+    attributes.Read(IPVS_DAEMON_ATTR_SYNC_MAXLEN, &out->max_length);
+    attributes.Read(IPVS_DAEMON_ATTR_MCAST_PORT, &out->port);
+    attributes.Read(IPVS_DAEMON_ATTR_MCAST_TTL, &out->ttl);
+    if (attributes.type() == IPVS_DAEMON_ATTR_MCAST_IFN) out->interface = attributes.String(kLongestName);
+    if (attributes.Read(IPVS_DAEMON_ATTR_MCAST_GROUP6, &out->group)) out->group_family = AF_INET6;
+    if (attributes.Read(IPVS_DAEMON_ATTR_MCAST_GROUP, &group)) {
+      out->group_family = AF_INET;
+      out->group = {group[0], group[1], group[2], group[3]};
     }
   }
 }
@@ -350,16 +306,8 @@ Status DecodeInfo(const Message& message, Info* out) {
   ReadError error;
   AttributeReader attributes = FirstLevel(message, &error);
   while (attributes.Next()) {
-    switch (attributes.type()) {
-      case IPVS_INFO_ATTR_VERSION:
-        out->version = attributes.U32();
-        break;
-      case IPVS_INFO_ATTR_CONN_TAB_SIZE:
-        out->connection_table_size = attributes.U32();
-        break;
-      default:
-        break;
-    }
+    attributes.Read(IPVS_INFO_ATTR_VERSION, &out->version);
+    attributes.Read(IPVS_INFO_ATTR_CONN_TAB_SIZE, &out->connection_table_size);
   }
   return error.ToStatus();
 }
@@ -368,19 +316,9 @@ Status DecodeTimeouts(const Message& message, Timeouts* out) {
   ReadError error;
   AttributeReader attributes = FirstLevel(message, &error);
   while (attributes.Next()) {
-    switch (attributes.type()) {
-      case IPVS_CMD_ATTR_TIMEOUT_TCP:
-        out->tcp = attributes.U32();
-        break;
-      case IPVS_CMD_ATTR_TIMEOUT_TCP_FIN:
-        out->tcp_fin = attributes.U32();
-        break;
-      case IPVS_CMD_ATTR_TIMEOUT_UDP:
-        out->udp = attributes.U32();
-        break;
-      default:
-        break;
-    }
+    attributes.Read(IPVS_CMD_ATTR_TIMEOUT_TCP, &out->tcp);
+    attributes.Read(IPVS_CMD_ATTR_TIMEOUT_TCP_FIN, &out->tcp_fin);
+    attributes.Read(IPVS_CMD_ATTR_TIMEOUT_UDP, &out->udp);
   }
   return error.ToStatus();
 }

@@ -62,6 +62,16 @@ class AttributeReader {
     CopyStart(&value, sizeof(value));
     return value;
   }
+  // Reads the payload, a number or an array of bytes, if the attribute has this type; whether it has.
+  template <typename T>
+  bool Read(uint16_t type, T* out) {
+    if (type_ != type) return false;
+    *out = Fixed<T>();
+    return true;
+  }
+  // The same of a number in network order.
+  bool ReadBigEndian(uint16_t type, uint16_t* out);
+  bool ReadBigEndian(uint16_t type, uint32_t* out);
   // The attributes inside this one.
   AttributeReader Nested() const { return AttributeReader(payload_, size_, error_); }
 

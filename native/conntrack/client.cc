@@ -24,9 +24,6 @@ using netlink::Message;
 using netlink::MessageBuilder;
 using netlink::Status;
 
-// The largest part of a dump that the kernel makes.
-constexpr size_t kDatagram = size_t{32} * 1024;
-
 // No such flow, or another one with the same tuple.
 bool IsGone(const Failure& failure) {
   return failure.status.is_errno(ENOENT);
@@ -82,17 +79,11 @@ class Client::Listing {
 
 Status Client::Open(const netlink::SharedNamespace& network_namespace, std::chrono::milliseconds timeout) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  netlink::SocketOptions options;
-  options.network_namespace = network_namespace;
-  options.protocol = NETLINK_NETFILTER;
-  options.timeout = timeout;
-  Status status = netlink::OpenSockets(options, {{&socket_, kDatagram}});
+  Status status = netlink::OpenSockets({network_namespace, NETLINK_NETFILTER, timeout},
+                                       {{&socket_, netlink::kLargestPart}});
   if (!status.ok()) return status;
   network_namespace_ = network_namespace;
-  std::vector<uint8_t> request;
-  MessageBuilder builder(&request);
-  if (!EncodeGetStatistics(&builder)) return Status::Errno(EMSGSIZE);
-  return netlink::Query(&socket_, &request, [](const Message&) { return Status{}; });
+  return netlink::Query(&socket_, EncodeGetStatistics, [](const Message&) { return Status{}; });
 }
 
 Status Client::List(const std::vector<Filter>& filters, const ListOptions& options, std::vector<Flow>* out) {
@@ -172,35 +163,23 @@ std::vector<Failure> Client::Apply(std::vector<Operation> operations) {
 
 Status Client::Flush() {
   const std::lock_guard<std::mutex> lock(mutex_);
-  std::vector<uint8_t> request;
-  MessageBuilder builder(&request);
-  if (!EncodeFlush(&builder)) return Status::Errno(EMSGSIZE);
-  return netlink::Command(&socket_, &request);
+  return netlink::Command(&socket_, EncodeFlush);
 }
 
 Status Client::ReadStatistics(Statistics* out) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  std::vector<uint8_t> request;
-  MessageBuilder builder(&request);
-  if (!EncodeGetStatistics(&builder)) return Status::Errno(EMSGSIZE);
-  Status status =
-      netlink::Query(&socket_, &request, [&](const Message& reply) { return DecodeStatistics(reply, out); });
+  Status status = netlink::Query(&socket_, EncodeGetStatistics,
+                                 [&](const Message& reply) { return DecodeStatistics(reply, out); });
   if (!status.ok()) return status;
-  request.clear();
-  MessageBuilder list(&request);
-  if (!EncodeListCpus(&list)) return Status::Errno(EMSGSIZE);
   const auto restart = [&] { out->cpus.clear(); };
-  return netlink::Dump(&socket_, &request, restart,
+  return netlink::Dump(&socket_, EncodeListCpus, restart,
                        [&](const Message& reply) { return DecodeCpu(reply, &out->cpus.emplace_back()); });
 }
 
 Status Client::ListExpectations(std::vector<Expectation>* out) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  std::vector<uint8_t> request;
-  MessageBuilder builder(&request);
-  if (!EncodeListExpectations(&builder, AF_UNSPEC)) return Status::Errno(EMSGSIZE);
   const auto restart = [&] { out->clear(); };
-  return netlink::Dump(&socket_, &request, restart,
+  return netlink::Dump(&socket_, EncodeListExpectations, restart,
                        [&](const Message& reply) { return DecodeExpectation(reply, &out->emplace_back()); });
 }
 
@@ -217,21 +196,18 @@ Status Client::ReadCapabilities(Capabilities* out) {
   status = Query(nothing, false, &found);
   if (!status.ok() && !status.is_errno(ENOENT) && !status.is_errno(EOPNOTSUPP)) return status;
   out->zones = !status.is_errno(EOPNOTSUPP);
-  std::vector<uint8_t> request;
-  MessageBuilder builder(&request);
-  if (!EncodeDeleteNothing(&builder)) return Status::Errno(EMSGSIZE);
-  status = netlink::Command(&socket_, &request);
+  status = netlink::Command(&socket_, EncodeDeleteNothing);
   out->delete_by_filter = status.ok();
   return status.is_errno(ENOENT) ? Status{} : status;
 }
 
 Status Client::ListInto(const Filter& filter, const ListOptions& options, Listing* listing) {
-  std::vector<uint8_t> request;
-  MessageBuilder builder(&request);
-  if (!EncodeList(&builder, filter, options.table, options.zero_counters)) return Status::Errno(EMSGSIZE);
+  const auto encode = [&](MessageBuilder* builder) {
+    return EncodeList(builder, filter, options.table, options.zero_counters);
+  };
   // The next attempt finds the same flows again.
   const auto restart = [] {};
-  return netlink::Dump(&socket_, &request, restart, [&](const Message& reply) {
+  return netlink::Dump(&socket_, encode, restart, [&](const Message& reply) {
     Flow flow;
     Status status = DecodeFlow(reply, &flow);
     if (status.ok()) listing->Add(flow);
@@ -241,11 +217,9 @@ Status Client::ListInto(const Filter& filter, const ListOptions& options, Listin
 
 // The kernel does not compare the id.
 Status Client::Query(const Flow& name, bool zero_counters, Flow* out) {
-  std::vector<uint8_t> request;
-  MessageBuilder builder(&request);
-  if (!EncodeGet(&builder, name, zero_counters)) return Status::Errno(EMSGSIZE);
+  const auto encode = [&](MessageBuilder* builder) { return EncodeGet(builder, name, zero_counters); };
   bool found = false;
-  Status status = netlink::Query(&socket_, &request, [&](const Message& reply) {
+  Status status = netlink::Query(&socket_, encode, [&](const Message& reply) {
     found = true;
     return DecodeFlow(reply, out);
   });

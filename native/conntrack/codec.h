@@ -46,7 +46,7 @@ namespace knp::conntrack {
 [[nodiscard]] bool EncodeListCpus(netlink::MessageBuilder* builder);
 
 // IPCTNL_MSG_EXP_GET with NLM_F_DUMP.
-[[nodiscard]] bool EncodeListExpectations(netlink::MessageBuilder* builder, uint16_t family);
+[[nodiscard]] bool EncodeListExpectations(netlink::MessageBuilder* builder);
 
 // IPCTNL_MSG_CT_NEW, in a dump or a notification; also a request by tuple, which has fewer attributes.
 netlink::Status DecodeFlow(const netlink::Message& message, Flow* out);

@@ -221,8 +221,8 @@ bool EncodeListCpus(MessageBuilder* builder) {
   return builder->End();
 }
 
-bool EncodeListExpectations(MessageBuilder* builder, uint16_t family) {
-  Begin(builder, NFNL_SUBSYS_CTNETLINK_EXP, IPCTNL_MSG_EXP_GET, NLM_F_DUMP, family);
+bool EncodeListExpectations(MessageBuilder* builder) {
+  Begin(builder, NFNL_SUBSYS_CTNETLINK_EXP, IPCTNL_MSG_EXP_GET, NLM_F_DUMP, AF_UNSPEC);
   return builder->End();
 }
 

@@ -3,9 +3,6 @@
 #include <linux/genetlink.h>
 #include <linux/netlink.h>
 
-#include <cerrno>
-#include <vector>
-
 #include "netlink/exchange.h"
 #include "netlink/message_builder.h"
 
@@ -15,14 +12,14 @@ using netlink::FailureKind;
 using netlink::Status;
 
 Status LookUpFamily(netlink::Socket* socket, std::string_view name, uint16_t* id) {
-  std::vector<uint8_t> request;
-  netlink::MessageBuilder builder(&request);
-  builder.Begin(GENL_ID_CTRL, NLM_F_REQUEST | NLM_F_ACK, 0);
-  builder.PutHeader(genlmsghdr{CTRL_CMD_GETFAMILY, 1, 0});
-  builder.PutString(CTRL_ATTR_FAMILY_NAME, name);
-  if (!builder.End()) return Status::Errno(EMSGSIZE);
+  const auto encode = [&](netlink::MessageBuilder* builder) {
+    builder->Begin(GENL_ID_CTRL, NLM_F_REQUEST | NLM_F_ACK, 0);
+    builder->PutHeader(genlmsghdr{CTRL_CMD_GETFAMILY, 1, 0});
+    builder->PutString(CTRL_ATTR_FAMILY_NAME, name);
+    return builder->End();
+  };
   uint16_t found = 0;
-  Status status = netlink::Query(socket, &request,
+  Status status = netlink::Query(socket, encode,
                                  [&](const netlink::Message& reply) { return DecodeFamily(reply, &found); });
   if (status.ok() && found == 0) return Status::Of(FailureKind::kMalformedReply, "no family id in the reply");
   if (status.ok()) *id = found;
@@ -36,7 +33,7 @@ Status DecodeFamily(const netlink::Message& message, uint16_t* id) {
   netlink::ReadError error;
   netlink::AttributeReader attributes = message.Attributes(sizeof(header), &error);
   while (attributes.Next()) {
-    if (attributes.type() == CTRL_ATTR_FAMILY_ID) *id = attributes.U16();
+    attributes.Read(CTRL_ATTR_FAMILY_ID, id);
   }
   return error.ToStatus();
 }

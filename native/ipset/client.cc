@@ -20,37 +20,21 @@ using netlink::Message;
 using netlink::MessageBuilder;
 using netlink::Status;
 
-namespace {
-
-// The largest part of a dump that the kernel makes.
-constexpr size_t kDatagram = 32768;
-
-}  // namespace
-
 Status Client::Open(const netlink::SharedNamespace& network_namespace, std::chrono::milliseconds timeout) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  netlink::SocketOptions options;
-  options.network_namespace = network_namespace;
-  options.protocol = NETLINK_NETFILTER;
-  options.timeout = timeout;
-  Status status = netlink::OpenSockets(options, {{&socket_, kDatagram}});
+  Status status = netlink::OpenSockets({network_namespace, NETLINK_NETFILTER, timeout},
+                                       {{&socket_, netlink::kLargestPart}});
   if (status.ok()) network_namespace_ = network_namespace;
   return status;
 }
 
 Status Client::List(std::vector<SetState>* out) {
-  std::vector<uint8_t> request;
-  MessageBuilder builder(&request);
-  if (!EncodeListHeaders(&builder)) return Status::Errno(EMSGSIZE);
-  return Dump(&request, out);
+  return Dump(EncodeListHeaders, out);
 }
 
 Status Client::Get(const std::string& name, SetState* out) {
-  std::vector<uint8_t> request;
-  MessageBuilder builder(&request);
-  if (!EncodeListSet(&builder, name)) return Status::Errno(EMSGSIZE);
   std::vector<SetState> sets;
-  Status status = Dump(&request, &sets);
+  Status status = Dump([&](MessageBuilder* builder) { return EncodeListSet(builder, name); }, &sets);
   if (!status.ok()) return status;
   if (sets.size() != 1)
     return Status::Of(FailureKind::kMalformedReply, "not one set in the listing of one set");
@@ -58,26 +42,24 @@ Status Client::Get(const std::string& name, SetState* out) {
   return {};
 }
 
-Status Client::Dump(std::vector<uint8_t>* request, std::vector<SetState>* out) {
+Status Client::Dump(const netlink::Encode& encode, std::vector<SetState>* out) {
   const std::lock_guard<std::mutex> lock(mutex_);
   return netlink::Dump(
-      &socket_, request, [out] { out->clear(); },
+      &socket_, encode, [out] { out->clear(); },
       [out](const Message& reply) { return DecodeListPart(reply, out); });
 }
 
-Status Client::Query(std::vector<uint8_t>* request, const netlink::ReplyHandler& on_reply) {
+Status Client::Query(const netlink::Encode& encode, const netlink::ReplyHandler& on_reply) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  return netlink::Query(&socket_, request, on_reply);
+  return netlink::Query(&socket_, encode, on_reply);
 }
 
 Status Client::Types(const std::vector<std::string>& names, std::vector<TypeSupport>* out) {
   for (const std::string& name : names) {
-    std::vector<uint8_t> request;
-    MessageBuilder builder(&request);
     // Types without addresses accept every family (find_set_type).
-    if (!EncodeType(&builder, name, AF_INET)) return Status::Errno(EMSGSIZE);
+    const auto encode = [&](MessageBuilder* builder) { return EncodeType(builder, name, AF_INET); };
     TypeSupport type;
-    Status status = Query(&request, [&type](const Message& reply) { return DecodeType(reply, &type); });
+    Status status = Query(encode, [&type](const Message& reply) { return DecodeType(reply, &type); });
     if (status.is_errno(IPSET_ERR_FIND_TYPE)) continue;
     if (!status.ok()) return status;
     out->push_back(std::move(type));
@@ -86,10 +68,7 @@ Status Client::Types(const std::vector<std::string>& names, std::vector<TypeSupp
 }
 
 Status Client::Protocol(ProtocolVersions* out) {
-  std::vector<uint8_t> request;
-  MessageBuilder builder(&request);
-  if (!EncodeProtocol(&builder)) return Status::Errno(EMSGSIZE);
-  return Query(&request, [out](const Message& reply) { return DecodeProtocol(reply, out); });
+  return Query(EncodeProtocol, [out](const Message& reply) { return DecodeProtocol(reply, out); });
 }
 
 std::vector<Failure> Client::Apply(const std::vector<Operation>& operations) {

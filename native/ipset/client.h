@@ -51,8 +51,8 @@ class Client {
   using Work = std::function<bool(Session*)>;
   netlink::Status WithSession(const Work& work);
   netlink::Status RunInside(const std::function<void()>& work);
-  netlink::Status Query(std::vector<uint8_t>* request, const netlink::ReplyHandler& on_reply);
-  netlink::Status Dump(std::vector<uint8_t>* request, std::vector<SetState>* out);
+  netlink::Status Query(const netlink::Encode& encode, const netlink::ReplyHandler& on_reply);
+  netlink::Status Dump(const netlink::Encode& encode, std::vector<SetState>* out);
 
   std::mutex mutex_;
   netlink::SharedNamespace network_namespace_ = std::make_shared<const netlink::NetworkNamespace>();

@@ -27,7 +27,6 @@ using netlink::Message;
 using netlink::MessageBuilder;
 using netlink::Status;
 
-constexpr size_t kServiceDatagram = size_t{32} * 1024;
 constexpr size_t kSmallDatagram = size_t{8} * 1024;
 
 // A verb is the number of a command, and is from outside: others must be refused.
@@ -91,12 +90,9 @@ Name NameOf(const RealServerState& state) {
 Status Client::Open(const netlink::SharedNamespace& network_namespace, std::chrono::milliseconds timeout) {
   const std::lock_guard<std::mutex> lock(mutex_);
   namespace_ = network_namespace;
-  netlink::SocketOptions options;
-  options.network_namespace = network_namespace;
-  options.protocol = NETLINK_GENERIC;
-  options.timeout = timeout;
   Status status = netlink::OpenSockets(
-      options, {{&commands_, kSmallDatagram}, {&services_, kServiceDatagram}, {&servers_, kSmallDatagram}});
+      {network_namespace, NETLINK_GENERIC, timeout},
+      {{&commands_, kSmallDatagram}, {&services_, netlink::kLargestPart}, {&servers_, kSmallDatagram}});
   if (!status.ok()) return status;
   return LookUpFamily();
 }
@@ -205,11 +201,12 @@ Status Client::Get(const ServiceId& id, ServiceState* out) {
   const std::lock_guard<std::mutex> lock(mutex_);
   bool found = false;
   Status status = RetryAfterReload([&] {
-    return Ask([&](MessageBuilder* builder) { return EncodeGetService(builder, family_id_, id); },
-               [&](const Message& reply) {
-                 found = true;
-                 return DecodeService(reply, out);
-               });
+    return netlink::Query(
+        &commands_, [&](MessageBuilder* builder) { return EncodeGetService(builder, family_id_, id); },
+        [&](const Message& reply) {
+          found = true;
+          return DecodeService(reply, out);
+        });
   });
   if (!status.ok()) return status;
   if (!found) return Status::Of(netlink::FailureKind::kMalformedReply, "no virtual service in the reply");
@@ -219,27 +216,27 @@ Status Client::Get(const ServiceId& id, ServiceState* out) {
 Status Client::GetInfo(Info* out) {
   const std::lock_guard<std::mutex> lock(mutex_);
   return RetryAfterReload([&] {
-    return Ask([&](MessageBuilder* builder) { return EncodeGetInfo(builder, family_id_); },
-               [&](const Message& reply) { return DecodeInfo(reply, out); });
+    return netlink::Query(
+        &commands_, [&](MessageBuilder* builder) { return EncodeGetInfo(builder, family_id_); },
+        [&](const Message& reply) { return DecodeInfo(reply, out); });
   });
 }
 
 Status Client::GetTimeouts(Timeouts* out) {
   const std::lock_guard<std::mutex> lock(mutex_);
   return RetryAfterReload([&] {
-    return Ask([&](MessageBuilder* builder) { return EncodeGetTimeouts(builder, family_id_); },
-               [&](const Message& reply) { return DecodeTimeouts(reply, out); });
+    return netlink::Query(
+        &commands_, [&](MessageBuilder* builder) { return EncodeGetTimeouts(builder, family_id_); },
+        [&](const Message& reply) { return DecodeTimeouts(reply, out); });
   });
 }
 
 Status Client::ListDaemons(std::vector<Daemon>* out) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  return RetryAfterReload([&]() -> Status {
-    std::vector<uint8_t> request;
-    MessageBuilder builder(&request);
-    if (!EncodeListDaemons(&builder, family_id_)) return Status::Errno(EMSGSIZE);
+  return RetryAfterReload([&] {
     return netlink::Dump(
-        &commands_, &request, [&] { out->clear(); },
+        &commands_, [&](MessageBuilder* builder) { return EncodeListDaemons(builder, family_id_); },
+        [&] { out->clear(); },
         [&](const Message& reply) { return DecodeDaemon(reply, &out->emplace_back()); });
   });
 }
@@ -261,24 +258,15 @@ void Client::EndConnections(uint32_t listing) {
   connections_.erase(listing);
 }
 
-Status Client::Ask(const Encode& encode, const Handler& on_reply) {
-  std::vector<uint8_t> request;
-  MessageBuilder builder(&request);
-  if (!encode(&builder)) return Status::Errno(EMSGSIZE);
-  return netlink::Query(&commands_, &request, on_reply);
-}
-
 template <typename Decoded, typename Add>
 Status Client::DumpServices(const Restart& restart, const Add& add) {
-  std::vector<uint8_t> request;
-  MessageBuilder builder(&request);
-  if (!EncodeListServices(&builder, family_id_)) return Status::Errno(EMSGSIZE);
+  const auto encode = [&](MessageBuilder* builder) { return EncodeListServices(builder, family_id_); };
   Names seen;
   const auto begin = [&] {
     restart();
     seen.clear();
   };
-  return netlink::Dump(&services_, &request, begin, [&](const Message& reply) {
+  return netlink::Dump(&services_, encode, begin, [&](const Message& reply) {
     Decoded service;
     Status status = DecodeService(reply, &service);
     if (status.ok() && seen.insert(NameOf(service)).second) add(std::move(service));
@@ -288,15 +276,13 @@ Status Client::DumpServices(const Restart& restart, const Add& add) {
 
 template <typename Decoded, typename Add>
 Status Client::DumpServers(const ServiceId& id, const Restart& restart, const Add& add) {
-  std::vector<uint8_t> request;
-  MessageBuilder builder(&request);
-  if (!EncodeListServers(&builder, family_id_, id)) return Status::Errno(EMSGSIZE);
+  const auto encode = [&](MessageBuilder* builder) { return EncodeListServers(builder, family_id_, id); };
   Names seen;
   const auto begin = [&] {
     restart();
     seen.clear();
   };
-  return netlink::Dump(&servers_, &request, begin, [&](const Message& reply) {
+  return netlink::Dump(&servers_, encode, begin, [&](const Message& reply) {
     Decoded server;
     Status status = DecodeServer(reply, id.family, &server);
     if (status.ok() && seen.insert(NameOf(server)).second) add(server);

@@ -59,14 +59,11 @@ class Client {
   void EndConnections(uint32_t listing);
 
  private:
-  using Encode = std::function<bool(netlink::MessageBuilder*)>;
-  using Handler = std::function<netlink::Status(const netlink::Message&)>;
   using Restart = std::function<void()>;
 
   netlink::Status LookUpFamily();
   std::vector<netlink::Failure> Send(const OperationRecords& operations);
   void Explain(const OperationRecords& operations, std::vector<netlink::Failure>* failures) const;
-  netlink::Status Ask(const Encode& encode, const Handler& on_reply);
   // Each dump calls `restart` before it begins, which may be several times, and `add` for each object.
   template <typename Decoded, typename Add>
   netlink::Status DumpServices(const Restart& restart, const Add& add);

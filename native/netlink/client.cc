@@ -9,21 +9,9 @@
 #include "netlink/message_builder.h"
 
 namespace knp::netlink {
-namespace {
-
-// The largest part of a dump that the kernel makes.
-constexpr size_t kDatagram = size_t{32} * 1024;
-
-}  // namespace
-
 Status Client::Open(const SharedNamespace& network_namespace, std::chrono::milliseconds timeout) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  SocketOptions options;
-  options.network_namespace = network_namespace;
-  options.protocol = protocol_;
-  options.strict_checking = strict_checking_;
-  options.timeout = timeout;
-  return OpenSockets(options, {{&socket_, kDatagram}});
+  return OpenSockets({network_namespace, protocol_, timeout, strict_checking_}, {{&socket_, kLargestPart}});
 }
 
 std::vector<Failure> Client::Send(const std::vector<uint8_t>& messages) {
@@ -47,20 +35,21 @@ Status Client::Query(const std::vector<uint8_t>& message, std::vector<uint8_t>* 
   MessageReader reader(message.data(), message.size());
   Message only;
   if (!reader.Next(&only)) return Status::Errno(EINVAL, "malformed message");
-  std::vector<uint8_t> request;
-  // With NLM_F_ACK, a listing that the kernel takes for something else has an end, too.
-  MessageBuilder(&request).Copy(only, static_cast<uint16_t>(only.flags | NLM_F_REQUEST | NLM_F_ACK));
-  Status status = Ask(&request, out);
-  return status.is_errno(EBUSY) && socket_.Reopen().ok() ? Ask(&request, out) : status;
-}
-
-Status Client::Ask(std::vector<uint8_t>* request, std::vector<uint8_t>* out) {
-  return Dump(
-      &socket_, request, [&] { out->clear(); },
-      [&](const Message& reply) {
-        AppendMessage(reply, out);
-        return Status{};
-      });
+  const auto encode = [&](MessageBuilder* builder) {
+    // With NLM_F_ACK, a listing that the kernel takes for something else has an end, too.
+    builder->Copy(only, static_cast<uint16_t>(only.flags | NLM_F_REQUEST | NLM_F_ACK));
+    return true;
+  };
+  const auto ask = [&] {
+    return Dump(
+        &socket_, encode, [&] { out->clear(); },
+        [&](const Message& reply) {
+          AppendMessage(reply, out);
+          return Status{};
+        });
+  };
+  Status status = ask();
+  return status.is_errno(EBUSY) && socket_.Reopen().ok() ? ask() : status;
 }
 
 Status MessageWatch::Open(const SharedNamespace& network_namespace, std::chrono::milliseconds /*timeout*/) {

@@ -37,8 +37,6 @@ class Client {
   Status Query(const std::vector<uint8_t>& message, std::vector<uint8_t>* out);
 
  private:
-  Status Ask(std::vector<uint8_t>* request, std::vector<uint8_t>* out);
-
   std::mutex mutex_;
   int protocol_ = 0;
   bool strict_checking_ = true;

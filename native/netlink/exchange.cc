@@ -3,8 +3,7 @@
 #include <linux/netlink.h>
 
 #include <cerrno>
-
-#include "netlink/message_builder.h"
+#include <vector>
 
 namespace knp::netlink {
 namespace {
@@ -73,24 +72,30 @@ Status SendAndReceive(Socket* socket, std::vector<uint8_t>* request, const Reply
 
 }  // namespace
 
-Status Command(Socket* socket, std::vector<uint8_t>* request) {
+Status Command(Socket* socket, const Encode& encode) {
+  std::vector<uint8_t> request;
+  MessageBuilder builder(&request);
+  if (!encode(&builder)) return Status::Errno(EMSGSIZE);
   Progress progress;
   return SendAndReceive(
-      socket, request, [](const Message&) { return Status{}; }, &progress);
+      socket, &request, [](const Message&) { return Status{}; }, &progress);
 }
 
-Status Query(Socket* socket, std::vector<uint8_t>* request, const ReplyHandler& on_reply) {
+Status Query(Socket* socket, const Encode& encode, const ReplyHandler& on_reply) {
   return Dump(
-      socket, request, [] {}, on_reply);
+      socket, encode, [] {}, on_reply);
 }
 
-Status Dump(Socket* socket, std::vector<uint8_t>* request, const std::function<void()>& restart,
+Status Dump(Socket* socket, const Encode& encode, const std::function<void()>& restart,
             const ReplyHandler& on_reply) {
+  std::vector<uint8_t> request;
+  MessageBuilder builder(&request);
+  if (!encode(&builder)) return Status::Errno(EMSGSIZE);
   Progress progress;
   for (int attempt = 0; attempt < kReadAttempts;) {
     restart();
     progress = {};
-    Status status = SendAndReceive(socket, request, on_reply, &progress);
+    Status status = SendAndReceive(socket, &request, on_reply, &progress);
     if (!progress.lost && (!status.ok() || !progress.interrupted)) return status;
     // The buffer has a bound, so that it cannot grow for ever.
     if (!progress.truncated) attempt++;

@@ -31,9 +31,15 @@ class Deadline {
   std::optional<Clock::time_point> end_;
 };
 
+// The largest part of a dump that the kernel makes, in bytes.
+constexpr size_t kLargestPart = size_t{32} * 1024;
+
 struct SocketOptions {
   SharedNamespace network_namespace;
   int protocol = 0;  // NETLINK_GENERIC, NETLINK_ROUTE
+  std::chrono::milliseconds timeout{5000};
+  // NETLINK_GET_STRICT_CHK: rtnetlink's dumps apply the filters in their requests (4.20).
+  bool strict_checking = false;
   // Bytes offered to recvmsg(2). The kernel makes the parts of a dump as large as the largest buffer it has
   // ever seen on the socket, up to 32 KiB, and allocates that much for each: small for many short dumps,
   // large for few long ones. Never less than 8192, the longest part that is sent to a small buffer
@@ -42,11 +48,8 @@ struct SocketOptions {
   // Bytes of queued replies (SO_RCVBUFFORCE) and of one send (SO_SNDBUFFORCE), as far as the kernel grants
   // them.
   int buffer_size = 1 << 20;
-  // NETLINK_GET_STRICT_CHK: rtnetlink's dumps apply the filters in their requests (4.20).
-  bool strict_checking = false;
   // Bytes up to which the buffer grows for a longer datagram. A link may be described by more than 32 KiB.
   size_t longest_datagram = size_t{16} << 20;
-  std::chrono::milliseconds timeout{5000};
 };
 
 class Socket {

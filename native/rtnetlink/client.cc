@@ -22,9 +22,6 @@ using netlink::Message;
 using netlink::MessageBuilder;
 using netlink::Status;
 
-// The largest part of a dump that the kernel makes.
-constexpr size_t kDatagram = size_t{32} * 1024;
-
 // Network namespaces that a batch has open before it sends. A message may add a few.
 constexpr size_t kMostNamespaces = 8;
 
@@ -43,12 +40,8 @@ Status WithName(Status status, const std::string& link) {
 
 Status Client::Open(const netlink::SharedNamespace& network_namespace, std::chrono::milliseconds timeout) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  netlink::SocketOptions options;
-  options.network_namespace = network_namespace;
-  options.protocol = NETLINK_ROUTE;
-  options.strict_checking = true;
-  options.timeout = timeout;
-  return netlink::OpenSockets(options, {{&socket_, kDatagram}});
+  return netlink::OpenSockets({network_namespace, NETLINK_ROUTE, timeout, true},
+                              {{&socket_, netlink::kLargestPart}});
 }
 
 Status Client::Read(Encoded message, std::vector<uint8_t>* out) {
@@ -59,11 +52,9 @@ Status Client::Read(Encoded message, std::vector<uint8_t>* out) {
     if (!status.ok()) return WithName(std::move(status), reference.name);
     Replace(&message.payload, reference.offset, link.index);
   }
-  std::vector<uint8_t> request;
-  MessageBuilder builder(&request);
-  if (!EncodeMessage(&builder, message)) return Status::Errno(EMSGSIZE);
   return netlink::Dump(
-      &socket_, &request, [&] { out->clear(); },
+      &socket_, [&](MessageBuilder* builder) { return EncodeMessage(builder, message); },
+      [&] { out->clear(); },
       [&](const Message& reply) -> Status {
         netlink::AppendMessage(reply, out);
         return {};
@@ -157,11 +148,9 @@ void Client::ApplyMessage(uint32_t index, Encoded* message, Batch* batch, Names*
 }
 
 Status Client::FindLink(const std::string& name, Link* out) {
-  std::vector<uint8_t> request;
-  MessageBuilder builder(&request);
-  if (!EncodeGetLink(&builder, name)) return Status::Errno(EMSGSIZE);
+  const auto encode = [&](MessageBuilder* builder) { return EncodeGetLink(builder, name); };
   bool found = false;
-  Status status = netlink::Query(&socket_, &request, [&](const Message& reply) {
+  Status status = netlink::Query(&socket_, encode, [&](const Message& reply) {
     found = true;
     return DecodeLink(reply, out);
   });

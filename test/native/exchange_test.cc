@@ -9,6 +9,7 @@
 
 namespace {
 
+using knp::netlink::Encode;
 using knp::netlink::FailureKind;
 using knp::netlink::Message;
 using knp::netlink::Status;
@@ -28,9 +29,9 @@ TEST(AQuerySkipsLateRepliesAndReturnsTheKernelsError) {
             Built(NLMSG_NOOP, 0, sequence), Built(kReply, 0, sequence),
             Acknowledged(NLMSG_ERROR, 0, sequence, -ENOENT)};
   });
-  std::vector<uint8_t> request = Request(NLM_F_ACK);
+  const Encode request = Request(NLM_F_ACK);
   int replies = 0;
-  CHECK(Query(&kernel.socket, &request, [&](const Message&) {
+  CHECK(Query(&kernel.socket, request, [&](const Message&) {
           return CountReplies(&replies);
         }).is_errno(ENOENT));
   CHECK_EQUAL(replies, 1);
@@ -38,8 +39,8 @@ TEST(AQuerySkipsLateRepliesAndReturnsTheKernelsError) {
 
 TEST(AQueryWithoutAnswerTimesOut) {
   FakeKernel kernel([](const std::vector<Message>&) { return std::vector<std::vector<uint8_t>>(); });
-  std::vector<uint8_t> request = Request(NLM_F_ACK);
-  const Status status = Query(&kernel.socket, &request, [](const Message&) { return Status{}; });
+  const Encode request = Request(NLM_F_ACK);
+  const Status status = Query(&kernel.socket, request, [](const Message&) { return Status{}; });
   CHECK(status.kind == FailureKind::kTimeout);
 }
 
@@ -48,8 +49,8 @@ TEST(AQueryAnsweredWithNonsenseIsMalformed) {
        {std::vector<uint8_t>{1}, std::vector<uint8_t>(15, 0xff), std::vector<uint8_t>(40, 0)}) {
     FakeKernel kernel(
         [&](const std::vector<Message>&) { return std::vector<std::vector<uint8_t>>{nonsense}; });
-    std::vector<uint8_t> request = Request(NLM_F_ACK);
-    const Status status = Query(&kernel.socket, &request, [](const Message&) { return Status{}; });
+    const Encode request = Request(NLM_F_ACK);
+    const Status status = Query(&kernel.socket, request, [](const Message&) { return Status{}; });
     CHECK(status.kind == FailureKind::kMalformedReply);
   }
 }
@@ -78,10 +79,10 @@ TEST(AReplyLongerThanTheBufferIsReadInALargerOne) {
       return {OfSize(100, NLM_F_MULTI, sequence), OfSize(60000, NLM_F_MULTI, sequence),
               OfSize(130000, NLM_F_MULTI, sequence), Acknowledged(NLMSG_DONE, NLM_F_MULTI, sequence, 0)};
     });
-    std::vector<uint8_t> request = Request(flags);
+    const Encode request = Request(flags);
     std::vector<size_t> sizes;
     const auto restart = [&] { sizes.clear(); };
-    const Status status = Dump(&kernel.socket, &request, restart, [&](const Message& message) {
+    const Status status = Dump(&kernel.socket, request, restart, [&](const Message& message) {
       sizes.push_back(message.size);
       return Status{};
     });
@@ -89,7 +90,7 @@ TEST(AReplyLongerThanTheBufferIsReadInALargerOne) {
     CHECK(sizes == (std::vector<size_t>{100, 60000, 130000}));
     CHECK_EQUAL(attempts, 3);
     // The buffer stays: the next request is sent once.
-    CHECK(Dump(&kernel.socket, &request, restart, [](const Message&) { return Status{}; }).ok());
+    CHECK(Dump(&kernel.socket, request, restart, [](const Message&) { return Status{}; }).ok());
     CHECK_EQUAL(attempts, 4);
   }
 }
@@ -103,9 +104,9 @@ TEST(ABufferThatGrowsIsNoFailedAttempt) {
     if (attempts % 2 == 0) return {Acknowledged(NLMSG_DONE, NLM_F_DUMP_INTR, sequence, 0)};
     return {OfSize(size, NLM_F_MULTI, sequence), Acknowledged(NLMSG_DONE, 0, sequence, 0)};
   });
-  std::vector<uint8_t> request = Request(NLM_F_DUMP);
+  const Encode request = Request(NLM_F_DUMP);
   CHECK(Dump(
-            &kernel.socket, &request, [] {}, [](const Message&) { return Status{}; })
+            &kernel.socket, request, [] {}, [](const Message&) { return Status{}; })
             .ok());
 }
 
@@ -113,8 +114,8 @@ TEST(AChangeWhoseReplyIsLongerThanTheBufferIsUnknown) {
   FakeKernel kernel([](const std::vector<Message>& request) -> std::vector<std::vector<uint8_t>> {
     return {OfSize(9000, 0, request[0].sequence)};
   });
-  std::vector<uint8_t> request = Request(NLM_F_ACK);
-  CHECK(Command(&kernel.socket, &request).kind == FailureKind::kUnknownOutcome);
+  const Encode request = Request(NLM_F_ACK);
+  CHECK(Command(&kernel.socket, request).kind == FailureKind::kUnknownOutcome);
 }
 
 TEST(ADatagramBeyondTheBoundIsMalformed) {
@@ -123,8 +124,8 @@ TEST(ADatagramBeyondTheBoundIsMalformed) {
         return {OfSize(70000, 0, request[0].sequence)};
       },
       65536);
-  std::vector<uint8_t> request = Request(NLM_F_ACK);
-  const Status status = Query(&kernel.socket, &request, [](const Message&) { return Status{}; });
+  const Encode request = Request(NLM_F_ACK);
+  const Status status = Query(&kernel.socket, request, [](const Message&) { return Status{}; });
   CHECK(status.kind == FailureKind::kMalformedReply);
 }
 
@@ -135,11 +136,11 @@ TEST(AnInterruptedDumpIsReadAgain) {
     const uint16_t flags = ++attempts < 3 ? NLM_F_MULTI | NLM_F_DUMP_INTR : NLM_F_MULTI;
     return {Built(kReply, flags, sequence), Acknowledged(NLMSG_DONE, NLM_F_MULTI, sequence, 0)};
   });
-  std::vector<uint8_t> request = Request(NLM_F_DUMP);
+  const Encode request = Request(NLM_F_DUMP);
   int replies = 0;
   const auto on_reply = [&](const Message&) { return CountReplies(&replies); };
   CHECK(Dump(
-            &kernel.socket, &request, [&] { replies = 0; }, on_reply)
+            &kernel.socket, request, [&] { replies = 0; }, on_reply)
             .ok());
   CHECK_EQUAL(attempts, 3);
   CHECK_EQUAL(replies, 1);
@@ -151,9 +152,9 @@ TEST(ADumpThatIsAlwaysInterruptedIsGivenUp) {
     attempts++;
     return {Acknowledged(NLMSG_DONE, NLM_F_MULTI | NLM_F_DUMP_INTR, request[0].sequence, 0)};
   });
-  std::vector<uint8_t> request = Request(NLM_F_DUMP);
+  const Encode request = Request(NLM_F_DUMP);
   const Status status = Dump(
-      &kernel.socket, &request, [] {}, [](const Message&) { return Status{}; });
+      &kernel.socket, request, [] {}, [](const Message&) { return Status{}; });
   CHECK(status.kind == FailureKind::kInterrupted);
   CHECK_EQUAL(attempts, knp::netlink::kReadAttempts);
 }
@@ -163,8 +164,8 @@ TEST(AnErrorAtTheEndOfADumpIsItsResult) {
     const uint32_t sequence = request[0].sequence;
     return {Built(kReply, NLM_F_MULTI, sequence), Acknowledged(NLMSG_DONE, NLM_F_MULTI, sequence, -EMSGSIZE)};
   });
-  std::vector<uint8_t> request = Request(NLM_F_DUMP);
+  const Encode request = Request(NLM_F_DUMP);
   CHECK(Dump(
-            &kernel.socket, &request, [] {}, [](const Message&) { return Status{}; })
+            &kernel.socket, request, [] {}, [](const Message&) { return Status{}; })
             .is_errno(EMSGSIZE));
 }

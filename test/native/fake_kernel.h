@@ -13,6 +13,7 @@
 
 #include "check.h"
 #include "messages.h"
+#include "netlink/exchange.h"
 #include "netlink/message_builder.h"
 #include "netlink/socket.h"
 
@@ -84,8 +85,11 @@ inline std::vector<uint8_t> Acknowledged(uint16_t type, uint16_t flags, uint32_t
   return buffer;
 }
 
-inline std::vector<uint8_t> Request(uint16_t flags) {
-  return Built(kReply, NLM_F_REQUEST | flags, 0);
+inline netlink::Encode Request(uint16_t flags) {
+  return [flags](netlink::MessageBuilder* builder) {
+    builder->Begin(kReply, static_cast<uint16_t>(NLM_F_REQUEST | flags), 0);
+    return builder->End();
+  };
 }
 
 }  // namespace knp::test

@@ -38,10 +38,10 @@ TEST(TheKernelRefusesTheIdThatNoFamilyHas) {
   options.protocol = NETLINK_GENERIC;
   Socket socket;
   CHECK(Socket::Open(options, &socket).ok());
-  std::vector<uint8_t> request;
-  MessageBuilder builder(&request);
-  CHECK(knp::ipvs::EncodeGetInfo(&builder, knp::genl::kNoFamily));
-  CHECK(Query(&socket, &request, [](const Message&) { return Status{}; }).is_errno(ENOENT));
+  const auto encode = [](MessageBuilder* builder) {
+    return knp::ipvs::EncodeGetInfo(builder, knp::genl::kNoFamily);
+  };
+  CHECK(Query(&socket, encode, [](const Message&) { return Status{}; }).is_errno(ENOENT));
   uint16_t id = 0;
   CHECK(knp::genl::LookUpFamily(&socket, "nlctrl", &id).ok());
   CHECK_EQUAL(id, GENL_ID_CTRL);

@@ -80,14 +80,11 @@ void Overflow(Socket* socket) {
   CHECK(socket->Send(buffer.data(), buffer.size()).ok());
 }
 
-std::vector<uint8_t> LinksRequest() {
-  std::vector<uint8_t> request;
-  MessageBuilder builder(&request);
-  builder.Begin(RTM_GETLINK, NLM_F_REQUEST | NLM_F_DUMP, 0);
-  builder.PutHeader(ifinfomsg{});
-  builder.PutU32(IFLA_EXT_MASK, RTEXT_FILTER_SKIP_STATS);
-  CHECK(builder.End());
-  return request;
+bool EncodeLinksRequest(MessageBuilder* builder) {
+  builder->Begin(RTM_GETLINK, NLM_F_REQUEST | NLM_F_DUMP, 0);
+  builder->PutHeader(ifinfomsg{});
+  builder->PutU32(IFLA_EXT_MASK, RTEXT_FILTER_SKIP_STATS);
+  return builder->End();
 }
 
 }  // namespace
@@ -95,24 +92,24 @@ std::vector<uint8_t> LinksRequest() {
 TEST(AReadWhoseRepliesWereLostIsRepeated) {
   Socket socket = RouteSocket(4096);
   Overflow(&socket);
-  std::vector<uint8_t> request = LinksRequest();
   int attempts = 0;
   int replies = 0;
   const auto restart = [&] { attempts++; };
-  CHECK(Dump(&socket, &request, restart, [&](const Message&) { return CountReplies(&replies); }).ok());
+  CHECK(Dump(&socket, EncodeLinksRequest, restart, [&](const Message&) {
+          return CountReplies(&replies);
+        }).ok());
   CHECK_EQUAL(attempts, 2);
   CHECK(replies > 0);
 }
 
 TEST(AReadWhoseRepliesAreLostAtEveryAttemptIsGivenUp) {
   Socket socket = RouteSocket(4096);
-  std::vector<uint8_t> request = LinksRequest();
   int attempts = 0;
   const auto restart = [&] {
     attempts++;
     Overflow(&socket);
   };
-  const Status status = Dump(&socket, &request, restart, [](const Message&) { return Status{}; });
+  const Status status = Dump(&socket, EncodeLinksRequest, restart, [](const Message&) { return Status{}; });
   CHECK(status.kind == FailureKind::kInterrupted);
   CHECK_EQUAL(attempts, knp::netlink::kReadAttempts);
 }
@@ -120,8 +117,7 @@ TEST(AReadWhoseRepliesAreLostAtEveryAttemptIsGivenUp) {
 TEST(AChangeWhoseReplyWasLostIsUnknownAndNotRepeated) {
   Socket socket = RouteSocket(4096);
   Overflow(&socket);
-  std::vector<uint8_t> request = LinksRequest();
-  CHECK(Command(&socket, &request).kind == FailureKind::kUnknownOutcome);
+  CHECK(Command(&socket, EncodeLinksRequest).kind == FailureKind::kUnknownOutcome);
 }
 
 TEST(ABatchOfTheSocketsOwnLimitDoesNotOverflow) {

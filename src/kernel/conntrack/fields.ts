@@ -3,7 +3,7 @@ import type { Place } from '../shared/records/layout.js';
 import type { RecordReader } from '../shared/records/recordReader.js';
 import type { RecordWriter } from '../shared/records/recordWriter.js';
 import { STATUS_BITS } from './states.js';
-import { checkObject, LARGEST_U32 } from './tuples.js';
+import { LARGEST_U32 } from './tuples.js';
 import type { MaskedMark } from './types.js';
 
 /** Largest label (`XT_CONNLABEL_MAXBIT`). */
@@ -23,12 +23,11 @@ export function statusBits(path: string, value: unknown, writer: RecordWriter): 
 }
 
 /** A mark with its mask, which is 0xffffffff for a plain mark. */
-export function maskedMark(path: string, value: unknown, writer: RecordWriter): MaskedMark {
-  if (typeof value === 'number') {
-    return { value: writer.integer(path, value, 0, LARGEST_U32), mask: LARGEST_U32 };
+export function maskedMark(path: string, mark: number | MaskedMark, writer: RecordWriter): MaskedMark {
+  if (typeof mark === 'number') {
+    return { value: writer.integer(path, mark, 0, LARGEST_U32), mask: LARGEST_U32 };
   }
-  const mark = checkObject(path, value, MARK_FIELDS, 'a mark', writer) as Partial<MaskedMark> | undefined;
-  if (!mark) return { value: 0, mask: 0 };
+  if (!writer.object(path, mark, MARK_FIELDS, 'a mark')) return { value: 0, mask: 0 };
   const mask = writer.integer(`${path}.mask`, mark.mask, 1, LARGEST_U32);
   const bits = writer.integer(`${path}.value`, mark.value, 0, LARGEST_U32);
   if ((bits & ~mask) !== 0) writer.fail(`${path}.value`, bits, `must have no bit outside the mask ${mask}`);

@@ -1,14 +1,12 @@
 // Operations → the records that cross to the addon.
-import { hasFields, objectRule } from '../shared/arguments.js';
 import { onlyRecord, RecordWriter } from '../shared/records/recordWriter.js';
 import { maskedMark, statusBits, writeEveryLabel, writeLabels } from './fields.js';
 import { DETAILS, FLOW, FLOW_FIELD, GIVEN, OPERATION, TRANSLATION, VERB } from './layouts.js';
 import { SCTP_STATES, TCP_STATES } from './states.js';
-import { checkObject, inverted, LARGEST_U16, LARGEST_U32, writeAddress, writeTuple } from './tuples.js';
+import { inverted, LARGEST_U16, LARGEST_U32, writeAddress, writeTuple } from './tuples.js';
 import type {
   FlowChanges,
   FlowId,
-  FlowMaster,
   FlowOperation,
   FlowSettings,
   NewFlow,
@@ -72,10 +70,7 @@ function numbered(names: readonly string[]): Readonly<Record<string, number>> {
 
 /** Writes an operation. */
 export function writeOperation(operation: FlowOperation | undefined, writer: RecordWriter): void {
-  if (!hasFields(operation)) {
-    writer.fail('operation', operation, objectRule(operation), true);
-    return;
-  }
+  if (!writer.isObject('operation', operation)) return;
   const verb = writer.choice('do', operation.do, VERBS);
   if (verb === 0) return;
   writer.u8(OPERATION.verb, verb);
@@ -98,10 +93,7 @@ export function packName(flow: FlowId, operation: string): Uint8Array {
 /** Writes the fields that name a flow; returns its protocol. */
 function writeName(flow: FlowId, writer: RecordWriter): number {
   const part = OPERATION.flow;
-  if (!hasFields(flow)) {
-    writer.fail('flow', flow, objectRule(flow), true);
-    return 0;
-  }
+  if (!writer.isObject('flow', flow)) return 0;
   writer.onlyFields('', flow, FLOW_ID_FIELDS, 'a flow');
   const { zone = 0, id = 0 } = flow;
   const protocol = writer.protocol('protocol', flow.protocol);
@@ -113,10 +105,7 @@ function writeName(flow: FlowId, writer: RecordWriter): number {
 }
 
 function writeNewFlow(flow: NewFlow, writer: RecordWriter): void {
-  if (!hasFields(flow)) {
-    writer.fail('flow', flow, objectRule(flow), true);
-    return;
-  }
+  if (!writer.isObject('flow', flow)) return;
   writer.onlyFields('', flow, NEW_FLOW_FIELDS, 'a new flow');
   const part = OPERATION.flow;
   const protocol = writer.protocol('protocol', flow.protocol);
@@ -161,7 +150,7 @@ function writeZones({ zone = 0, replyZone = zone }: NewFlow, writer: RecordWrite
 }
 
 function writeChanges(changes: FlowChanges, protocol: number, writer: RecordWriter): void {
-  if (!checkObject('changes', changes, CHANGES, 'the changes of a flow', writer)) return;
+  if (!writer.object('changes', changes, CHANGES, 'the changes of a flow')) return;
   let given = writeSettings(changes, protocol, writer);
   if (changes.mark !== undefined) {
     const { value, mask } = maskedMark('mark', changes.mark, writer);
@@ -236,18 +225,16 @@ function writeSettings(settings: FlowSettings, protocol: number, writer: RecordW
   return given;
 }
 
-function writeSctp(value: SctpInfo, writer: RecordWriter): void {
-  const sctp = checkObject('sctp', value, SCTP_FIELDS, 'the state of SCTP', writer) as SctpInfo | undefined;
-  if (!sctp) return;
+function writeSctp(sctp: SctpInfo, writer: RecordWriter): void {
+  if (!writer.object('sctp', sctp, SCTP_FIELDS, 'the state of SCTP')) return;
   writer.u8(FLOW.state, writer.choice('sctp.state', sctp.state, NUMBER_OF_SCTP_STATE), OPERATION.flow);
   for (const tag of ['originalTag', 'replyTag'] as const) {
     writer.u32(DETAILS[tag], writer.integer(`sctp.${tag}`, sctp[tag], 0, LARGEST_U32), OPERATION.details);
   }
 }
 
-function writeMaster(value: unknown, family: 4 | 6, writer: RecordWriter): void {
-  const master = checkObject('master', value, MASTER_FIELDS, 'a master', writer) as FlowMaster | undefined;
-  if (!master) return;
+function writeMaster(master: NonNullable<NewFlow['master']>, family: 4 | 6, writer: RecordWriter): void {
+  if (!writer.object('master', master, MASTER_FIELDS, 'a master')) return;
   const protocol = writer.protocol('master.protocol', master.protocol);
   writer.u8(DETAILS.masterProtocol, protocol, OPERATION.details);
   const part = OPERATION.details + DETAILS.master;
@@ -256,15 +243,12 @@ function writeMaster(value: unknown, family: 4 | 6, writer: RecordWriter): void 
 
 function writeTranslation(
   path: string,
-  value: unknown,
+  translation: Translation,
   family: 4 | 6,
   part: number,
   writer: RecordWriter,
 ): void {
-  const translation = checkObject(path, value, TRANSLATION_FIELDS, 'a translation', writer) as
-    | Translation
-    | undefined;
-  if (!translation) return;
+  if (!writer.object(path, translation, TRANSLATION_FIELDS, 'a translation')) return;
   const { address, lastAddress = address, port, lastPort = port } = translation;
   writeAddress(`${path}.address`, address, TRANSLATION.first, family, part, writer);
   writeAddress(`${path}.lastAddress`, lastAddress, TRANSLATION.last, family, part, writer);

@@ -3,13 +3,13 @@
 import { type Family, formatAddress } from '../../net/address.js';
 import { parseNetworkAsIs } from '../../net/network.js';
 import { atOnce, StepCounter, type Steps } from '../../steps.js';
-import { argumentError, checkOptions, hasFields, objectRule } from '../shared/arguments.js';
+import { argumentError, checkOptions } from '../shared/arguments.js';
 import type { Place } from '../shared/records/layout.js';
 import { onlyRecord, RecordWriter } from '../shared/records/recordWriter.js';
 import type { CallOptions } from '../shared/types.js';
 import { maskedMark, statusBits, writeLabels } from './fields.js';
 import { CONDITION, EVENT_KIND, FILTER, LISTING, TABLE, TUPLE, TUPLE_FIELD } from './layouts.js';
-import { checkIcmp, checkTuple, isIcmp, LARGEST_U8, LARGEST_U16 } from './tuples.js';
+import { isIcmp, isIcmpKind, LARGEST_U8, LARGEST_U16, TUPLE_FIELDS } from './tuples.js';
 import type {
   FlowEventKind,
   FlowFilter,
@@ -56,10 +56,7 @@ const NOTHING: Compared = { bits: 0, narrows: false };
 
 /** Writes a selection; `toDelete` makes sure that it narrows, see {@link FlowFilter}. */
 export function writeSelection(selection: FlowSelection, toDelete: boolean, writer: RecordWriter): void {
-  if (!hasFields(selection)) {
-    writer.fail(toDelete ? 'filter' : 'selection', selection, objectRule(selection), true);
-    return;
-  }
+  if (!writer.isObject(toDelete ? 'filter' : 'selection', selection)) return;
   writer.onlyFields('', selection, SELECTION_FIELDS, 'a filter');
   const family = writeFamily(selection, writer);
   const protocol = 'protocol' in selection ? writer.protocol('protocol', selection.protocol) : 0;
@@ -139,8 +136,8 @@ function writeTupleFilter(
   writer: RecordWriter,
 ): Compared {
   if (!(side in selection)) return NOTHING;
-  const tuple = checkTuple(side, selection[side], 'a filter', writer) as TupleFilter | undefined;
-  if (!tuple) return NOTHING;
+  const tuple: TupleFilter | undefined = selection[side];
+  if (!writer.object(side, tuple, TUPLE_FIELDS, 'a filter')) return NOTHING;
   const { part, fields, ...prefixes } = SIDES[side];
   let bits = 0;
   let narrows = false;
@@ -188,7 +185,7 @@ function writeIcmpFilter(
   writer: RecordWriter,
 ): number {
   if (!isIcmp(protocol)) writer.fail(path, value, 'must be given with protocol 1 or 58', true);
-  const icmp: Partial<IcmpKind> = checkIcmp(path, value, writer) ?? {};
+  const icmp: Partial<IcmpKind> = isIcmpKind(path, value, writer) ? value : {};
   const number = (field: keyof IcmpKind, most: number) =>
     field in icmp ? writer.integer(`${path}.${field}`, icmp[field], 0, most) : 0;
   writer.u16(TUPLE.sourcePort, number('id', LARGEST_U16), part);

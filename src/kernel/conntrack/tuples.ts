@@ -1,6 +1,5 @@
 // Tuples ↔ their part of a record.
 import type { Family } from '../../net/address.js';
-import { hasFields, objectRule } from '../shared/arguments.js';
 import type { RecordReader } from '../shared/records/recordReader.js';
 import type { RecordWriter } from '../shared/records/recordWriter.js';
 import { TUPLE } from './layouts.js';
@@ -14,7 +13,8 @@ const ICMP = 1;
 const ICMPV6 = 58;
 /** Protocols of which a tuple is not complete without both ports: TCP, UDP, SCTP, UDP-Lite. */
 const WITH_PORTS: ReadonlySet<number> = new Set([6, 17, 132, 136]);
-const TUPLE_FIELDS: ReadonlySet<string> = new Set([
+/** The fields of a tuple. */
+export const TUPLE_FIELDS: ReadonlySet<string> = new Set([
   'source',
   'destination',
   'sourcePort',
@@ -33,48 +33,21 @@ export function isIcmp(protocol: number): boolean {
   return protocol === ICMP || protocol === ICMPV6;
 }
 
-/** The tuple if it is an object with known fields only, else undefined, and the value is noted. */
-export function checkTuple(
-  path: string,
-  tuple: unknown,
-  kind: string,
-  writer: RecordWriter,
-): object | undefined {
-  return checkObject(path, tuple, TUPLE_FIELDS, kind, writer);
-}
-
-/** The kind of ICMP if it is an object with known fields only, else undefined, and the value is noted. */
-export function checkIcmp(path: string, icmp: unknown, writer: RecordWriter): Partial<IcmpKind> | undefined {
-  return checkObject(path, icmp, ICMP_FIELDS, 'a kind of ICMP', writer);
-}
-
-/** The value if it is an object with known fields only, else undefined, and the value is noted. */
-export function checkObject(
-  path: string,
-  value: unknown,
-  fields: ReadonlySet<string>,
-  kind: string,
-  writer: RecordWriter,
-): object | undefined {
-  if (!hasFields(value)) {
-    writer.fail(path, value, objectRule(value), true);
-    return undefined;
-  }
-  writer.onlyFields(`${path}.`, value, fields, kind);
-  return value;
+/** Whether a value is a kind of ICMP, of which unknown fields are noted; else the value is noted. */
+export function isIcmpKind(path: string, icmp: unknown, writer: RecordWriter): icmp is Partial<IcmpKind> {
+  return writer.object(path, icmp, ICMP_FIELDS, 'a kind of ICMP');
 }
 
 /** Writes a whole tuple of a protocol; returns its family. `family` is that of its addresses, if it is known. */
 export function writeTuple(
   path: string,
-  value: unknown,
+  tuple: Partial<FlowTuple>,
   protocol: number,
   part: number,
   writer: RecordWriter,
   family?: Family,
 ): Family {
-  const tuple = checkTuple(path, value, 'a tuple', writer) as Partial<FlowTuple> | undefined;
-  if (!tuple) return family ?? 4;
+  if (!writer.object(path, tuple, TUPLE_FIELDS, 'a tuple')) return family ?? 4;
   const own = family ?? writer.address(`${path}.source`, tuple.source, TUPLE.source, part);
   if (family) writeAddress(`${path}.source`, tuple.source, TUPLE.source, family, part, writer);
   writeAddress(`${path}.destination`, tuple.destination, TUPLE.destination, own, part, writer);
@@ -119,8 +92,8 @@ function writeIcmp(path: string, tuple: Partial<FlowTuple>, part: number, writer
     if (tuple[field] !== undefined && tuple[field] !== 0)
       writer.fail(`${path}.${field}`, tuple[field], 'must be 0 or left out: ICMP has no ports');
   }
-  const icmp = checkIcmp(`${path}.icmp`, tuple.icmp, writer);
-  if (!icmp) return;
+  const { icmp } = tuple;
+  if (!isIcmpKind(`${path}.icmp`, icmp, writer)) return;
   const type = writer.integer(`${path}.icmp.type`, icmp.type, 0, LARGEST_U8);
   const code = writer.integer(`${path}.icmp.code`, icmp.code, 0, LARGEST_U8);
   writer.u16(TUPLE.sourcePort, writer.integer(`${path}.icmp.id`, icmp.id, 0, LARGEST_U16), part);

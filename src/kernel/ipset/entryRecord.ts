@@ -1,5 +1,4 @@
 // Entries of sets → their fields in an operation record, and attributes behind it.
-import { hasFields, objectRule } from '../shared/arguments.js';
 import { RecordWriter } from '../shared/records/recordWriter.js';
 import { ATTR, FLAG, VALUE } from './attributes.js';
 import { ENTRY_FIELD, OPERATION } from './layouts.js';
@@ -32,10 +31,7 @@ export function writeEntry(
   entry: SetEntry,
   writer: RecordWriter,
 ): void {
-  if (!hasFields(entry)) {
-    writer.fail('entry', entry, objectRule(entry), true);
-    return;
-  }
+  if (!writer.isObject('entry', entry)) return;
   const given = fieldsOf(verb, set, shape, entry, writer);
   const fields = given & ~IGNORED[verb];
   if (fields !== given) checkIgnored(given & IGNORED[verb], entry, writer);
@@ -96,10 +92,10 @@ function checkListed(attributes: SetEntry['attributes'], writer: RecordWriter): 
     writer.fail(path, attributes, 'must be an array', true);
     return;
   }
-  for (const [i, attribute] of (attributes as readonly (ListedAttribute | undefined)[]).entries()) {
-    writer.onlyFields(`${path}[${i}].`, attribute, LISTED_FIELDS, 'an attribute');
-    writer.integer(`${path}[${i}].type`, attribute?.type, 0, LARGEST_ATTRIBUTE);
-    const { value } = attribute ?? {};
+  for (const [i, attribute] of (attributes as readonly ListedAttribute[]).entries()) {
+    if (!writer.object(`${path}[${i}]`, attribute, LISTED_FIELDS, 'an attribute')) continue;
+    const { type, value } = attribute;
+    writer.integer(`${path}[${i}].type`, type, 0, LARGEST_ATTRIBUTE);
     if (!(value instanceof Uint8Array))
       writer.fail(`${path}[${i}].value`, value, 'must be a Uint8Array', true);
   }
@@ -135,9 +131,9 @@ function writePort(
   if (entry.lastPort !== undefined) refuse(writer, 'entry.lastPort', entry.lastPort, of);
   if (field === 'icmp') {
     const { icmp } = entry;
-    writer.onlyFields('entry.icmp.', icmp, ICMP_FIELDS, 'an entry');
-    const type = writer.integer('entry.icmp.type', icmp?.type, 0, 255);
-    const code = writer.integer('entry.icmp.code', icmp?.code, 0, 255);
+    if (!writer.object('entry.icmp', icmp, ICMP_FIELDS, 'an entry')) return;
+    const type = writer.integer('entry.icmp.type', icmp.type, 0, 255);
+    const code = writer.integer('entry.icmp.code', icmp.code, 0, 255);
     writer.u16(OPERATION.port, type * 256 + code);
   }
 }

@@ -112,7 +112,7 @@ function writeReference(
   known: ReadonlySet<string>,
   writer: RecordWriter,
 ): Shape | undefined {
-  writer.onlyFields('set.', set, known, 'a set');
+  if (!writer.object('set', set ?? {}, known, 'a set')) return undefined;
   writer.text('set.name', set?.name, OPERATION.name);
   const type = writer.choice('set.type', set?.type, SET_TYPE.numbers);
   if (type === 0) return undefined;

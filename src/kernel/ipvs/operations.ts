@@ -100,8 +100,9 @@ export function writeOperation(operation: IpvsOperation, writer: RecordWriter): 
       writeServer(operation.service, operation.realServer, writer);
       break;
     case 'deleteRealServer':
-      writeServiceId(operation.service, writer, OPERATION.service);
-      writeServerId(operation.service, operation.realServer, writer);
+      if (writeServiceId(operation.service, writer, OPERATION.service)) {
+        writeServerId(operation.service, operation.realServer, writer);
+      }
       break;
     case 'zero':
       if (operation.service !== undefined) writeServiceId(operation.service, writer, OPERATION.service);
@@ -120,16 +121,9 @@ export function writeOperation(operation: IpvsOperation, writer: RecordWriter): 
   }
 }
 
-/** Whether the value of an argument is an object; if not, that is an invalid argument. */
-function isObject(path: string, value: unknown, writer: RecordWriter): boolean {
-  if (typeof value === 'object' && value !== null) return true;
-  writer.fail(path, value, 'must be an object', true);
-  return false;
-}
-
 /** Writes the fields that name a service; returns its family, or undefined when it is not even an object. */
 function writeServiceId(id: VirtualServiceId, writer: RecordWriter, part = 0): Family | undefined {
-  if (!isObject('service', id, writer)) return undefined;
+  if (!writer.isObject('service', id)) return undefined;
   if (writer.repeat(id, part, NAME_LENGTH)) return writer.readU8(SERVICE.family, part) === 6 ? 6 : 4;
   writer.onlyFields('service.', id, SERVICE_FIELDS, 'a virtual service');
   let family: Family;
@@ -173,9 +167,8 @@ function writeService(service: VirtualServiceInput, writer: RecordWriter): void 
       writer.fail('service.port', 0, 'must be 1 to 65535 without persistence');
     }
     writer.u8(SERVICE.netmask, widest, part);
-  } else if (isObject('service.persistence', persistence, writer)) {
+  } else if (writer.object('service.persistence', persistence, PERSISTENCE_FIELDS, 'a persistence')) {
     const path = 'service.persistence';
-    writer.onlyFields(`${path}.`, persistence, PERSISTENCE_FIELDS, 'a persistence');
     const { timeout = DEFAULT_PERSISTENCE, netmask = widest } = persistence;
     writer.u32(SERVICE.timeout, writer.integer(`${path}.timeout`, timeout, 0, LONGEST_PERSISTENCE), part);
     writer.u8(SERVICE.netmask, writer.integer(`${path}.netmask`, netmask, 1, widest), part);
@@ -197,8 +190,7 @@ function writeServerId(
   id: RealServerIdInput,
   writer: RecordWriter,
 ): Family | undefined {
-  if (!isObject('service', service, writer) || !isObject('realServer', id, writer)) return undefined;
-  writer.onlyFields('realServer.', id, SERVER_FIELDS, 'a real server');
+  if (!writer.object('realServer', id, SERVER_FIELDS, 'a real server')) return undefined;
   const part = OPERATION.argument;
   const family = writer.address('realServer.address', id.address, SERVER.address, part);
   writer.u8(SERVER.family, family, part);
@@ -208,7 +200,7 @@ function writeServerId(
 
 function writeServer(service: VirtualServiceId, server: RealServerInput, writer: RecordWriter): void {
   const serviceFamily = writeServiceId(service, writer, OPERATION.service);
-  const family = writeServerId(service, server, writer);
+  const family = serviceFamily && writeServerId(service, server, writer);
   if (family === undefined) return;
   const part = OPERATION.argument;
   const { weight = 1, forwarding = 'route', upperThreshold = 0, lowerThreshold = 0 } = server;
@@ -230,7 +222,7 @@ function writeServer(service: VirtualServiceId, server: RealServerInput, writer:
 
 function writeEncapsulation(encapsulation: EncapsulationInput, writer: RecordWriter): void {
   const path = 'realServer.encapsulation';
-  if (!isObject(path, encapsulation, writer)) return;
+  if (!writer.isObject(path, encapsulation)) return;
   const part = OPERATION.argument;
   if (typeof encapsulation.type === 'number') {
     writeNumbered(encapsulation as NumberedEncapsulation, writer);
@@ -265,8 +257,7 @@ function writeNumbered(encapsulation: NumberedEncapsulation, writer: RecordWrite
 }
 
 function writeTimeouts(timeouts: IpvsTimeoutsInput, writer: RecordWriter): void {
-  if (!isObject('timeouts', timeouts, writer)) return;
-  writer.onlyFields('timeouts.', timeouts, TIMEOUTS_FIELDS, 'the timeouts');
+  if (!writer.object('timeouts', timeouts, TIMEOUTS_FIELDS, 'the timeouts')) return;
   const part = OPERATION.argument;
   const { tcp = 0, tcpFin = 0, udp = 0 } = timeouts;
   writer.u32(TIMEOUTS.tcp, writer.integer('timeouts.tcp', tcp, 0, LONGEST_TIMEOUT), part);
@@ -279,8 +270,7 @@ function writeDaemonState(path: string, state: unknown, writer: RecordWriter): v
 }
 
 function writeDaemon(daemon: SyncDaemonInput, writer: RecordWriter): void {
-  if (!isObject('daemon', daemon, writer)) return;
-  writer.onlyFields('daemon.', daemon, DAEMON_FIELDS, 'a sync daemon');
+  if (!writer.object('daemon', daemon, DAEMON_FIELDS, 'a sync daemon')) return;
   writeDaemonState('daemon.state', daemon.state, writer);
   const part = OPERATION.argument;
   writer.text('daemon.interface', daemon.interface, DAEMON.interface, part);

@@ -1,6 +1,7 @@
 // Messages of rtnetlink: written for the addon, with names of links that it replaces, and read from its answers.
 import { NetlinkError } from '../../errors.js';
 import { argumentError } from '../shared/arguments.js';
+import { Checker } from '../shared/checker.js';
 import type { Attempt } from '../shared/failures.js';
 import { AttributeCursor, type AttributeSource } from '../shared/wire/attributeCursor.js';
 import { ByteWriter } from '../shared/wire/byteWriter.js';
@@ -11,7 +12,6 @@ import {
   type MessagePlace,
   messagesIn,
 } from '../shared/wire/messages.js';
-import { Checker } from './checker.js';
 import { MESSAGE, REFERENCE, REFERENCE_KIND } from './layouts.js';
 
 /** The place of a number in a payload, the name that stands for it, and its length in bytes. */

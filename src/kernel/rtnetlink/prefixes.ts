@@ -1,7 +1,7 @@
 // Prefixes of both families: text ↔ bytes and length.
 import { type Family, formatAddress, parseAddressAsIs } from '../../net/address.js';
+import type { Checker } from '../shared/checker.js';
 import type { AttributeCursor } from '../shared/wire/attributeCursor.js';
-import type { Checker } from './checker.js';
 
 /** A prefix. */
 export interface Prefix {

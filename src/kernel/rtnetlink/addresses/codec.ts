@@ -76,8 +76,7 @@ export function encodeAddress(verb: AddressVerb, address: Given): MessageWriter 
   const isNew = verb !== 'delete';
   const writer = new MessageWriter(isNew ? RTM.newAddress : RTM.deleteAddress, WRITE_FLAGS[verb]);
   const { check } = writer;
-  if (!check.isObject('address', address)) return writer;
-  check.onlyFields('address.', address, NAMES, 'an address');
+  if (!check.object('address', address, NAMES, 'an address')) return writer;
   const { link, prefix, peer } = address;
   const hasLink = checked(writer, 'address.link', link, linkName);
   const local = addressOf(writer, 'address.address', address.address);

@@ -152,8 +152,7 @@ const VLAN_NAMES = new Set([
 
 /** Writes the attributes of a bridge. */
 export function writeBridge(writer: MessageWriter, bridge: BridgeSettings): void {
-  if (!writer.check.isObject('settings.bridge', bridge)) return;
-  writer.check.onlyFields('settings.bridge.', bridge, BRIDGE_NAMES, 'a bridge');
+  if (!writer.check.object('settings.bridge', bridge, BRIDGE_NAMES, 'a bridge')) return;
   writeFields<BridgeSettings>(writer, 'settings.bridge.', bridge, BRIDGE);
   const { value, mask } = bitsOf<BridgeOptions>(writer, 'settings.bridge.', bridge, BRIDGE_OPTIONS);
   if (mask) writer.attribute(BRIDGE_OPTIONS_ATTRIBUTE, () => writer.u32(value).u32(mask));
@@ -174,8 +173,7 @@ export function readBridge(attributes: AttributeCursor, links: LinkNames): Liste
 
 /** Writes the attributes of a port of a bridge. */
 export function writeBridgePort(writer: MessageWriter, port: BridgePortSettings): void {
-  if (!writer.check.isObject('settings.bridgePort', port)) return;
-  writer.check.onlyFields('settings.bridgePort.', port, PORT_NAMES, 'a port of a bridge');
+  if (!writer.check.object('settings.bridgePort', port, PORT_NAMES, 'a port of a bridge')) return;
   writeFields(writer, 'settings.bridgePort.', port, PORT);
 }
 
@@ -188,8 +186,7 @@ export function readBridgePort(attributes: AttributeCursor, links: LinkNames): L
 
 /** Writes the attributes of a VLAN. */
 export function writeVlan(writer: MessageWriter, vlan: VlanSettings): void {
-  if (!writer.check.isObject('settings.vlan', vlan)) return;
-  writer.check.onlyFields('settings.vlan.', vlan, VLAN_NAMES, 'a VLAN');
+  if (!writer.check.object('settings.vlan', vlan, VLAN_NAMES, 'a VLAN')) return;
   writeFields<VlanSettings>(writer, 'settings.vlan.', vlan, VLAN);
   const { value, mask } = bitsOf<VlanSwitches>(writer, 'settings.vlan.', vlan, VLAN_FLAGS);
   if (mask) writer.attribute(VLAN_FLAGS_ATTRIBUTE, () => writer.u32(value).u32(mask));

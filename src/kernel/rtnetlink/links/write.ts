@@ -140,8 +140,7 @@ function checkNeeds({ check }: MessageWriter, kind: string, { link, vlan }: NewL
 export function encodeSettings(link: LinkReference, settings: LinkSettings): MessageWriter {
   const writer = new MessageWriter(RTM.newLink, 0);
   const target = checkLink(writer, 'link', link);
-  if (!writer.check.isObject('settings', settings)) return writer;
-  writer.check.onlyFields('settings.', settings, SETTINGS, 'the settings of a link');
+  if (!writer.check.object('settings', settings, SETTINGS, 'the settings of a link')) return writer;
   const { value, mask } = bitsOf<LinkSwitches>(writer, 'settings.', settings, SWITCHES);
   writeHeader(writer, target, value, mask);
   const { name, bridge, vlan, bridgePort } = settings;
@@ -246,8 +245,7 @@ function writeKind(writer: MessageWriter, { bridge, vlan }: LinkSettings | NewLi
 }
 
 function writePeer(writer: MessageWriter, peer: VethPeer): void {
-  if (!writer.check.isObject('settings.peer', peer)) return;
-  writer.check.onlyFields('settings.peer.', peer, PEER, 'the peer of a veth');
+  if (!writer.check.object('settings.peer', peer, PEER, 'the peer of a veth')) return;
   const { value, mask } = bitsOf<LinkSwitches>(writer, 'settings.peer.', peer, SWITCHES);
   writer.attribute(VETH_INFO_PEER, () => {
     writeHeader(writer, 0, value, mask);

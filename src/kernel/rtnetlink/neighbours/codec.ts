@@ -78,8 +78,7 @@ export type NeighbourVerb = 'add' | 'change' | 'replace' | 'delete';
 export function encodeNeighbour(verb: NeighbourVerb, neighbour: NewNeighbour): MessageWriter {
   const type = verb === 'delete' ? RTM.deleteNeighbour : RTM.newNeighbour;
   const writer = new MessageWriter(type, WRITE_FLAGS[verb]);
-  if (!writer.check.isObject('neighbour', neighbour)) return writer;
-  writer.check.onlyFields('neighbour.', neighbour, NAMES, 'a neighbour');
+  if (!writer.check.object('neighbour', neighbour, NAMES, 'a neighbour')) return writer;
   const { state = 'permanent', flags } = neighbour;
   checked(writer, 'neighbour.state', state, neighbourState);
   const isProxy = checkProxy(writer, 'neighbour.', neighbour.proxy);
@@ -119,8 +118,7 @@ function checkProxy(writer: MessageWriter, path: string, proxy: unknown): boolea
 /** The message that reads one neighbour. */
 export function encodeGetNeighbour(id: NeighbourId): MessageWriter {
   const writer = new MessageWriter(RTM.getNeighbour, NLM_F.acknowledge);
-  if (!writer.check.isObject('neighbour', id)) return writer;
-  writer.check.onlyFields('neighbour.', id, ID_NAMES, 'the name of a neighbour');
+  if (!writer.check.object('neighbour', id, ID_NAMES, 'the name of a neighbour')) return writer;
   const isProxy = checkProxy(writer, 'neighbour.', id.proxy);
   writeId(writer, 'neighbour.', id, 0, isProxy ? FLAGS.proxy : 0);
   return writer;
@@ -129,8 +127,7 @@ export function encodeGetNeighbour(id: NeighbourId): MessageWriter {
 /** The message that lists neighbours. */
 export function encodeListNeighbours(filter: NeighbourFilter = {}): MessageWriter {
   const writer = new MessageWriter(RTM.getNeighbour, NLM_F.dump);
-  if (!writer.check.isObject('filter', filter)) return writer;
-  writer.check.onlyFields('filter.', filter, FILTER_NAMES, 'a filter of neighbours');
+  if (!writer.check.object('filter', filter, FILTER_NAMES, 'a filter of neighbours')) return writer;
   const family = checkFamily(writer.check, 'filter.family', filter.family);
   const isProxy = checkProxy(writer, 'filter.', filter.proxy);
   writer

@@ -21,8 +21,7 @@ const FILTER_NAMES = new Set(['family', 'table', 'protocol', 'type', 'link']);
 /** The message that lists routes. The kernel applies the filter since 4.20. */
 export function encodeListRoutes(filter: RouteFilter = {}): MessageWriter {
   const writer = new MessageWriter(RTM.getRoute, NLM_F.dump);
-  if (!writer.check.isObject('filter', filter)) return writer;
-  writer.check.onlyFields('filter.', filter, FILTER_NAMES, 'a filter of routes');
+  if (!writer.check.object('filter', filter, FILTER_NAMES, 'a filter of routes')) return writer;
   const { table, protocol, type, link } = filter;
   const family = checkFamily(writer.check, 'filter.family', filter.family);
   if (type !== undefined) checked(writer, 'filter.type', type, routeType);
@@ -49,8 +48,7 @@ export function encodeListRoutes(filter: RouteFilter = {}): MessageWriter {
 /** The message that asks for the route to an address. */
 export function encodeGetRoute(address: string, query: RouteQuery = {}): MessageWriter {
   const writer = new MessageWriter(RTM.getRoute, NLM_F.acknowledge);
-  if (!writer.check.isObject('query', query)) return writer;
-  writer.check.onlyFields('query.', query, QUERY_NAMES, 'a query for a route');
+  if (!writer.check.object('query', query, QUERY_NAMES, 'a query for a route')) return writer;
   if (!checked(writer, 'address', address, ipAddress)) return writer;
   const destination = checkPrefix(writer.check, 'address', address) ?? wholeFamily(4);
   const { from, inputLink, outputLink, tos = 0, fibMatch = false } = query;

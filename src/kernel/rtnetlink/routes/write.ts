@@ -41,8 +41,7 @@ export type RouteVerb = keyof typeof WRITE_FLAGS;
 /** The message that writes or deletes a route, with the defaults of iproute2. */
 export function encodeRoute(verb: RouteVerb, route: NewRoute): MessageWriter {
   const writer = new MessageWriter(verb === 'delete' ? RTM.deleteRoute : RTM.newRoute, WRITE_FLAGS[verb]);
-  if (!writer.check.isObject('route', route)) return writer;
-  writer.check.onlyFields('route.', route, ROUTE_NAMES, 'a route');
+  if (!writer.check.object('route', route, ROUTE_NAMES, 'a route')) return writer;
   refuseAttributes(writer.check, 'route.', route);
   const destination = checkDestination(writer, route);
   const { family } = destination;

@@ -94,8 +94,7 @@ const MARK_NAMES = new Set(['value', 'mask']);
 /** The message that adds or deletes a rule, with the defaults of iproute2. */
 export function encodeRule(verb: 'add' | 'delete', rule: NewRule | RuleName): MessageWriter {
   const writer = new MessageWriter(verb === 'add' ? RTM.newRule : RTM.deleteRule, WRITE_FLAGS[verb]);
-  if (!writer.check.isObject('rule', rule)) return writer;
-  writer.check.onlyFields('rule.', rule, NAMES, 'a rule');
+  if (!writer.check.object('rule', rule, NAMES, 'a rule')) return writer;
   refuseListed(writer, rule);
   const named = checkFamily(writer.check, 'rule.family', rule.family);
   const from = rule.from === undefined ? undefined : checkPrefix(writer.check, 'rule.from', rule.from, named);
@@ -195,8 +194,7 @@ function tableOf(writer: MessageWriter, verb: 'add' | 'delete', rule: RuleName):
 }
 
 function writeMark(writer: MessageWriter, { mark }: RuleName): void {
-  if (mark === undefined || !writer.check.isObject('rule.mark', mark)) return;
-  writer.check.onlyFields('rule.mark.', mark, MARK_NAMES, 'a mark');
+  if (mark === undefined || !writer.check.object('rule.mark', mark, MARK_NAMES, 'a mark')) return;
   const value = writer.check.integer('rule.mark.value', mark.value, 0, 0xffff_ffff);
   writer.attribute(FRA.mark, () => writer.u32(value));
   if (mark.mask === undefined) return;

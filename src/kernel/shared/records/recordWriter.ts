@@ -2,14 +2,8 @@
 import { type Family, readAddressAsIs } from '../../../net/address.js';
 import type { AddressPorts } from '../../../net/addressPorts.js';
 import { type IpProtocol, PROTOCOL_NUMBERS, type Protocol } from '../../../net/protocol.js';
-import {
-  argumentError,
-  hasFields,
-  type InvalidValue,
-  integerRule,
-  isIntegerWithin,
-  objectRule,
-} from '../arguments.js';
+import { argumentError, type InvalidValue } from '../arguments.js';
+import { Checker } from '../checker.js';
 import type { Place, TextPlace } from './layout.js';
 
 const encoder = new TextEncoder();
@@ -23,7 +17,7 @@ const ATTRIBUTE_HEADER = 4;
  * effect: {@link finish} returns it and clears the record. `part` is the place of a record within the record, to
  * whose layout the field belongs.
  */
-export class RecordWriter {
+export class RecordWriter extends Checker {
   #bytes: Uint8Array;
   #view: DataView;
   readonly #size: number;
@@ -32,7 +26,6 @@ export class RecordWriter {
   #end: number;
   /** Size of all records, with the attributes so far. */
   #needed: number;
-  #invalid: InvalidValue | undefined;
   /** See {@link repeat}. */
   #source: object | undefined;
   #sourcePart = 0;
@@ -42,6 +35,7 @@ export class RecordWriter {
 
   /** Room for `count` records of `size` bytes. */
   constructor(size: number, count: number) {
+    super();
     this.#bytes = new Uint8Array(size * count);
     this.#view = new DataView(this.#bytes.buffer);
     this.#size = size;
@@ -51,7 +45,7 @@ export class RecordWriter {
 
   /** Bytes of any length behind the records, of which the record has place and length. A record has at most one. */
   tail(offset: Place<'u32'>, length: Place<'u32'>, bytes: Uint8Array): void {
-    if (this.#invalid) return;
+    if (this.invalid) return;
     this.u32(offset, this.#tailLength);
     this.u32(length, bytes.length);
     this.#tails.push(bytes);
@@ -114,13 +108,6 @@ export class RecordWriter {
     this.#view = new DataView(larger.buffer);
   }
 
-  /** The value if it is an integer within bounds, else 0, and the value is noted. `path` names the value. */
-  integer(path: string, value: unknown, least: number, most: number): number {
-    if (isIntegerWithin(value, least, most)) return value;
-    this.fail(path, value, integerRule(least, most), typeof value !== 'number');
-    return 0;
-  }
-
   /** The number that stands for one of the names. */
   choice<Name extends string>(path: string, value: unknown, choices: Readonly<Record<Name, number>>): number {
     // What an object inherits is not a number. Object.hasOwn() takes several times as long.
@@ -144,23 +131,6 @@ export class RecordWriter {
     const rule = `must be one of ${Object.keys(PROTOCOL_NUMBERS).join(', ')}, or a number from 1 to 255`;
     this.fail(path, value, rule, typeof value !== 'string');
     return 0;
-  }
-
-  /**
-   * Refuses unknown fields: if they were ignored, the caller would not notice that they have no effect. `path` is the path
-   * of the object with a dot at its end, `kind` names it with its article: `an entry`.
-   */
-  onlyFields(path: string, object: unknown, known: ReadonlySet<string>, kind: string): void {
-    if (typeof object !== 'object') return; // the checks of its fields find that
-    if (path !== '' && object !== null && !hasFields(object)) {
-      this.fail(path.slice(0, -1), object, objectRule(object), true);
-      return;
-    }
-    for (const field in object) {
-      if (known.has(field)) continue;
-      this.fail(`${path}${field}`, object?.[field as keyof object], `is not a field of ${kind}`, true);
-      return;
-    }
   }
 
   /** A text of at least 1 byte, without NUL, that leaves room for the zero at its end. */
@@ -215,11 +185,6 @@ export class RecordWriter {
     return false;
   }
 
-  /** Notes an invalid value, unless there is one already. `field` is the path of the value. */
-  fail(field: string, value: unknown, rule: string, wrongType = false): void {
-    this.#invalid ??= { field, value, rule, wrongType };
-  }
-
   /**
    * Whether the last record has `length` bytes that were written for the same object, at the same place: they are copied, and
    * need no other check. Many records of a batch are about one object.
@@ -238,8 +203,8 @@ export class RecordWriter {
 
   /** Ends a record. Returns its first invalid value, if there is one; the next record then takes its place. */
   finish(): InvalidValue | undefined {
-    const invalid = this.#invalid;
-    this.#invalid = undefined;
+    const invalid = this.invalid;
+    this.invalid = undefined;
     if (invalid) {
       this.#bytes.fill(0, this.#start, this.#end);
       this.#source = undefined;
@@ -251,7 +216,7 @@ export class RecordWriter {
   /** Clears the records written so far: the next one, of `count`, takes the place of the first. */
   reset(count = 1): void {
     this.#bytes.fill(0, 0, this.#end);
-    this.#invalid = undefined;
+    this.invalid = undefined;
     this.#source = undefined;
     this.#start = 0;
     this.#tails = [];

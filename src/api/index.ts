@@ -16,12 +16,6 @@ export {
   type TlsOptions,
 } from './connection.js';
 export { ApiError, type ApiErrorFacts } from './error.js';
-export {
-  type InformedObject,
-  InformerSource,
-  type InformerSourceOptions,
-  type ObjectInformer,
-} from './informerSource.js';
 export type { KubeConfigParts } from './kubeConfigConnection.js';
 export type { NodeCondition } from './nodeFeed.js';
 export { RATE } from './rateLimit.js';

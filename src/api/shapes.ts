@@ -118,12 +118,3 @@ export const NODE_CONDITION = {
   limit: number(0, Number.MAX_SAFE_INTEGER),
   signal: optional(SIGNAL),
 };
-
-const INFORMER = methods('on', 'off', 'start', 'stop');
-
-/** The check of the options of a source over informers. */
-export const INFORMER_SOURCE_OPTIONS = {
-  informers: object({ services: INFORMER, endpointSlices: INFORMER, nodes: INFORMER }),
-  trouble: FUNCTION,
-  backoff: optional(BACKOFF),
-};

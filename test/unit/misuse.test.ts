@@ -8,13 +8,7 @@ import * as testing from '../../src/kernel/testing/index.js';
 import { type AnyRows, acceptedBy, misusesOf } from '../support/misuse/calls.js';
 import { PASSED_OVER, UNCHECKED } from '../support/misuse/fields.js';
 import { outcomeOf } from '../support/misuse/outcome.js';
-import {
-  API_SOURCE,
-  CONNECTION,
-  INFORMER_SOURCE,
-  KUBERNETES,
-  LIBRARY,
-} from '../support/misuse/rows/library.js';
+import { API_SOURCE, CONNECTION, KUBERNETES, LIBRARY } from '../support/misuse/rows/library.js';
 import { TESTING } from '../support/misuse/rows/testing.js';
 import type { Verbs } from '../support/misuse/subpaths.js';
 import { ExportedTypes } from '../support/misuse/types.js';
@@ -46,7 +40,6 @@ const EXPORTS: Readonly<Record<string, Export>> = {
     made: {
       ApiClient: () => new kubernetes.ApiClient(CONNECTION, { userAgent: 'a/1' }),
       ApiSource: () => stopping(new kubernetes.ApiSource(API_SOURCE as never), 'start', 'waitForNode'),
-      InformerSource: () => stopping(new kubernetes.InformerSource(INFORMER_SOURCE as never), 'start'),
     },
   },
 };

@@ -1,5 +1,5 @@
 // @kubernetes/client-node, an independent client, with the test's API server.
-import { CoreV1Api, DiscoveryV1Api, KubeConfig, makeInformer } from '@kubernetes/client-node';
+import { KubeConfig } from '@kubernetes/client-node';
 import { makeAuthority } from './certificates.js';
 import { ApiServer, type ApiServerOptions } from './server.js';
 
@@ -19,17 +19,4 @@ export async function startWithKubeConfig(
     currentContext: 'x',
   });
   return { server, config };
-}
-
-/** Informers of the library for all resources that a proxy follows. */
-export function informersOf(config: KubeConfig) {
-  const core = config.makeApiClient(CoreV1Api);
-  const discovery = config.makeApiClient(DiscoveryV1Api);
-  return {
-    services: makeInformer(config, '/api/v1/services', () => core.listServiceForAllNamespaces()),
-    endpointSlices: makeInformer(config, '/apis/discovery.k8s.io/v1/endpointslices', () =>
-      discovery.listEndpointSliceForAllNamespaces(),
-    ),
-    nodes: makeInformer(config, '/api/v1/nodes', () => core.listNode()),
-  };
 }

@@ -65,8 +65,7 @@ export const TAKES_A_PART: ReadonlySet<string> = new Set([
 export const INTERFACES: Readonly<Record<string, RegExp>> = {
   library:
     /^create\w+Mode\[0\]|^createProxy\[0\]\.|\.start\[0\]$|^describeProblem|^ManifestSource\[0\]\.clock$|^atOnce/,
-  kubernetes:
-    /^ApiClient\[0\]$|\.(?:environment|client)$|\.informers\.\w+$|\.start\[0\]$|^ApiSource\.fromKubeConfig\[0\]$/,
+  kubernetes: /^ApiClient\[0\]$|\.(?:environment|client)$|\.start\[0\]$|^ApiSource\.fromKubeConfig\[0\]$/,
 };
 
 /** Times that the kernel has in smaller units than the library: fractions are valid. */

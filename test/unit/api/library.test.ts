@@ -1,5 +1,5 @@
 // @kubernetes/client-node and this project on one API server: the library checks the server of the tests, its KubeConfig
-// and its informers are sources, and it gives the credentials that are left to it.
+// is a source, and it gives the credentials that are left to it.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -10,12 +10,11 @@ import { CoreV1Api, EventsV1Api, type KubeConfig, V1MicroTime, Watch } from '@ku
 import { ApiSource } from '../../../src/api/apiSource.js';
 import { ApiClient } from '../../../src/api/client.js';
 import { type ConnectionOptions, connectToApi } from '../../../src/api/connection.js';
-import { InformerSource } from '../../../src/api/informerSource.js';
 import { makeAuthority } from '../../support/apiServer/certificates.js';
 import { agrees, Follower, QUICK, until } from '../../support/apiServer/cluster.js';
-import { informersOf, startWithKubeConfig } from '../../support/apiServer/library.js';
+import { startWithKubeConfig } from '../../support/apiServer/library.js';
 import { node, service, slice } from '../../support/apiServer/objects.js';
-import { churn, NODES, SERVICES, SLICES } from '../../support/apiServer/scene.js';
+import { churn, SERVICES } from '../../support/apiServer/scene.js';
 import { ApiServer } from '../../support/apiServer/server.js';
 import { closeAfter } from '../../support/closeAfter.js';
 import { ROOT } from '../../support/paths.js';
@@ -168,83 +167,6 @@ describe('a source from a KubeConfig', () => {
     assert.equal(error.message, 'ERR_CREDENTIALS: KubeConfig: no token: [redacted]');
     broken = false;
     await agrees(follower, server);
-  });
-});
-
-describe("a source over the library's informers", () => {
-  const backoff = { first: 20, most: 100, spread: 1 };
-  const follow = (config: KubeConfig) =>
-    closeAfter(
-      Follower.of((trouble) => new InformerSource({ informers: informersOf(config), trouble, backoff })),
-    );
-  const watched = (server: ApiServer) =>
-    until('it watches', () => [SERVICES, SLICES, NODES].every((path) => server.watching(path) === 1));
-
-  it('has the same objects as the server, through changes', async () => {
-    const { server, config } = await setUp();
-    const follower = follow(config);
-    await follower.started;
-    assert.equal(follower.synced, 1);
-    await agrees(follower, server);
-    await watched(server);
-    churn(server);
-    await agrees(follower, server);
-  });
-
-  it('is synced once Services and slices were listed, and not before', async () => {
-    const { server, config } = await setUp();
-    server.fail(/GET \/apis\/discovery/, { status: 500 }, { status: 403 }, { silent: true });
-    const follower = follow(config);
-    await until('the third request is made', () => server.faultsLeft === 0);
-    assert.equal(follower.synced, 0);
-    assert.equal(follower.troubles.length, 2);
-    assert.equal(follower.troubles[0]?.resource, 'endpointslices');
-    server.resetConnections();
-    await follower.started;
-    assert.equal(follower.synced, 1);
-    await agrees(follower, server);
-  });
-
-  it('reports objects that were deleted while its connections were broken', async () => {
-    const { server, config } = await setUp();
-    const follower = follow(config);
-    await agrees(follower, server);
-    await watched(server);
-    await server.close();
-    churn(server);
-    server.store.compact();
-    await server.start();
-    await agrees(follower, server);
-    assert.ok(follower.troubles.length > 0);
-  });
-
-  it('keeps the last readable value of an object that cannot be read, and says so', async () => {
-    const { server, config } = await setUp();
-    const follower = follow(config);
-    await agrees(follower, server);
-    await watched(server);
-    const known = follower.objects.get('Service demo/a');
-    const raw = service('a', '10.96.0.97');
-    server.store.set({ ...raw, spec: { ...(raw['spec'] as object), type: 'Teapot' } });
-    await until('it is reported', () => follower.problems.length > 0);
-    assert.match(follower.problems[0] ?? '', /Service demo\/a: spec\.type: must be .*last readable value/);
-    assert.deepEqual(follower.objects.get('Service demo/a'), known);
-    server.store.set(raw);
-    await until('it is solved', () => follower.mended.length > 0);
-  });
-
-  it('stops its informers', async () => {
-    const { server, config } = await setUp();
-    const follower = follow(config);
-    await watched(server);
-    follower.close();
-    await until('nothing is watched', () =>
-      [SERVICES, SLICES, NODES].every((path) => server.watching(path) === 0),
-    );
-    churn(server);
-    const told = follower.changes.length;
-    await new Promise((resolve) => setTimeout(resolve, 100));
-    assert.equal(follower.changes.length, told);
   });
 });
 

@@ -106,17 +106,9 @@ export const CONNECTION = {
   credentials: async () => assert(),
   stale: '',
 };
-const INFORMER = methods('on', 'off', 'start', 'stop');
 
 /** Options of an ApiSource. */
 export const API_SOURCE = { ...SOURCE, client: methods('list', 'watch') };
-
-/** Options of an InformerSource. */
-export const INFORMER_SOURCE = {
-  informers: { services: INFORMER, endpointSlices: INFORMER, nodes: INFORMER },
-  trouble: () => {},
-  backoff: BACKOFF,
-};
 
 function assert(): never {
   throw new Error('no request is sent');
@@ -143,6 +135,4 @@ export const KUBERNETES: AnyRows = {
       { ...SOURCE, userAgent: 'a/1', rate: RATE, timeouts: TIMEOUTS },
     ],
   ],
-  InformerSource: [[INFORMER_SOURCE]],
-  'InformerSource.start': [[SOURCE_EVENTS]],
 };

@@ -1,5 +1,5 @@
 // Lists of real servers ↔ records of the addon, without an object or a text for each real server.
-import { familyOf } from '../../net/address.js';
+import { type Family, familyOf } from '../../net/address.js';
 import type { AddressPorts } from '../../net/addressPorts.js';
 import type { NativeClient } from '../shared/addon.js';
 import { invalidOperation } from '../shared/arguments.js';
@@ -18,6 +18,7 @@ import type { AddressId, IpvsOperation } from './types.js';
 import {
   type ChangeOperation,
   type ChangePart,
+  COMMON_SETTINGS,
   changeName,
   changeOperation,
   operationsOf,
@@ -64,6 +65,20 @@ export function applyParts<Client extends NativeClient>(
     for (const failure of failures) batch.fail(failure.index, (attempt) => toNetlinkError(failure, attempt));
     return batch.results;
   });
+}
+
+/** A real server of a list, by its place. */
+interface ListItem {
+  readonly list: AddressPorts;
+  readonly place: number;
+}
+
+/** The operation of a list of real servers, without the address and port, which its records get from the list. */
+function listOperation({ service }: ServiceChange, isAdded: boolean, family: Family): ChangeOperation {
+  const id = { address: family === 4 ? '0.0.0.0' : '::', port: 1 };
+  return isAdded
+    ? { do: 'addRealServer', service, realServer: { ...COMMON_SETTINGS, ...id } }
+    : { do: 'deleteRealServer', service, realServer: id };
 }
 
 /** The records and the results of a batch. */
@@ -118,38 +133,34 @@ export class PartsBatch implements ReportedBatch<IpvsOperation> {
     const afterService = verb === undefined ? 0 : 1;
     const afterAdded = afterService + added.size;
     const afterDeleted = afterAdded + deleted.size;
+    let isRepeated = false;
     for (let number = from; number < to; number++) {
-      if (!this.#write(change, number)) continue;
-      // The others of its list differ from it only in address and port.
-      if (number >= afterService && number < afterAdded) {
-        for (const end = Math.min(to, afterAdded); number + 1 < end; number++) {
-          const index = number + 1 - afterService;
-          this.#repeat(added, order?.[index] ?? index);
-        }
-      } else if (number >= afterAdded && number < afterDeleted) {
-        for (const end = Math.min(to, afterDeleted); number + 1 < end; number++) {
-          this.#repeat(deleted, number + 1 - afterAdded);
-        }
+      if (number < afterService || number >= afterDeleted) {
+        this.#write(change, number, changeOperation(change, number));
+        continue;
       }
+      // The records of a list differ only in address and port.
+      if (number === afterService || number === afterAdded) isRepeated = false;
+      const isAdded = number < afterAdded;
+      const index = number - (isAdded ? afterService : afterAdded);
+      const place = isAdded ? (order?.[index] ?? index) : index;
+      const list = isAdded ? added : deleted;
+      const first = isRepeated ? undefined : listOperation(change, isAdded, list.family);
+      isRepeated = this.#write(change, number, first, { list, place });
     }
   }
 
-  /** Writes an operation. Returns false if it is invalid. */
-  #write(change: ServiceChange, number: number): boolean {
-    const operation = changeOperation(change, number);
-    writeOperation(operation, this.#writer);
+  /**
+   * Writes the record of an operation, or without one the record before it again, and then the address and port of an item of a
+   * list. Returns false if it is invalid.
+   */
+  #write(change: ServiceChange, number: number, operation?: ChangeOperation, item?: ListItem): boolean {
+    if (operation) writeOperation(operation, this.#writer);
+    else this.#writer.repeatRecord();
+    if (item) this.#writer.listed(item.list, item.place, SERVER.address, SERVER.port, OPERATION.argument);
     const invalid = this.#writer.finish();
     if (!invalid) this.#sent.push(this.results.length);
-    this.results.push(invalid && invalidOperation(attemptOf(operation), invalid));
+    this.results.push(invalid && invalidOperation(attemptOf(changeOperation(change, number)), invalid));
     return !invalid;
-  }
-
-  /** Writes the record before it again, with another address and port. */
-  #repeat(list: AddressPorts, index: number): void {
-    this.#writer.repeatRecord();
-    this.#writer.listed(list, index, SERVER.address, SERVER.port, OPERATION.argument);
-    this.#writer.finish();
-    this.#sent.push(this.results.length);
-    this.results.push(undefined);
   }
 }

@@ -4,9 +4,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { LineReader } from '../../../src/api/json.js';
-import { changeOperation } from '../../../src/kernel/ipvs/values/serverLists.js';
-import { PACKING } from '../../../src/kernel/ipvs/verbs.js';
-import { RecordWriter } from '../../../src/kernel/shared/records/recordWriter.js';
+import { PartsBatch } from '../../../src/kernel/ipvs/listRecords.js';
+import { type ChangePart, changeName } from '../../../src/kernel/ipvs/values/serverLists.js';
 import { FakeKernel } from '../../../src/kernel/testing/index.js';
 import { createIpvsMode, IPVS_DEFAULTS, type Item, type Operation } from '../../../src/modes/ipvs/index.js';
 import { decodeObject } from '../../../src/objects/decode.js';
@@ -45,8 +44,16 @@ const slice = (...addresses: string[]) => ({
 function observed(cache: ServiceCache) {
   const kernel = new FakeKernel();
   const mode = createIpvsMode(kernel, { ...IPVS_DEFAULTS, families: [4], kernelRelease: '6.1.0' });
-  const seen: { input?: ServicePlanInput; plan?: ReadonlyMap<string, Item>; operations: Operation[] } = {
-    operations: [],
+  const seen: {
+    input?: ServicePlanInput;
+    plan?: ReadonlyMap<string, Item>;
+    operations: Operation[];
+    parts: readonly ChangePart[];
+  } = { operations: [], parts: [] };
+  const applyChanges = kernel.ipvs.applyChanges.bind(kernel.ipvs);
+  kernel.ipvs.applyChanges = (parts) => {
+    seen.parts = parts;
+    return applyChanges(parts);
   };
   const node = nodeFacts('node-a');
   const reconciler = new Reconciler(
@@ -99,10 +106,11 @@ export async function representations(): Promise<Representation[]> {
   const object = await apply(event.object);
   const [operation] = seen.operations;
   if (seen.operations.length !== 1 || operation?.call.on !== 'ipvs') throw new Error('not one operation');
-  const change = changeOperation(operation.call.change, 0);
-  const writer = new RecordWriter(PACKING.recordSize, 1);
-  PACKING.write(change, writer);
-  if (writer.finish()) throw new Error('the operation of the example is invalid');
+  const [part] = seen.parts;
+  if (seen.parts.length !== 1 || part?.change !== operation.call.change) throw new Error('not the change');
+  const batch = new PartsBatch(seen.parts);
+  if (batch.results.some((result) => result !== undefined))
+    throw new Error('the change of the example is invalid');
   const item = [...(seen.plan?.values() ?? [])].find(({ kind }) => kind === 'virtualService');
   const [port] = seen.input?.ports ?? [];
   return [
@@ -124,14 +132,14 @@ export async function representations(): Promise<Representation[]> {
       example: show(item && 'realServers' in item && [...item.realServers]),
     },
     {
-      name: 'Operation',
-      file: 'src/modes/ipvs/plan/operations.ts',
-      example: `${operation.phase}: ${change.do} 10.244.1.8:8080`,
+      name: 'ServiceChange',
+      file: 'src/kernel/ipvs/values/serverLists.ts',
+      example: show({ added: [...part.change.added], deleted: [...part.change.deleted] }),
     },
     {
       name: 'operation record',
       file: 'src/kernel/ipvs/layouts.ts',
-      example: `${writer.records().length} bytes`,
+      example: `${changeName(part.change, part.from)}, ${batch.records().length} bytes`,
     },
     {
       name: 'struct Operation',
@@ -176,6 +184,10 @@ export async function document(): Promise<string> {
     '| | representation | file | endpoint 10.244.1.8:8080 in it |',
     '|---|---|---|---|',
     ...rows,
+    '',
+    'An `Operation` of the mode says when a `ServiceChange` is made, and a `ChangePart` says which part of it is sent in one batch: neither',
+    'copies an endpoint. A `ChangeOperation`, an object for each endpoint, is made for errors, for reports, and for endpoints',
+    'with settings of their own (a weight of 0).',
     '',
     'A list of addresses is not copied if all endpoints of a Service port are in one slice and in the same state: then the slice,',
     'the Service port and its plan have the same list. Equal texts of the API objects are shared while they are decoded, and a known',

@@ -13,15 +13,20 @@ export interface RealServers {
   readonly others?: ReadonlyMap<string, RealServer>;
 }
 
+/** The common settings. */
+export const COMMON_SETTINGS = {
+  weight: 1,
+  forwarding: 'masquerade',
+  upperThreshold: 0,
+  lowerThreshold: 0,
+} as const;
+
 /** The real server of an entry, with the common settings. */
 export function commonServer(list: AddressPorts, index: number): RealServer {
   return {
     address: list.addressAt(index),
     port: list.portAt(index),
-    weight: 1,
-    forwarding: 'masquerade',
-    upperThreshold: 0,
-    lowerThreshold: 0,
+    ...COMMON_SETTINGS,
   };
 }
 

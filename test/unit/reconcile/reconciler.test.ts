@@ -1,47 +1,11 @@
-// The reconciler with ipvs mode on a kernel in memory: cost, failure and repair.
+// The reconciler with ipvs mode on a kernel in memory: cost, failure and repair. More stories are in scenarios/.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { NetlinkError } from '../../../src/errors.js';
-import { failNth } from '../../../src/kernel/testing/index.js';
-import { RETRY } from '../../../src/reconcile/retries.js';
 import { HOST, service, slice } from '../../support/clusters/manifests.js';
 import { FakeNode } from '../../support/oracle/testNode.js';
 
 describe('a change', () => {
-  it('of one real server is one operation', async () => {
-    const node = new FakeNode(HOST);
-    const others = Array.from(
-      { length: 50 },
-      (_, i) => service(`s${i}`, `10.96.1.${i}`) + slice(`s${i}`, '10.0.0.9'),
-    );
-    const web = service('web', '10.96.0.1');
-    await node.loadText(others.join('') + web + slice('web', '10.0.0.1'));
-    await node.sync();
-    await node.loadText(others.join('') + web + slice('web', '10.0.0.1', '10.0.0.2'));
-    const { operations, phases, full } = await node.sync();
-    assert.equal(full, false);
-    assert.equal(operations, 1);
-    assert.deepEqual([...phases], [['addServers', 1]]);
-    assert.equal(node.kernel.iptables.restores, 2, 'one for each family, at the start');
-  });
-
-  it('runs iptables-restore only if a set becomes empty or non-empty', async () => {
-    const node = new FakeNode(HOST);
-    const web = service('web', '10.96.0.1');
-    await node.loadText(web);
-    await node.sync();
-    const before = node.kernel.iptables.restores;
-    await node.loadText(web + service('ext', '10.96.0.2', '  externalIPs: [192.0.2.1]'));
-    await node.sync();
-    assert.equal(node.kernel.iptables.restores, before + 1);
-    await node.loadText(web + service('ext', '10.96.0.2', '  externalIPs: [192.0.2.1, 192.0.2.2]'));
-    await node.sync();
-    assert.equal(node.kernel.iptables.restores, before + 1);
-    await node.loadText(web);
-    await node.sync();
-    assert.equal(node.kernel.iptables.restores, before + 2);
-  });
-
   it('of an address that two Services claim uses the older Service', async () => {
     const node = new FakeNode(HOST);
     const aged = (text: string, year: number) =>
@@ -60,39 +24,6 @@ describe('a change', () => {
 });
 
 describe('an item found in the kernel', () => {
-  it('is adopted if a plan needs it', async () => {
-    const node = new FakeNode(HOST);
-    const id = { address: '10.96.0.1', port: 80, protocol: 'tcp' } as const;
-    for (const scheduler of ['wlc', 'rr']) {
-      const settings = { scheduler };
-      await node.kernel.ipvs.apply([{ do: 'addService', service: { ...id, ...settings } }]);
-      node.reconciler.requestFullSync();
-      await node.loadText(service('web', '10.96.0.1'));
-      assert.deepEqual((await node.sync()).failures, []);
-      assert.equal(node.kernel.ipvs.dump(), '-A -t 10.96.0.1:80 -s rr\n');
-      await node.loadText('');
-      await node.sync();
-      assert.equal(node.kernel.ipvs.dump(), '');
-    }
-  });
-
-  it('is not changed: foreign virtual services, with or without a firewall mark', async () => {
-    const node = new FakeNode(HOST);
-    const settings = { scheduler: 'wlc' };
-    await node.kernel.ipvs.apply([
-      { do: 'addService', service: { address: '198.51.100.1', port: 80, protocol: 'tcp', ...settings } },
-      { do: 'addService', service: { firewallMark: 7, family: 4, ...settings } },
-    ]);
-    const before = node.kernel.ipvs.dump();
-    await node.loadText(service('web', '10.96.0.1'));
-    await node.sync();
-    await node.loadText('');
-    await node.sync();
-    node.reconciler.requestFullSync();
-    await node.sync();
-    assert.equal(node.kernel.ipvs.dump(), before);
-  });
-
   it('is removed if an earlier process created it', async () => {
     const first = new FakeNode(HOST);
     const nodePort = '  type: NodePort'.concat('\n');
@@ -110,38 +41,6 @@ describe('an item found in the kernel', () => {
 });
 
 describe('failure', () => {
-  it('delays no other change, and is retried alone when it is due', async () => {
-    const node = new FakeNode(HOST);
-    await node.sync();
-    node.kernel.ipvs.fault = failNth(1);
-    await node.loadText(service('a', '10.96.0.1'));
-    assert.equal((await node.sync()).failures.length, 1);
-    assert.equal(node.reconciler.retryIn, RETRY.first);
-    await node.loadText(service('a', '10.96.0.1') + service('b', '10.96.0.2'));
-    assert.deepEqual((await node.sync()).failures, []);
-    assert.equal(node.kernel.ipvs.dump(), '-A -t 10.96.0.2:80 -s rr\n');
-    node.now = RETRY.first;
-    node.reconciler.retryFailed();
-    assert.equal((await node.sync()).operations, 1);
-    assert.match(node.kernel.ipvs.dump(), /-A -t 10\.96\.0\.1:80/);
-    assert.equal(node.reconciler.retryIn, undefined);
-  });
-
-  it('is tried again at once when its Service changes, after it has been read', async () => {
-    const node = new FakeNode(HOST);
-    await node.sync();
-    node.kernel.ipvs.fault = failNth(1);
-    await node.loadText(service('a', '10.96.0.1'));
-    assert.equal((await node.sync()).failures.length, 1);
-    // The operation failed although the kernel made it.
-    const id = { address: '10.96.0.1', port: 80, protocol: 'tcp' } as const;
-    await node.kernel.ipvs.apply([{ do: 'addService', service: { ...id, scheduler: 'rr' } }]);
-    await node.loadText(service('a', '10.96.0.1') + slice('a', '10.0.0.1'));
-    assert.deepEqual((await node.sync()).failures, []);
-    assert.match(node.kernel.ipvs.dump(), /-a -t 10\.96\.0\.1:80 -r 10\.0\.0\.1:8080/);
-    assert.equal(node.reconciler.retryIn, undefined);
-  });
-
   it('of more items than are read alone is retried in a full pass', async () => {
     const node = new FakeNode(HOST);
     await node.sync();

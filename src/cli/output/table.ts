@@ -9,6 +9,16 @@ export interface Column {
   readonly align?: 'left' | 'right';
 }
 
+/** Columns of text with these headings. */
+export function texts(...titles: readonly string[]): Column[] {
+  return titles.map((title) => ({ title }));
+}
+
+/** Columns of numbers with these headings. */
+export function numbers(...titles: readonly string[]): Column[] {
+  return titles.map((title) => ({ title, align: 'right' }));
+}
+
 /** Spaces between columns. */
 const GAP = '  ';
 

@@ -1,9 +1,10 @@
 // The frontends in the rules of a mode as an inventory.
 import type { ProgrammedFrontend } from '../../explain/inventory.js';
-import { frontendsReport } from './frontendsReport.js';
-import { frontendLines, matchingFrontends, sortedFrontends, titleOfFrontends } from './frontendsTable.js';
-import type { Inventory } from './inventory.js';
+import { type FrontendReport, frontendName, frontendsReport } from './frontendsReport.js';
+import { frontendLines } from './frontendsTable.js';
+import { type Inventory, inventoryOf, sumOf } from './inventory.js';
 import type { ServiceNames } from './names.js';
+import { shortNumber } from './table.js';
 
 /**
  * The frontends that rules serve.
@@ -17,19 +18,20 @@ export function frontendsInventory(
   names: ServiceNames,
   texts: readonly string[],
 ): Inventory<readonly ProgrammedFrontend[]> {
-  return {
-    what: 'frontend',
-    orders: ['rate', 'bytes', 'name'],
-    list,
-    report(sample, order) {
-      const report = frontendsReport(sample, names);
-      const frontends = sortedFrontends(matchingFrontends(report.frontends, texts), order);
-      return {
-        size: frontends.length,
-        result: { ...report, frontends },
-        title: titleOfFrontends(frontends, order),
-        lines: (options) => frontendLines(frontends, options),
-      };
+  return inventoryOf<readonly ProgrammedFrontend[], FrontendReport, 'frontends'>(
+    {
+      what: 'frontend',
+      field: 'frontends',
+      list,
+      report: (sample) => frontendsReport(sample, names),
+      addressOf: frontendName,
+      orders: {
+        rate: ({ rates, counters }) => (rates ?? counters).connections,
+        bytes: ({ rates, counters }) => (rates ?? counters).bytes,
+      },
+      sums: (frontends) => [`${shortNumber(sumOf(frontends, ({ rates }) => rates?.connections ?? 0))} new/s`],
+      lines: frontendLines,
     },
-  };
+    texts,
+  );
 }

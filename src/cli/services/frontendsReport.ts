@@ -1,8 +1,8 @@
 // The frontends in rules under the names of their Services: the result of `services -o json` in iptables mode. Pure.
 import type { ProgrammedEndpoint, ProgrammedFrontend, RuleTraffic } from '../../explain/inventory.js';
 import { joinHostPort } from '../../net/address.js';
-import type { NamesOrigin, ServiceNames } from './names.js';
-import { compareText, serviceName } from './report.js';
+import { type NamesOrigin, type ServiceNames, sortedByName } from './names.js';
+import { ratesBetween } from './report.js';
 import type { Sample } from './sample.js';
 
 /** An endpoint, with rates per second; without two listings, there are none. */
@@ -49,7 +49,7 @@ export function frontendsReport(
   const isNamed = ({ service }: FrontendReport) => service !== undefined;
   const origin =
     names.origin.source === 'none' && rows.some(isNamed) ? { source: 'rules' as const } : names.origin;
-  return { names: origin, interval: former ? interval : 0, frontends: rows.sort(byName) };
+  return { names: origin, interval: former ? interval : 0, frontends: sortedByName(rows, frontendName) };
 }
 
 /** `10.96.0.80:80/tcp`; a node port is `*:30080/tcp`, and `[*]:30080/tcp` in IPv6. */
@@ -66,15 +66,6 @@ function namesOf({ family, address, port, protocol }: ProgrammedFrontend, names:
   return names.of({ address: any, port, protocol: protocol as 'tcp' });
 }
 
-/** A counter that became smaller is that of a rule that was written again. */
-function ratesBetween(before: RuleTraffic | undefined, after: RuleTraffic, seconds: number): RuleTraffic {
-  const rate = (field: keyof RuleTraffic) => {
-    const then = before?.[field] ?? 0;
-    return (after[field] - (then <= after[field] ? then : 0)) / seconds;
-  };
-  return { connections: rate('connections'), bytes: rate('bytes') };
-}
-
 function countersOf(listed: readonly ProgrammedFrontend[]): Map<string, RuleTraffic> {
   return new Map(
     listed.flatMap((frontend) => {
@@ -85,10 +76,4 @@ function countersOf(listed: readonly ProgrammedFrontend[]): Map<string, RuleTraf
       return [[key, frontend.counters] as const, ...endpoints];
     }),
   );
-}
-
-function byName(a: FrontendReport, b: FrontendReport): number {
-  const named = Number(b.service !== undefined) - Number(a.service !== undefined);
-  const key = (frontend: FrontendReport) => `${serviceName(frontend)} ${frontendName(frontend)}`;
-  return named || compareText(key(a), key(b));
 }

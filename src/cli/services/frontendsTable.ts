@@ -2,27 +2,18 @@
 import type { RuleTraffic } from '../../explain/inventory.js';
 import { joinHostPort } from '../../net/address.js';
 import { namedTable } from '../output/namedTable.js';
-import type { Column } from '../output/table.js';
-import { count } from '../summary.js';
+import { numbers, texts } from '../output/table.js';
 import { type FrontendReport, frontendName } from './frontendsReport.js';
-import { serviceName } from './report.js';
+import { serviceName } from './names.js';
 import { shortNumber, type TableOptions } from './table.js';
-import { type Order, TITLES } from './topScreen.js';
 
-const COLUMNS: readonly Column[] = [
-  { title: 'SERVICE' },
-  { title: 'ADDRESS' },
-  { title: 'SHARE', align: 'right' },
-  { title: 'CONN', align: 'right' },
-  { title: 'CONN/S', align: 'right' },
-];
+const COLUMNS = [...texts('SERVICE', 'ADDRESS'), ...numbers('SHARE', 'CONN', 'CONN/S')];
 
-const MORE_COLUMNS: readonly Column[] = [
-  { title: 'BYTES', align: 'right' },
-  { title: 'B/S', align: 'right' },
-  { title: 'KIND' },
-  { title: 'PERSISTENCE', align: 'right' },
-  { title: 'CHAIN' },
+const MORE_COLUMNS = [
+  ...numbers('BYTES', 'B/S'),
+  ...texts('KIND'),
+  ...numbers('PERSISTENCE'),
+  ...texts('CHAIN'),
 ];
 
 /** The lines of the table. */
@@ -31,11 +22,10 @@ export function frontendLines(frontends: readonly FrontendReport[], options: Tab
   const columns = wide ? [...COLUMNS, ...MORE_COLUMNS] : COLUMNS;
   const rows = frontends.flatMap((frontend) => {
     const { kind, persistence, chain, refused, endpoints, counters, rates } = frontend;
-    const none = refused === undefined ? 'none' : refused;
     const own = [
       serviceName(frontend) || '-',
       frontendName(frontend),
-      endpoints.length === 0 ? style('warning', none) : '',
+      endpoints.length === 0 ? style('warning', refused ?? 'none') : '',
       ...trafficCells(counters, rates),
       kind ?? '-',
       persistence === 0 ? '-' : `${persistence}s`,
@@ -61,32 +51,4 @@ function trafficCells(counters: RuleTraffic, rates: RuleTraffic | undefined): st
     shortNumber(counters[field]),
     rates ? shortNumber(rates[field]) : '-',
   ]);
-}
-
-/** The frontends that have one of the texts in their name or address; all, if there is no text. */
-export function matchingFrontends(
-  frontends: readonly FrontendReport[],
-  texts: readonly string[],
-): readonly FrontendReport[] {
-  if (texts.length === 0) return frontends;
-  return frontends.filter((frontend) => {
-    const shown = `${serviceName(frontend)} ${frontendName(frontend)}`;
-    return texts.some((text) => shown.includes(text));
-  });
-}
-
-/** The frontends in an order: the largest rate first, or by name. Equal ones keep their order, by name. */
-export function sortedFrontends(frontends: readonly FrontendReport[], order: Order): FrontendReport[] {
-  if (order === 'name') return [...frontends];
-  const field = order === 'bytes' ? 'bytes' : 'connections';
-  const weight = ({ rates, counters }: FrontendReport) => (rates ?? counters)[field];
-  return [...frontends].sort((a, b) => weight(b) - weight(a));
-}
-
-/** The first line of top: sums of the list, and its order. */
-export function titleOfFrontends(frontends: readonly FrontendReport[], order: Order): string {
-  const sum = frontends.reduce((total, { rates }) => total + (rates?.connections ?? 0), 0);
-  const names = new Set(frontends.map(serviceName).filter(Boolean)).size;
-  const listed = `${count(frontends.length, 'frontend')} of ${count(names, 'Service port')}`;
-  return `${listed}, ${shortNumber(sum)} new/s; by ${TITLES[order]}`;
 }

@@ -1,13 +1,9 @@
 // The virtual services of IPVS as an inventory.
 import type { Ipvs, VirtualServiceState } from '../../kernel/ipvs/types.js';
-import type { Inventory } from './inventory.js';
-import type { ServiceNames } from './names.js';
-import { servicesReport } from './report.js';
-import { matching, serviceLines } from './table.js';
-import { ORDERS, sorted, titleLine } from './topScreen.js';
-
-/** The listing of the kernel. */
-type Listing = readonly VirtualServiceState[];
+import { type Inventory, inventoryOf, sumOf } from './inventory.js';
+import { type ServiceNames, virtualServiceName } from './names.js';
+import { servicesReport, type VirtualServiceReport } from './report.js';
+import { serviceLines, shortNumber } from './table.js';
 
 /**
  * The virtual services of a kernel.
@@ -18,20 +14,27 @@ export function ipvsInventory(
   ipvs: Pick<Ipvs, 'list'>,
   names: ServiceNames,
   texts: readonly string[],
-): Inventory<Listing> {
-  return {
-    what: 'virtual service',
-    orders: ORDERS,
-    list: () => ipvs.list(),
-    report(sample, order) {
-      const report = servicesReport(sample, names);
-      const virtualServices = sorted(matching(report.virtualServices, texts), order);
-      return {
-        size: virtualServices.length,
-        result: { ...report, virtualServices },
-        title: titleLine(virtualServices, order),
-        lines: (options) => serviceLines(virtualServices, options),
-      };
+): Inventory<readonly VirtualServiceState[]> {
+  return inventoryOf<readonly VirtualServiceState[], VirtualServiceReport, 'virtualServices'>(
+    {
+      what: 'virtual service',
+      field: 'virtualServices',
+      list: () => ipvs.list(),
+      report: (sample) => servicesReport(sample, names),
+      addressOf: virtualServiceName,
+      orders: {
+        rate: ({ rates }) => rates.connections,
+        active: ({ activeConnections }) => activeConnections,
+        inactive: ({ inactiveConnections }) => inactiveConnections,
+        bytes: ({ rates }) => rates.inBytes + rates.outBytes,
+      },
+      sums: (services) => [
+        `${sumOf(services, ({ activeConnections }) => activeConnections)} active`,
+        `${sumOf(services, ({ inactiveConnections }) => inactiveConnections)} inactive`,
+        `${shortNumber(sumOf(services, ({ rates }) => rates.connections))} new/s`,
+      ],
+      lines: serviceLines,
     },
-  };
+    texts,
+  );
 }

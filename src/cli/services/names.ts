@@ -40,6 +40,25 @@ export function virtualServiceName({ address, port = 0, protocol, firewallMark, 
   return `fwmark ${firewallMark} IPv${family}`;
 }
 
+/** `demo/web:http`; empty if the Service is unknown. */
+export function serviceName({ service, portName }: ServiceNameParts): string {
+  if (service === undefined) return '';
+  return portName === undefined ? service : `${service}:${portName}`;
+}
+
+/** Numbers in names are compared as numbers. */
+export const { compare: compareText } = new Intl.Collator('en', { numeric: true });
+
+/** Sorts by name and address; rows without a name are last. */
+export function sortedByName<Row extends ServiceNameParts>(
+  rows: readonly Row[],
+  addressOf: (row: Row) => string,
+): Row[] {
+  const isNamed = ({ service }: Row) => Number(service !== undefined);
+  const key = (row: Row) => `${serviceName(row)} ${addressOf(row)}`;
+  return rows.toSorted((a, b) => isNamed(b) - isNamed(a) || compareText(key(a), key(b)));
+}
+
 /** The names of these frontends. */
 export function namesOf(origin: NamesOrigin, frontends: readonly NamedFrontend[]): ServiceNames {
   const byAddress = new Map<string, NamedFrontend>();

@@ -8,7 +8,13 @@ import type {
 import { type Family, joinHostPort } from '../../net/address.js';
 import type { IpProtocol } from '../../net/protocol.js';
 import type { FrontendKind } from '../../services/types.js';
-import { type NamesOrigin, type ServiceNames, virtualServiceName } from './names.js';
+import {
+  compareText,
+  type NamesOrigin,
+  type ServiceNames,
+  sortedByName,
+  virtualServiceName,
+} from './names.js';
 import type { Sample } from './sample.js';
 
 /** Numbers of connections, packets and bytes: in all, or per second. */
@@ -69,9 +75,6 @@ export interface ServicesReport {
   readonly virtualServices: readonly VirtualServiceReport[];
 }
 
-/** Numbers in names are compared as numbers. */
-export const { compare: compareText } = new Intl.Collator('en', { numeric: true });
-
 /** The report of two listings. Without `before`, the rates are the kernel's estimates. */
 export function servicesReport(
   { before, after, interval }: Sample<readonly VirtualServiceState[]>,
@@ -97,40 +100,40 @@ export function servicesReport(
       persistence: service.persistence?.timeout ?? 0,
       activeConnections: sum('activeConnections'),
       inactiveConnections: sum('inactiveConnections'),
-      counters: trafficOf(service.counters),
+      counters: numbers(service.counters, Number),
       rates: ratesOf(name, service),
       realServers,
     };
   });
-  return { names: names.origin, interval: former ? interval : 0, virtualServices: rows.sort(byName) };
-}
-
-/** `demo/web:http`; empty if the Service is unknown. */
-export function serviceName({
-  service,
-  portName,
-}: Pick<VirtualServiceReport, 'service' | 'portName'>): string {
-  if (service === undefined) return '';
-  return portName === undefined ? service : `${service}:${portName}`;
+  return {
+    names: names.origin,
+    interval: former ? interval : 0,
+    virtualServices: sortedByName(rows, virtualServiceName),
+  };
 }
 
 /** Rates per second from two counters. A counter that became smaller was set to zero in between, or is a new object's. */
-export function ratesBetween(
-  before: IpvsCounters | undefined,
-  after: IpvsCounters,
+export function ratesBetween<Field extends string>(
+  before: Readonly<Record<Field, bigint | number>> | undefined,
+  after: Readonly<Record<Field, bigint | number>>,
   seconds: number,
-): Traffic {
-  const rate = (field: keyof Traffic) => {
-    const then = before?.[field] ?? 0n;
-    return Number(after[field] - (then <= after[field] ? then : 0n)) / seconds;
-  };
-  return {
-    connections: rate('connections'),
-    inPackets: rate('inPackets'),
-    outPackets: rate('outPackets'),
-    inBytes: rate('inBytes'),
-    outBytes: rate('outBytes'),
-  };
+): Readonly<Record<Field, number>> {
+  return numbers(after, (now, field) => {
+    const then = BigInt(before?.[field] ?? 0);
+    return Number(BigInt(now) - (then <= now ? then : 0n)) / seconds;
+  });
+}
+
+/** A number for each field of counters. */
+function numbers<Field extends string, Value>(
+  counters: Readonly<Record<Field, Value>>,
+  numberOf: (value: Value, field: Field) => number,
+): Readonly<Record<Field, number>> {
+  const fields = Object.entries(counters) as [Field, Value][];
+  return Object.fromEntries(fields.map(([field, value]) => [field, numberOf(value, field)])) as Record<
+    Field,
+    number
+  >;
 }
 
 function countersByName(listed: readonly VirtualServiceState[]): Map<string, IpvsCounters> {
@@ -159,29 +162,10 @@ function realServerReport(server: RealServerState): Omit<RealServerReport, 'rate
   const { address, port, weight, forwarding, activeConnections, inactiveConnections, counters } = server;
   return {
     ...{ address, port, weight, forwarding, activeConnections, inactiveConnections },
-    counters: trafficOf(counters),
+    counters: numbers(counters, Number),
   };
 }
 
 function serverName({ address, port }: Pick<RealServerState, 'address' | 'port'>): string {
   return joinHostPort(address, port);
-}
-
-function trafficOf({ connections, inPackets, outPackets, inBytes, outBytes }: IpvsCounters): Traffic {
-  return {
-    connections: Number(connections),
-    inPackets: Number(inPackets),
-    outPackets: Number(outPackets),
-    inBytes: Number(inBytes),
-    outBytes: Number(outBytes),
-  };
-}
-
-function byName(a: VirtualServiceReport, b: VirtualServiceReport): number {
-  const named = Number(b.service !== undefined) - Number(a.service !== undefined);
-  return named || compareText(sortKey(a), sortKey(b));
-}
-
-function sortKey(service: VirtualServiceReport): string {
-  return `${serviceName(service)} ${virtualServiceName(service)}`;
 }

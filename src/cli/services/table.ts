@@ -2,28 +2,20 @@
 import { joinHostPort } from '../../net/address.js';
 import type { Style } from '../output/colours.js';
 import { type NamedTableLayout, namedTable } from '../output/namedTable.js';
-import type { Column } from '../output/table.js';
-import { virtualServiceName } from './names.js';
-import { serviceName, type Traffic, type VirtualServiceReport } from './report.js';
+import { numbers, texts } from '../output/table.js';
+import { serviceName, virtualServiceName } from './names.js';
+import type { Traffic, VirtualServiceReport } from './report.js';
 
-const COLUMNS: readonly Column[] = [
-  { title: 'SERVICE' },
-  { title: 'ADDRESS' },
-  { title: 'SCHEDULER' },
-  { title: 'WEIGHT', align: 'right' },
-  { title: 'ACTIVE', align: 'right' },
-  { title: 'INACTIVE', align: 'right' },
-  { title: 'CONN/S', align: 'right' },
+const COLUMNS = [
+  ...texts('SERVICE', 'ADDRESS', 'SCHEDULER'),
+  ...numbers('WEIGHT', 'ACTIVE', 'INACTIVE', 'CONN/S'),
 ];
 
-const MORE_COLUMNS: readonly Column[] = [
-  { title: 'IN PKT/S', align: 'right' },
-  { title: 'OUT PKT/S', align: 'right' },
-  { title: 'IN B/S', align: 'right' },
-  { title: 'OUT B/S', align: 'right' },
-  { title: 'KIND' },
-  { title: 'PERSISTENCE', align: 'right' },
-  { title: 'FORWARDING' },
+const MORE_COLUMNS = [
+  ...numbers('IN PKT/S', 'OUT PKT/S', 'IN B/S', 'OUT B/S'),
+  ...texts('KIND'),
+  ...numbers('PERSISTENCE'),
+  ...texts('FORWARDING'),
 ];
 
 /** How the table is shown. */
@@ -96,16 +88,4 @@ export function shortNumber(value: number): string {
     scaled /= 1000;
   }
   return String(value);
-}
-
-/** The virtual services that have one of the texts in their name or address; all, if there is no text. */
-export function matching(
-  services: readonly VirtualServiceReport[],
-  texts: readonly string[],
-): readonly VirtualServiceReport[] {
-  if (texts.length === 0) return services;
-  return services.filter((service) => {
-    const shown = `${serviceName(service)} ${virtualServiceName(service)}`;
-    return texts.some((text) => shown.includes(text));
-  });
 }

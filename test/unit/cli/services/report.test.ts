@@ -3,11 +3,12 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { decodeFrontends } from '../../../../src/cli/agentFrontends.js';
 import type { Format, Output } from '../../../../src/cli/output/output.js';
+import { matching } from '../../../../src/cli/services/inventory.js';
 import { ipvsInventory } from '../../../../src/cli/services/ipvsInventory.js';
-import { namesOf } from '../../../../src/cli/services/names.js';
+import { namesOf, virtualServiceName } from '../../../../src/cli/services/names.js';
 import { ratesBetween, type ServicesReport } from '../../../../src/cli/services/report.js';
 import { printServices } from '../../../../src/cli/services/services.js';
-import { matching, shortNumber } from '../../../../src/cli/services/table.js';
+import { shortNumber } from '../../../../src/cli/services/table.js';
 import type { IpvsCounters, RealServer, VirtualService } from '../../../../src/kernel/ipvs/types.js';
 import { FakeIpvs } from '../../../../src/kernel/testing/ipvs.js';
 import type { NamedFrontend } from '../../../../src/services/namedFrontends.js';
@@ -181,7 +182,7 @@ demo/web:http
       if (found === 0) assert.equal(text(), 'no virtual service has such a name or address\n');
       else assert.equal(text().match(/\/tcp /g)?.length, found, texts.join());
     }
-    assert.deepEqual(matching([], []), []);
+    assert.deepEqual(matching([], [], virtualServiceName), []);
   });
 
   it('names firewall marks, which have no Service', async () => {

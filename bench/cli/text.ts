@@ -1,7 +1,6 @@
 // Reports of benchmarks as lines of text. Pure.
 
 import type { Style } from '../../src/cli/output/colours.js';
-import { type Fit, fittedTable } from '../../src/cli/output/fittedTable.js';
 import { wrapped } from '../../src/config/wrap.js';
 import { machineFacts, machineLine } from '../output/machine.js';
 import {
@@ -15,6 +14,7 @@ import {
 } from '../output/table.js';
 import { runsText, spanText } from '../output/units.js';
 import type { BenchReport, TargetResult } from '../types.js';
+import { type Fit, fittedTable } from './fittedTable.js';
 
 /**
  * The lines of a report: machine, a table for each scenario, memory, and figures that were not measured.

@@ -1,6 +1,5 @@
 // Tables whose first column is a name, which may be long, and blank in rows below it.
 import type { Style } from './colours.js';
-import { columnGroups } from './fittedTable.js';
 import { type Column, fitted, tableLines, totalWidth, widest } from './table.js';
 
 /** How the table is shown. */
@@ -60,4 +59,22 @@ function belowNames(
     const titles = [name?.title ?? '', `${INDENT}${headings}`].map((title) => style('heading', title));
     return [...(block === 0 ? [] : ['']), ...titles, ...body];
   });
+}
+
+/**
+ * The columns of each table: the keys, and as many others as fit, at least one.
+ *
+ * @param widths of all columns
+ * @param keys number of first columns that each table has
+ * @param width terminal columns of the longest line
+ */
+export function columnGroups(widths: readonly number[], keys: number, width: number): number[][] {
+  const key = Array.from({ length: keys }, (_, i) => i);
+  const groups: number[][] = [];
+  for (let i = keys; i < widths.length; i++) {
+    const last = groups.at(-1);
+    if (last && totalWidth([...last, i].map((at) => widths[at] ?? 0)) <= width) last.push(i);
+    else groups.push([...key, i]);
+  }
+  return groups.length === 0 ? [key] : groups;
 }

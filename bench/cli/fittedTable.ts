@@ -1,7 +1,8 @@
 // Tables that fit a number of columns: cells of text are broken at spaces, and what still does not fit is shown in a
 // second table below the first.
-import { wrapped } from '../../config/wrap.js';
-import { type Column, tableLines, totalWidth, widest } from './table.js';
+import { columnGroups } from '../../src/cli/output/namedTable.js';
+import { type Column, tableLines, totalWidth, widest } from '../../src/cli/output/table.js';
+import { wrapped } from '../../src/config/wrap.js';
 
 /** How a table fits. */
 export interface Fit {
@@ -71,22 +72,4 @@ function brokenRows(
       broken.map((lines, i) => paint(row, i, lines[line] ?? '')),
     );
   });
-}
-
-/**
- * The columns of each table: the keys, and as many others as fit, at least one.
- *
- * @param widths of all columns
- * @param keys number of first columns that each table has
- * @param width terminal columns of the longest line
- */
-export function columnGroups(widths: readonly number[], keys: number, width: number): number[][] {
-  const key = Array.from({ length: keys }, (_, i) => i);
-  const groups: number[][] = [];
-  for (let i = keys; i < widths.length; i++) {
-    const last = groups.at(-1);
-    if (last && totalWidth([...last, i].map((at) => widths[at] ?? 0)) <= width) last.push(i);
-    else groups.push([...key, i]);
-  }
-  return groups.length === 0 ? [key] : groups;
 }

@@ -1,6 +1,6 @@
 // A time limit for a source that tries its server again for as long as it takes: a command for people ends instead.
 import { ErrorWithNextStep } from '../errors.js';
-import type { Source, SourceEvents } from '../source/source.js';
+import type { Source } from '../source/source.js';
 
 /** The time limit of an API server's answers. */
 export class AnswerLimit {
@@ -42,25 +42,18 @@ export class AnswerLimit {
         const end = () => source.stop();
         this.signal.addEventListener('abort', end, { once: true });
         if (this.signal.aborted) end();
-        let synced = false;
-        // Required: an event that is added to sources, also one that is optional, does not compile without a line here.
-        const reports: Required<SourceEvents> = {
-          changed: (changes) => events.changed(changes),
-          problems: (problems) => events.problems(problems),
-          mended: (problems) => events.mended?.(problems),
-          incomplete: (unread) => events.incomplete?.(unread),
-          synced: () => {
-            synced = true;
-            events.synced();
-          },
+        let isSynced = false;
+        const synced = () => {
+          isSynced = true;
+          events.synced();
         };
         try {
-          await source.start(reports);
+          await source.start({ ...events, synced });
         } finally {
           this.signal.removeEventListener('abort', end);
           this.#clear();
         }
-        if (!synced) this.check();
+        if (!isSynced) this.check();
       },
     };
   }

@@ -54,6 +54,9 @@ interface Session extends Loaded {
   readonly limit: AnswerLimit | undefined;
 }
 
+/** A session before the kernel is opened. */
+type Begun = Omit<Session, 'opened' | 'former'>;
+
 /**
  * Runs the command; resolves to the exit status. Inputs are validated before the kernel is used, so that a missing
  * module does not hide an error in them.
@@ -82,10 +85,10 @@ export async function run(
     writeConfiguration(command.writeConfigTo, configuration);
     return 0;
   }
-  const limit = given ?? limitOf(command);
-  const origin = await openOrigin({ command, loaded, definition, log, limit });
+  const begun = { ...loaded, command, log, stop, show, limit: given ?? limitOf(command) };
+  const origin = await openOrigin(begun, definition);
   try {
-    return await runOnKernel({ ...loaded, command, log, stop, show, limit }, definition, origin);
+    return await runOnKernel(begun, definition, origin);
   } finally {
     if (origin && 'api' in origin) origin.api.close();
   }
@@ -99,7 +102,7 @@ function limitOf(command: KernelCommand): AnswerLimit | undefined {
 }
 
 async function runOnKernel(
-  begun: Omit<Session, 'opened' | 'former'>,
+  begun: Begun,
   definition: ModeDefinition,
   origin: Manifests | ApiOrigin | undefined,
 ): Promise<number> {
@@ -122,11 +125,7 @@ async function runOnKernel(
 }
 
 /** `--cleanup`: the same for every mode of the configuration. */
-async function cleanUpHost({
-  command,
-  configuration,
-  log,
-}: Pick<Session, keyof Loaded | 'command' | 'log'>): Promise<number> {
+async function cleanUpHost({ command, configuration, log }: Begun): Promise<number> {
   const kernel = await openHostKernel();
   try {
     const { usable, unusable } = await findFamilies(kernel.iptables);
@@ -153,19 +152,10 @@ interface ApiOrigin {
  * Opens the source of the command; undefined if it needs none. Rejects with an Error that names the flag or the file if
  * the source does not exist.
  */
-async function openOrigin({
-  command,
-  loaded: { configuration, nodeName },
-  definition,
-  log,
-  limit,
-}: {
-  readonly command: KernelCommand;
-  readonly loaded: Loaded;
-  readonly definition: ModeDefinition;
-  readonly log: Logger;
-  readonly limit: AnswerLimit | undefined;
-}): Promise<Manifests | ApiOrigin | undefined> {
+async function openOrigin(
+  { command, configuration, nodeName, log, limit }: Begun,
+  definition: ModeDefinition,
+): Promise<Manifests | ApiOrigin | undefined> {
   const { manifests: path, master } = command;
   if (command.do === 'cleanup' || command.initOnly) return undefined;
   if (path !== '') {

@@ -20,12 +20,12 @@ const LONGEST = 64 * 1024 * 1024;
  * Sends a GET request. Rejects with {@link NoAnswer}. This is not fetch(), which refuses some ports.
  *
  * @param bindAddress `IP:port` that the agent listens on: a field of its configuration
- * @param milliseconds time limit
+ * @param milliseconds time limit; default 5 s
  */
 export async function askAgent(
   bindAddress: string,
   path: string,
-  milliseconds: number,
+  milliseconds = 5000,
 ): Promise<AgentResponse> {
   const url = `http://${reachable(bindAddress)}${path}`;
   const signal = AbortSignal.timeout(milliseconds);

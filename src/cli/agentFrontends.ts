@@ -4,16 +4,13 @@ import { isRecord } from '../input/fields.js';
 import type { NamedFrontend } from '../services/namedFrontends.js';
 import { askAgent, NoAnswer } from './agentClient.js';
 
-/** Time limit of the agent's answer, in ms. */
-const ANSWER_LIMIT = 5000;
-
 /**
  * The frontends that the running agent knows. Rejects with {@link NoAnswer}.
  *
  * @param metricsBindAddress `IP:port` of the agent's metrics
  */
 export async function agentFrontends(metricsBindAddress: string): Promise<NamedFrontend[]> {
-  const { status, text } = await askAgent(metricsBindAddress, '/services', ANSWER_LIMIT);
+  const { status, text } = await askAgent(metricsBindAddress, '/services');
   if (status === 404)
     throw new NoAnswer(`the program at ${metricsBindAddress} has no /services: it may be kube-proxy`);
   return decodeFrontends(text, metricsBindAddress);

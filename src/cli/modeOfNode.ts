@@ -5,9 +5,6 @@ import { loadConfiguration } from '../config/load.js';
 import { isMode, MODES } from '../modes/select/select.js';
 import { askAgent, NoAnswer } from './agentClient.js';
 
-/** Time limit of the agent's answer, in ms. */
-const ANSWER_LIMIT = 5000;
-
 /**
  * The mode that the flags select. If they select none, the mode of the agent, or of kube-proxy, that runs on this node; if none
  * answers, the default.
@@ -20,7 +17,7 @@ export async function modeOfNode(
 ): Promise<string> {
   if (flags.config !== undefined || flags.given.get('proxy-mode')) return configuration.mode;
   try {
-    const { status, text } = await askAgent(configuration.metricsBindAddress, '/proxyMode', ANSWER_LIMIT);
+    const { status, text } = await askAgent(configuration.metricsBindAddress, '/proxyMode');
     // Any program may listen on the port.
     return status === 200 && /^[a-z]+$/.test(text) ? text : configuration.mode;
   } catch (error) {

@@ -2,8 +2,7 @@
 import type { ProgrammedEndpoint, ProgrammedFrontend, RuleTraffic } from '../../explain/inventory.js';
 import { joinHostPort } from '../../net/address.js';
 import { type NamesOrigin, type ServiceNames, sortedByName } from './names.js';
-import { ratesBetween } from './report.js';
-import type { Sample } from './sample.js';
+import { ratesBetween, type Sample } from './report.js';
 
 /** An endpoint, with rates per second; without two listings, there are none. */
 export interface EndpointReport extends ProgrammedEndpoint {

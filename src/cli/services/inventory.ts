@@ -1,7 +1,7 @@
 // What services and top list: the virtual services of IPVS, or the frontends in the rules of a mode.
 import { count } from '../summary.js';
 import { type ServiceNameParts, serviceName } from './names.js';
-import type { Sample } from './sample.js';
+import type { Sample } from './report.js';
 import type { TableOptions } from './table.js';
 import { ORDERS, type Order, TITLES } from './topScreen.js';
 

@@ -1,7 +1,6 @@
 // Reads the names of Services: from manifests or the API server if a flag names them, otherwise from the running agent.
 import type { KernelCommand } from '../../config/commandLine.js';
-import { loadConfiguration } from '../../config/load.js';
-import { MODES } from '../../modes/select/select.js';
+import type { Loaded } from '../../config/load.js';
 import { namedFrontends } from '../../services/namedFrontends.js';
 import { nodeFacts } from '../../services/nodeFacts.js';
 import { NoAnswer } from '../agentClient.js';
@@ -22,8 +21,11 @@ export interface ReadNames {
  *
  * @param limit of the API server
  */
-export async function readNames(flags: KernelCommand, limit: AnswerLimit): Promise<ReadNames> {
-  const loaded = loadConfiguration(flags, MODES);
+export async function readNames(
+  flags: KernelCommand,
+  loaded: Loaded,
+  limit: AnswerLimit,
+): Promise<ReadNames> {
   const objects = await readObjects(flags, loaded, limit);
   if (objects) {
     const { source, cache, problems } = objects;

@@ -15,7 +15,6 @@ import {
   sortedByName,
   virtualServiceName,
 } from './names.js';
-import type { Sample } from './sample.js';
 
 /** Numbers of connections, packets and bytes: in all, or per second. */
 export interface Traffic {
@@ -73,6 +72,14 @@ export interface ServicesReport {
   readonly interval: number;
   /** By name, address and port; those without a name are last. */
   readonly virtualServices: readonly VirtualServiceReport[];
+}
+
+/** What rates are computed from: two listings, and the time between them in s. */
+export interface Sample<Listing> {
+  /** Absent: no rates were measured. */
+  readonly before: Listing | undefined;
+  readonly after: Listing;
+  readonly interval: number;
 }
 
 /** The report of two listings. Without `before`, the rates are the kernel's estimates. */

@@ -1,19 +1,17 @@
 // The command services: the virtual services of this node, or the frontends in its rules, under the names of their Services.
 import { setTimeout as wait } from 'node:timers/promises';
-import { AnswerLimit } from '../answerLimit.js';
 import type { CommandRunner } from '../command.js';
 import { type Output, writeReport } from '../output/output.js';
 import type { Inventory } from './inventory.js';
 import { withInventory } from './openInventory.js';
 
 /** `services`. */
-export const runServices: CommandRunner = async ({ args, options, flags, output }) => {
-  const limit = new AnswerLimit(Number(options['timeout']));
+export const runServices: CommandRunner = (invocation) => {
+  const { args, options, output } = invocation;
   const interval = Number(options['interval']);
-  return withInventory({ flags, texts: args, limit, output }, async (inventory) => {
-    await printServices({ inventory, isFiltered: args.length > 0, interval, output });
-    return 0;
-  });
+  return withInventory(invocation, (inventory) =>
+    printServices({ inventory, isFiltered: args.length > 0, interval, output }),
+  );
 };
 
 /** The parts of the list. */

@@ -1,6 +1,5 @@
 // The command top: the busiest virtual services, refreshed until the user ends it.
 import { escapedControls } from '../../errors.js';
-import { AnswerLimit } from '../answerLimit.js';
 import type { CommandRunner } from '../command.js';
 import { type Output, shownLines, textLines } from '../output/output.js';
 import { fitted } from '../output/table.js';
@@ -10,8 +9,8 @@ import { openTerminal, type Terminal } from './terminal.js';
 import { lastLine, ORDERS, type Order, orderOfKey } from './topScreen.js';
 
 /** `top`. */
-export const runTop: CommandRunner = async ({ args, options, flags, output }) => {
-  const limit = new AnswerLimit(Number(options['timeout']));
+export const runTop: CommandRunner = (invocation) => {
+  const { options, output } = invocation;
   const order = ORDERS.find((known) => known === options['sort']) ?? 'rate';
   const interval = Number(options['interval']);
   const once = options['once'] === true;
@@ -19,7 +18,7 @@ export const runTop: CommandRunner = async ({ args, options, flags, output }) =>
   const count = once
     ? 1
     : ((options['count'] as number | undefined) ?? (live ? Number.POSITIVE_INFINITY : 1));
-  return withInventory({ flags, texts: args, limit, output }, async (inventory) => {
+  return withInventory(invocation, async (inventory) => {
     if (!inventory.orders.includes(order)) {
       const known = inventory.orders.join(', ');
       throw new Error(`--sort ${order}: the rules do not count these connections; the orders are ${known}`);
@@ -30,7 +29,6 @@ export const runTop: CommandRunner = async ({ args, options, flags, output }) =>
     } finally {
       terminal?.close();
     }
-    return 0;
   });
 };
 

@@ -67,7 +67,7 @@ describe('top without a terminal', () => {
     const text = await printed({});
     assert.match(
       text,
-      /^2 virtual services of 0 Service ports, 10 active, 0 inactive, \S+ new\/s; by\s+new connections/,
+      /^2 virtual services of 0 Service ports, 10 active, 0 inactive, \S+ new\/s; by\s+new\s+connections/,
     );
     assert.deepEqual(addressesOf(text), ['10.96.0.2', '10.96.0.1']);
   });

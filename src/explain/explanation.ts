@@ -5,12 +5,16 @@ import type { Protocol } from '../net/protocol.js';
 /** The place of a client: this node itself, a pod on this node, a pod elsewhere in the cluster, or any other host. */
 export type ClientPlace = 'node' | 'pod' | 'other pod' | 'outside';
 
-/** The frontend that a client connects to, and the client. */
-export interface PacketQuestion {
-  /** Canonical address. */
+/** The destination of a packet. */
+export interface Dialled {
+  /** Canonical. */
   readonly address: string;
   readonly port: number;
   readonly protocol: Protocol;
+}
+
+/** The frontend that a client connects to, and the client. */
+export interface PacketQuestion extends Dialled {
   /**
    * The client: a canonical address of the same family, or a place, for which the mode selects an address. Default:
    * `outside` for an external or load-balancer IP and for an address of the node, `node` for a loopback address, `pod` for a
@@ -146,7 +150,7 @@ export interface ExplainedService {
 /** The path of the first packet of a connection, as the kernel is programmed now. */
 export interface Explanation {
   readonly mode: string;
-  readonly destination: { readonly address: string; readonly port: number; readonly protocol: Protocol };
+  readonly destination: Dialled;
   readonly client: {
     /** The source address of the packet. */
     readonly address: string;

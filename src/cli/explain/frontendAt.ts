@@ -1,4 +1,5 @@
 // The Service of a frontend, by the address and port that a client connects to.
+import type { Dialled } from '../../explain/explanation.js';
 import { familyOf } from '../../net/address.js';
 import type { Protocol } from '../../net/protocol.js';
 import type { EndpointSlice } from '../../objects/types.js';
@@ -12,14 +13,6 @@ export interface OwnedFrontend {
   readonly service: string;
   readonly port: ServicePort;
   readonly frontend: Frontend;
-}
-
-/** An address and port, with the protocol. */
-export interface Dialled {
-  /** Canonical. */
-  readonly address: string;
-  readonly port: number;
-  readonly protocol: Protocol;
 }
 
 /** The frontend with this address and port; otherwise the node port with this port; undefined if there is none. */

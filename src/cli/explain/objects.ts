@@ -1,6 +1,7 @@
 // The Service of a frontend: from manifests or the API server, if a flag names one, otherwise from the running agent.
 import type { KernelCommand } from '../../config/commandLine.js';
 import type { Loaded } from '../../config/load.js';
+import type { Dialled } from '../../explain/explanation.js';
 import { familyOf } from '../../net/address.js';
 import type { NamedFrontend } from '../../services/namedFrontends.js';
 import { nodeFacts } from '../../services/nodeFacts.js';
@@ -8,7 +9,7 @@ import { NoAnswer } from '../agentClient.js';
 import { agentFrontends } from '../agentFrontends.js';
 import type { AnswerLimit } from '../answerLimit.js';
 import { readObjects } from '../readObjects.js';
-import { type Dialled, frontendAt, reasonWithoutEndpoints } from './frontendAt.js';
+import { frontendAt, reasonWithoutEndpoints } from './frontendAt.js';
 import type { ServiceOfFrontend } from './text.js';
 
 /** A frontend with its Service. */

@@ -3,9 +3,9 @@ import type { SavedTables } from '../../kernel/iptables/types.js';
 import type { LocalMatch } from '../../modes/shared/plan/localDetector.js';
 import { canonicalAddress } from '../../net/address.js';
 import { networkContains, parseNetwork } from '../../net/network.js';
+import type { Dialled } from '../explanation.js';
 import { commentIn, optionValue, readRule } from '../packet/ruleText.js';
 import { localMatchIn } from '../shared/localMatchIn.js';
-import type { Dialled } from '../shared/path.js';
 
 /** Chains that select an endpoint: of all endpoints (SVC), or of those on this node (SVL). */
 export const POLICY_CHAIN = /^KUBE-SV[CL]-/;

@@ -1,7 +1,14 @@
 // The parts of a packet's path that are the same in every mode with iptables rules.
 import { isLoopback, joinHostPort } from '../../net/address.js';
-import type { Protocol } from '../../net/protocol.js';
-import type { Cause, CauseCode, EndpointPath, Explanation, PacketQuestion, Verdict } from '../explanation.js';
+import type {
+  Cause,
+  CauseCode,
+  Dialled,
+  EndpointPath,
+  Explanation,
+  PacketQuestion,
+  Verdict,
+} from '../explanation.js';
 import { CLIENT_PORT, type Packet } from '../packet/packet.js';
 import type { Decision } from '../packet/walk.js';
 import { clientOf } from './client.js';
@@ -12,13 +19,6 @@ import { PathTrace, type RuleMeanings } from './trace.js';
 /** The result of a path. */
 export type Outcome = Pick<Explanation, 'verdict' | 'causes'> &
   Partial<Pick<Explanation, 'virtualService' | 'endpoints' | 'masquerade' | 'process'>>;
-
-/** The destination of a packet. */
-export interface Dialled {
-  readonly address: string;
-  readonly port: number;
-  readonly protocol: Protocol;
-}
 
 /** The packet of a question on its path. */
 export interface PathContext {

@@ -1,22 +1,15 @@
 // The path of the reply of an endpoint: whether it reaches the client as a reply of the frontend. Every mode translates
 // addresses with a connection of conntrack or IPVS on this node, and therefore the reply must pass this node.
 import type { NetworkRoute } from '../../kernel/procNet/types.js';
-import type { Protocol } from '../../net/protocol.js';
 import type { Cause, CauseCode, EndpointPath, Explanation } from '../explanation.js';
 import { CLIENT_PORT, type Packet } from '../packet/packet.js';
-import { deliveryOf } from './delivery.js';
-import type { NodeNetwork } from './nodeNetwork.js';
+import { deliveryOf, type Receiver } from './delivery.js';
 import type { HooksResult, PathTrace } from './trace.js';
 
 /** The path to one endpoint. */
-export interface EndpointDelivery {
-  readonly node: NodeNetwork;
+export interface EndpointDelivery extends Receiver {
   readonly trace: PathTrace;
   readonly client: Explanation['client'];
-  readonly protocol: Protocol;
-  readonly server: { readonly address: string; readonly port: number };
-  /** The `address:port` of the server. */
-  readonly endpoint: string;
   /** The connection as rules see it. */
   readonly connection: Pick<Packet, 'via' | 'translated'>;
   /** A reason why nothing is masqueraded on this node, as the end of a sentence; empty if there is none. */

@@ -1,7 +1,8 @@
 // The reason why a Service has no endpoint, from its EndpointSlices.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { type Dialled, frontendAt, reasonWithoutEndpoints } from '../../../../src/cli/explain/frontendAt.js';
+import { frontendAt, reasonWithoutEndpoints } from '../../../../src/cli/explain/frontendAt.js';
+import type { Dialled } from '../../../../src/explain/explanation.js';
 import { nodeFacts } from '../../../../src/services/nodeFacts.js';
 import { ServiceCache } from '../../../../src/services/serviceCache.js';
 import { readManifest } from '../../../../src/source/manifestFile.js';

@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { AnswerLimit } from '../../../../src/cli/answerLimit.js';
-import type { Dialled } from '../../../../src/cli/explain/frontendAt.js';
 import { type FoundFrontend, findFrontend } from '../../../../src/cli/explain/objects.js';
 import { readInputFlags } from '../../../../src/config/commandLine.js';
 import { loadConfiguration } from '../../../../src/config/load.js';
+import type { Dialled } from '../../../../src/explain/explanation.js';
 import { MODES } from '../../../../src/modes/select/select.js';
 import { json, plain, type Response, routes } from '../../../../src/servers/handler.js';
 import { listen } from '../../../../src/servers/listen.js';

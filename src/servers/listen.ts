@@ -1,4 +1,5 @@
 // Opens HTTP listeners as Go's net.Listen does, optionally with retries, and closes them with all their connections.
+import { once } from 'node:events';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -130,7 +131,8 @@ function hostsOf({ address, only }: ListenAddress): Host[] {
 async function bindFirst(server: Server, hosts: readonly Host[], port: number): Promise<void> {
   for (const [i, { host, ipv6Only }] of hosts.entries()) {
     try {
-      await bind(server, { host, ipv6Only, port });
+      server.listen({ host, ipv6Only, port, exclusive: true });
+      await once(server, 'listening');
       return;
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;
@@ -138,16 +140,6 @@ async function bindFirst(server: Server, hosts: readonly Host[], port: number): 
       if (!noIPv6 || i === hosts.length - 1) throw error;
     }
   }
-}
-
-function bind(server: Server, options: Host & { port: number }): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject);
-    server.listen({ ...options, exclusive: true }, () => {
-      server.off('error', reject);
-      resolve();
-    });
-  });
 }
 
 function close(server: Server): Promise<void> {

@@ -4,19 +4,11 @@ import { BadRequest, type Handler, json, onlyOnHost, plain, type Response, route
 import type { Metrics } from './metrics.js';
 import { profilingHandlers } from './profiling.js';
 import { openSlis } from './slis.js';
-import { flagzHandler, statuszHandler } from './zpages.js';
+import { flagzHandler, type Status, statuszHandler } from './zpages.js';
 
 /** Contents and callbacks of the metrics server. */
-export interface MetricsServerOptions {
+export interface MetricsServerOptions extends Omit<Status, 'paths'> {
   readonly metrics: Pick<Metrics, 'text' | 'contentType'>;
-  /** Start of the process, in ms since 1970. */
-  readonly startedAt: number;
-  /** Time of day, in ms since 1970. */
-  readonly now: () => number;
-  /** Version of kube-netlink-proxy: `0.1.0`. */
-  readonly version: string;
-  /** The emulated Kubernetes version: `1.36`. */
-  readonly emulates: string;
   /** `ipvs`. */
   readonly proxyMode: string;
   /** The current KubeProxyConfiguration as v1alpha1 JSON, with apiVersion and kind. */
@@ -26,8 +18,6 @@ export interface MetricsServerOptions {
     /** Sets the log verbosity, 0 or more. */
     readonly setVerbosity: (level: number) => void;
   };
-  /** Summary of the objects with problems, for /statusz; undefined if there are none. */
-  readonly leftOut: () => string | undefined;
   /** The state of the agent, for /status, which only clients on the node can read: plain values. */
   readonly report: () => object;
   /** The frontends of all Services with their names, for /services, which is for clients on the node too: plain values. */
@@ -40,7 +30,7 @@ export interface MetricsServerOptions {
 
 /** The handler of the metrics server. */
 export function metricsHandler(options: MetricsServerOptions): Handler {
-  const { metrics, startedAt, now, version, emulates, profiling, flagz, leftOut } = options;
+  const { metrics, startedAt, profiling, flagz } = options;
   const slis = openSlis();
   const table: Record<string, Handler> = {
     '/metrics': async () =>
@@ -68,7 +58,7 @@ export function metricsHandler(options: MetricsServerOptions): Handler {
   if (flagz) table['/flagz'] = flagzHandler(flagz);
   if (options.statusz) {
     const paths = [...Object.keys(table), '/statusz'].sort();
-    table['/statusz'] = statuszHandler({ version, emulates, startedAt, now, paths, leftOut });
+    table['/statusz'] = statuszHandler({ ...options, paths });
   }
   if (profiling) {
     Object.assign(table, profilingHandlers());

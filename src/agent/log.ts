@@ -1,14 +1,7 @@
 // The log on standard error: text or JSON, see `--logging-format`.
 import { type DestinationStream, type LevelWithSilent, type Logger, pino } from 'pino';
+import type { Configuration } from '../config/configuration.js';
 import { jsonLine, textLine } from './logText.js';
-
-/** Options of the log: KubeProxyConfiguration's `logging`. */
-export interface LogOptions {
-  /** As in kube-proxy, see {@link levelOf}. */
-  readonly verbosity: number;
-  /** `text` or `json`. */
-  readonly format: string;
-}
 
 /** Size of the buffer for lines that cannot be written, in bytes; further lines are lost. */
 const MAX_BUFFERED = 1024 * 1024;
@@ -22,7 +15,7 @@ const VERBOSITY: Readonly<Record<string, number>> = { trace: 6, debug: 4, info: 
  * @param destination default standard error
  */
 export function openLog(
-  { verbosity, format }: LogOptions,
+  { verbosity, format }: Pick<Configuration['logging'], 'verbosity' | 'format'>,
   destination: DestinationStream = standardError(),
 ): Logger {
   const options = {

@@ -3,23 +3,13 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { cpus } from 'node:os';
 import type { Logger } from 'pino';
+import type { Configuration } from '../config/configuration.js';
 import type { Sysctl } from '../kernel/sysctl/index.js';
 import { loadModule } from '../modes/shared/open/loadModules.js';
 import type { Announcer } from './announce.js';
 
-/** KubeProxyConfiguration's `conntrack`; timeouts are in ms. */
-export interface ConntrackSettings {
-  /** Flows per CPU; 0 keeps the kernel's limit. */
-  readonly maxPerCore: number;
-  /** Minimum of the limit. */
-  readonly min: number;
-  /** 0 keeps the kernel's value, as for the next three. */
-  readonly tcpEstablishedTimeout: number;
-  readonly tcpCloseWaitTimeout: number;
-  readonly udpTimeout: number;
-  readonly udpStreamTimeout: number;
-  readonly tcpBeLiberal: boolean;
-}
+/** Timeouts are in ms; 0 keeps the kernel's value. */
+type ConntrackSettings = Configuration['conntrack'];
 
 /** The maximum number of flows by these settings; undefined to keep the kernel's. */
 export function conntrackMax(
@@ -94,7 +84,7 @@ async function applyOomScore(score: number): Promise<void> {
 
 /** Applies all these settings. Failures are logged; a read-only /sys is also an event. */
 export async function applySettings(
-  { conntrack, oomScoreAdj }: { readonly conntrack: ConntrackSettings; readonly oomScoreAdj: number },
+  { conntrack, oomScoreAdj }: Pick<Configuration, 'conntrack' | 'oomScoreAdj'>,
   sysctl: Sysctl,
   log: Logger,
   announcer: Pick<Announcer, 'readOnlySys'>,

@@ -1,7 +1,7 @@
 // One pass, and then an exit: --once, --cleanup, and the preview of plan and diff.
 import type { Logger } from 'pino';
+import type { AgentParts } from '../agent/agent.js';
 import { logEvents, logFailures } from '../agent/logEvents.js';
-import type { Configuration } from '../config/configuration.js';
 import { servesExternalIPs } from '../config/featureGates.js';
 import type { UnusableFamily } from '../modes/iptablesRules/open/families.js';
 import type { FormerMode, KeyedOperation } from '../modes/mode.js';
@@ -10,25 +10,16 @@ import { createProxy, type ProxyParts, type ServiceProxy } from '../proxy.js';
 import { cleanUp } from '../reconcile/cleanUp.js';
 import type { FormerModeEvents } from '../reconcile/formerModes.js';
 import type { PlannedOperation } from '../reconcile/plannedOperation.js';
-import type { NodeFacts } from '../services/types.js';
-import type { Source } from '../source/source.js';
 import { FAILED } from './command.js';
 import { describeCleanUp, describeSummary } from './summary.js';
 
 /** The parts of a pass. */
-export interface PassParts {
+export interface PassParts
+  extends Pick<AgentParts, 'formerModes' | 'drainBound' | 'source' | 'node' | 'configuration' | 'log'> {
   readonly opened: {
     readonly mode: OpenedMode['mode'];
     readonly kernel: Pick<ProxyParts<unknown, KeyedOperation>, 'rtnetlink' | 'conntrack'>;
   };
-  /** Other modes that may have run on this node before; none by default. */
-  readonly formerModes?: readonly FormerMode[];
-  /** Maximum time for which connections keep the items of a former mode, in ms; default 15 minutes. */
-  readonly drainBound?: number | undefined;
-  readonly source: Source;
-  readonly node: NodeFacts;
-  readonly configuration: Configuration;
-  readonly log: Logger;
   /** Prints the command's output. */
   readonly print: (text: string) => void;
 }

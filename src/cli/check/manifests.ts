@@ -51,11 +51,8 @@ export class CheckedManifests {
     const cache = new ServiceCache({ externalIPs });
     for (const change of this.#changes) cache.apply(change);
     for (const service of cache.serviceNames()) {
-      for (const { object, field, value, rule } of conflictsOf(service, cache.lostClaims(service))) {
-        const found = value === undefined ? {} : { value };
-        const file = this.#origins.get(service) ?? '';
-        this.problems.push({ file, object, field, ...found, rule, level: 'error' });
-      }
+      const file = this.#origins.get(service) ?? '';
+      for (const problem of conflictsOf(service, cache.lostClaims(service))) this.#add(problem, file);
     }
   }
 

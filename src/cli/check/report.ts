@@ -1,20 +1,12 @@
 // The result of check, for people and as JSON. Pure.
-import { excerpt } from '../../errors.js';
+import { describeProblem, type Problem } from '../../errors.js';
 import { type Layout, textLines } from '../output/output.js';
 import { count } from '../summary.js';
 
 /** A problem in a file or on the command line. */
-export interface CheckedProblem {
+export interface CheckedProblem extends Pick<Problem, 'object' | 'field' | 'value' | 'rule'> {
   /** Path of the file; `command line` for a flag. */
   readonly file: string;
-  /** Kind and name of the object: `Service demo/web`, `KubeProxyConfiguration`. */
-  readonly object: string;
-  /** Path of the field: `spec.ports[0].port`. */
-  readonly field: string;
-  /** The invalid value, if it is known. */
-  readonly value?: unknown;
-  /** The rule that it breaks. */
-  readonly rule: string;
   /** A warning is a field or a flag that is deprecated or has no effect. */
   readonly level: 'error' | 'warning';
 }
@@ -55,7 +47,6 @@ export function checkLines(
   ];
 }
 
-function describe({ file, object, field, value, rule, level }: CheckedProblem): string {
-  const found = value === undefined ? '' : `, found ${excerpt(JSON.stringify(value))}`;
-  return `${level}: ${excerpt(file)}: ${excerpt(object)}: ${excerpt(field)}: ${excerpt(rule)}${found}`;
+function describe({ file, level, ...problem }: CheckedProblem): string {
+  return `${level}: ${describeProblem({ ...problem, source: file })}`;
 }

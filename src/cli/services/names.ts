@@ -14,7 +14,9 @@ export interface NamesOrigin {
 
 /** The names of a virtual service; empty if it is unknown. */
 export interface ServiceNameParts {
+  /** `namespace/name` of its Service. */
   readonly service?: string;
+  /** Name of the Service port; absent also if the port has no name. */
   readonly portName?: string;
   readonly kind?: FrontendKind;
 }

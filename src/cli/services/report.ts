@@ -1,39 +1,25 @@
 // The virtual services of a node under the names of their Services: the result of `services -o json`. Pure.
-import type {
-  ForwardingMethod,
-  IpvsCounters,
-  RealServerState,
-  VirtualServiceState,
-} from '../../kernel/ipvs/types.js';
-import { type Family, joinHostPort } from '../../net/address.js';
-import type { IpProtocol } from '../../net/protocol.js';
-import type { FrontendKind } from '../../services/types.js';
+import type { IpvsCounters, RealServerState, VirtualServiceState } from '../../kernel/ipvs/types.js';
+import { joinHostPort } from '../../net/address.js';
 import {
   compareText,
+  type Identity,
   type NamesOrigin,
+  type ServiceNameParts,
   type ServiceNames,
   sortedByName,
   virtualServiceName,
 } from './names.js';
 
 /** Numbers of connections, packets and bytes: in all, or per second. */
-export interface Traffic {
-  readonly connections: number;
-  readonly inPackets: number;
-  readonly outPackets: number;
-  readonly inBytes: number;
-  readonly outBytes: number;
-}
+export type Traffic = Readonly<Record<keyof IpvsCounters, number>>;
 
-/** A real server. */
-export interface RealServerReport {
-  readonly address: string;
-  readonly port: number;
-  /** 0: it gets no new connections. */
-  readonly weight: number;
-  readonly forwarding: ForwardingMethod;
-  readonly activeConnections: number;
-  readonly inactiveConnections: number;
+/** A real server. With weight 0, it gets no new connections. */
+export interface RealServerReport
+  extends Pick<
+    RealServerState,
+    'address' | 'port' | 'weight' | 'forwarding' | 'activeConnections' | 'inactiveConnections'
+  > {
   /** Since its creation. */
   readonly counters: Traffic;
   /** Per second. */
@@ -41,17 +27,7 @@ export interface RealServerReport {
 }
 
 /** A virtual service. It has an address, a port and a protocol, or a firewall mark and a family. */
-export interface VirtualServiceReport {
-  /** `namespace/name` of its Service; absent if it is unknown. */
-  readonly service?: string;
-  /** Name of the Service port; absent if the Service is unknown, or if the port has no name. */
-  readonly portName?: string;
-  readonly kind?: FrontendKind;
-  readonly address?: string;
-  readonly port?: number;
-  readonly protocol?: IpProtocol;
-  readonly firewallMark?: number;
-  readonly family?: Family;
+export interface VirtualServiceReport extends ServiceNameParts, Identity {
   readonly scheduler: string;
   /** Timeout of persistence, in s; 0 for none. */
   readonly persistence: number;

@@ -15,8 +15,8 @@ import { throwOnFailure } from '../../../src/kernel/shared/throwOnFailure.js';
 import { collectGarbage } from './garbage.js';
 import { settled } from './settled.js';
 
-/** Growth of the resident memory after the warm-up, in MiB. */
-const MOST_GROWTH = 4;
+/** Growth of the resident memory after the warm-up, in MiB. Up to 5 were seen on a busy machine, where V8 compiles later. */
+const MOST_GROWTH = 8;
 /** Operations of one call. */
 const BATCH = 500;
 

@@ -40,6 +40,12 @@ export function networkContains(network: Network, address: string): boolean {
   return bytes !== undefined && networkContainsBytes(network, bytes);
 }
 
+/** The same for a network as text; false for a text that is not one. */
+export function isInNetwork(text: string, address: string): boolean {
+  const network = parseNetwork(text);
+  return network !== undefined && networkContains(network, address);
+}
+
 /** The same for the 4 or 16 bytes of an address. */
 export function networkContainsBytes(network: Network, bytes: Uint8Array): boolean {
   if (bytes.length !== network.bytes.length) return false;

@@ -2,7 +2,7 @@
 import type { SavedTables } from '../../kernel/iptables/types.js';
 import type { LocalMatch } from '../../modes/shared/plan/localDetector.js';
 import { canonicalAddress } from '../../net/address.js';
-import { networkContains, parseNetwork } from '../../net/network.js';
+import { isInNetwork } from '../../net/network.js';
 import type { Dialled } from '../explanation.js';
 import { commentIn, optionValue, readRule } from '../packet/ruleText.js';
 import { localMatchIn } from '../shared/localMatchIn.js';
@@ -106,10 +106,7 @@ export function areRangesOf(
   return frontends
     .filter(({ target }) => target.startsWith('KUBE-FW-'))
     .flatMap(({ target }) => tables.rules.get(`nat/${target}`) ?? [])
-    .some((text) => {
-      const network = parseNetwork(optionValue(readRule(text).conditions, '-s') ?? '');
-      return network !== undefined && networkContains(network, client);
-    });
+    .some((text) => isInNetwork(optionValue(readRule(text).conditions, '-s') ?? '', client));
 }
 
 /**
@@ -130,10 +127,7 @@ export function nodePortExclusion({ rules }: SavedTables, dialled: Dialled): str
   if (!first) return undefined;
   const networks = destinations.flatMap((destination) => destination?.values ?? []);
   if (!first.negated) return `is served on ${networks.map(withoutPrefix).join(', ')}, not on ${address}`;
-  const excluded = networks.some((written) => {
-    const network = parseNetwork(written);
-    return network !== undefined && networkContains(network, address);
-  });
+  const excluded = networks.some((network) => isInNetwork(network, address));
   return excluded ? `is not served on ${address}` : undefined;
 }
 

@@ -3,7 +3,7 @@
 import type { SetEntry, SetState } from '../../kernel/ipset/types.js';
 import { formatEntry } from '../../kernel/ipset/values/entry.js';
 import { familyOf } from '../../net/address.js';
-import { networkContains, parseNetwork } from '../../net/network.js';
+import { isInNetwork } from '../../net/network.js';
 import type { Packet, Tested } from './packet.js';
 
 /** The result of a test of a set, with the entry that contains the packet. */
@@ -65,8 +65,7 @@ function isPort({ protocol, port }: SetEntry, tested: number, packet: Packet): b
 
 function isIn(address: string | undefined, prefix: number | undefined, tested: string): boolean {
   if (address === undefined || prefix === undefined) return address === tested;
-  const network = parseNetwork(`${address}/${prefix}`);
-  return network !== undefined && networkContains(network, tested);
+  return isInNetwork(`${address}/${prefix}`, tested);
 }
 
 /** The total length of the prefixes of an entry: the longest one decides. */

@@ -1,7 +1,7 @@
 // The node's addresses, links and routes, as far as the path of a packet depends on them.
 import type { NetworkRoute } from '../../kernel/procNet/types.js';
 import { familyOf, isLinkLocalIPv6, isLoopback } from '../../net/address.js';
-import { type Network, networkContains, parseNetwork } from '../../net/network.js';
+import { isInNetwork, type Network, networkContains, parseNetwork } from '../../net/network.js';
 import type { AssignedAddress } from '../../services/types.js';
 
 /** The state of the kernel of which a topology consists. */
@@ -81,6 +81,5 @@ export class Topology {
 }
 
 function contains({ address, prefix }: AssignedAddress, other: string): boolean {
-  const network = parseNetwork(`${address}/${prefix}`);
-  return network !== undefined && networkContains(network, other);
+  return isInNetwork(`${address}/${prefix}`, other);
 }

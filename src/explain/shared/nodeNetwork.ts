@@ -2,7 +2,7 @@
 
 import type { LocalMatch } from '../../modes/shared/plan/localDetector.js';
 import { isLoopback } from '../../net/address.js';
-import { networkContains, parseNetwork } from '../../net/network.js';
+import { isInNetwork } from '../../net/network.js';
 import type { ClientPlace } from '../explanation.js';
 import type { Packet, RuleContext, Tested } from '../packet/packet.js';
 import { Topology } from '../packet/topology.js';
@@ -88,8 +88,7 @@ export class NodeNetwork implements RuleContext {
   }
 
   #isInPodNetwork(address: string): boolean {
-    const network = parseNetwork(this.podNetwork ?? '');
-    return network !== undefined && networkContains(network, address);
+    return isInNetwork(this.podNetwork ?? '', address);
   }
 
   /** A setting, by its path below /proc/sys. */

@@ -28,8 +28,8 @@ export interface CommandSyntax {
   >;
   /** Its own options. */
   readonly options: readonly OptionSyntax[];
-  /** Whether it accepts flags of the agent, {@link INPUT_FLAGS}, too. */
-  readonly inputs: boolean;
+  /** Its own options and the flags of the agent that it accepts. */
+  readonly accepted: readonly OptionSyntax[];
   /** Values of its argument, if it has only these. */
   readonly choices?: readonly string[];
   /** Its arguments are paths. */
@@ -59,7 +59,7 @@ export const AGENT_OPTIONS: readonly OptionSyntax[] = [...FLAGS].map(([name, { t
 });
 
 /** The flags of the agent that a command accepts: those that say which configuration and which objects it reads. */
-export const INPUT_FLAGS = AGENT_OPTIONS.filter(({ long }) => !AGENT_FLAGS.has(long.slice(2)));
+const INPUT_FLAGS = AGENT_OPTIONS.filter(({ long }) => !AGENT_FLAGS.has(long.slice(2)));
 
 const HELP_OPTION: OptionSyntax = { long: '--help', short: '-h', help: 'describe this command', path: false };
 
@@ -67,11 +67,11 @@ const HELP_OPTION: OptionSyntax = { long: '--help', short: '-h', help: 'describe
 export const COMMAND_SYNTAX: readonly CommandSyntax[] = [
   ...COMMANDS.map((definition): CommandSyntax => {
     const [argument] = definition.arguments ?? [];
-    const { options, inputs } = definition;
+    const options = [...[...definition.options, ...outputOption(definition)].map(optionSyntax), HELP_OPTION];
     return {
       definition,
-      options: [...[...options, ...outputOption(definition)].map(optionSyntax), HELP_OPTION],
-      inputs,
+      options,
+      accepted: definition.inputs ? [...options, ...INPUT_FLAGS] : options,
       ...(argument?.choices ? { choices: argument.choices } : {}),
       paths: argument?.syntax.includes('path') ?? false,
     };
@@ -79,10 +79,19 @@ export const COMMAND_SYNTAX: readonly CommandSyntax[] = [
   {
     definition: { name: HELP, summary: 'describe a command' },
     options: [],
-    inputs: false,
+    accepted: [],
     choices: COMMANDS.map(({ name }) => name),
     paths: false,
   },
+];
+
+/** The names of all commands, except `run`. */
+export const NAMES: readonly string[] = COMMAND_SYNTAX.map(({ definition }) => definition.name);
+
+/** All commands with their purposes. */
+export const SUMMARIES: readonly Pick<CommandDefinition<string>, 'name' | 'summary'>[] = [
+  { name: 'run', summary: 'program the kernel, and keep it up to date' },
+  ...COMMAND_SYNTAX.map(({ definition }) => definition),
 ];
 
 function optionSyntax({ flags, help, default: usual, choices }: OptionDefinition): OptionSyntax {

@@ -1,15 +1,8 @@
 // The completion script of bash. Pure.
-import {
-  AGENT_OPTIONS,
-  COMMAND_SYNTAX,
-  type CommandSyntax,
-  INPUT_FLAGS,
-  type OptionSyntax,
-} from '../syntax.js';
+import { AGENT_OPTIONS, COMMAND_SYNTAX, type CommandSyntax, NAMES, type OptionSyntax } from '../syntax.js';
 
 /** The script. */
 export function bashScript(): string {
-  const names = COMMAND_SYNTAX.map(({ definition }) => definition.name);
   return `# bash completion of kube-netlink-proxy; made by: kube-netlink-proxy completion bash
 _kube_netlink_proxy() {
   local current=\${COMP_WORDS[COMP_CWORD]} previous=\${COMP_WORDS[COMP_CWORD-1]} command='' word
@@ -20,14 +13,14 @@ _kube_netlink_proxy() {
     previous=\${COMP_WORDS[COMP_CWORD-2]}
   fi
   for word in "\${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
-    case $word in ${names.join('|')}) command=$word; break ;; esac
+    case $word in ${NAMES.join('|')}) command=$word; break ;; esac
   done
   COMPREPLY=()
   case $command in
 ${COMMAND_SYNTAX.map(branch).join('\n')}
     *)
 ${values(AGENT_OPTIONS)}
-      _kube_netlink_proxy_words '${words(AGENT_OPTIONS)}' '${['run', ...names].join(' ')}' ;;
+      _kube_netlink_proxy_words '${words(AGENT_OPTIONS)}' '${['run', ...NAMES].join(' ')}' ;;
   esac
 }
 
@@ -44,11 +37,10 @@ complete -o default -F _kube_netlink_proxy kube-netlink-proxy
 `;
 }
 
-function branch({ definition, options, inputs, choices = [] }: CommandSyntax): string {
-  const all = inputs ? [...options, ...INPUT_FLAGS] : options;
+function branch({ definition, accepted, choices = [] }: CommandSyntax): string {
   return `    ${definition.name})
-${values(all)}
-      _kube_netlink_proxy_words '${words(all)}' '${choices.join(' ')}' ;;`;
+${values(accepted)}
+      _kube_netlink_proxy_words '${words(accepted)}' '${choices.join(' ')}' ;;`;
 }
 
 /** The completion of values: choices, or paths by default; nothing else can be completed. */

@@ -1,28 +1,22 @@
 // The completion script of fish. Pure.
-import { AGENT_OPTIONS, COMMAND_SYNTAX, INPUT_FLAGS, type OptionSyntax } from '../syntax.js';
+import { AGENT_OPTIONS, COMMAND_SYNTAX, NAMES, type OptionSyntax, SUMMARIES } from '../syntax.js';
 
 /** The script. */
 export function fishScript(): string {
-  const names = COMMAND_SYNTAX.map(({ definition }) => definition.name).join(' ');
-  const agent = `not __fish_seen_subcommand_from ${names}`;
-  const commands = [
-    { name: 'run', summary: 'program the kernel, and keep it up to date' },
-    ...COMMAND_SYNTAX.map(({ definition }) => definition),
-  ];
+  const agent = `not __fish_seen_subcommand_from ${NAMES.join(' ')}`;
   const lines = [
     '# fish completion of kube-netlink-proxy; made by: kube-netlink-proxy completion fish',
     'complete -c kube-netlink-proxy -f',
-    ...commands.map(({ name, summary }) =>
+    ...SUMMARIES.map(({ name, summary }) =>
       line(`${agent}; and not __fish_seen_subcommand_from run`, `-a ${name} -d ${quoted(summary)}`),
     ),
     ...AGENT_OPTIONS.map((option) => line(agent, parts(option))),
-    ...COMMAND_SYNTAX.flatMap(({ definition, options, inputs, choices, paths }) => {
+    ...COMMAND_SYNTAX.flatMap(({ definition, accepted, choices, paths }) => {
       const seen = `__fish_seen_subcommand_from ${definition.name}`;
-      const all = inputs ? [...options, ...INPUT_FLAGS] : options;
       return [
         ...(choices ? [line(seen, `-a ${quoted(choices.join(' '))}`)] : []),
         ...(paths ? [line(seen, '-F')] : []),
-        ...all.map((option) => line(seen, parts(option))),
+        ...accepted.map((option) => line(seen, parts(option))),
       ];
     }),
   ];

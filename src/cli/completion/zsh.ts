@@ -3,17 +3,14 @@ import {
   AGENT_OPTIONS,
   COMMAND_SYNTAX,
   type CommandSyntax,
-  INPUT_FLAGS,
+  NAMES,
   type OptionSyntax,
+  SUMMARIES,
 } from '../syntax.js';
 
 /** The script, as a file of a folder in `fpath`. */
 export function zshScript(): string {
-  const names = COMMAND_SYNTAX.map(({ definition }) => definition.name);
-  const described = [
-    { name: 'run', summary: 'program the kernel, and keep it up to date' },
-    ...COMMAND_SYNTAX.map(({ definition }) => definition),
-  ].map(({ name, summary }) => `    ${quoted(`${name}:${summary}`)}`);
+  const described = SUMMARIES.map(({ name, summary }) => `    ${quoted(`${name}:${summary}`)}`);
   return `#compdef kube-netlink-proxy
 # zsh completion of kube-netlink-proxy; made by: kube-netlink-proxy completion zsh
 
@@ -27,7 +24,7 @@ ${described.join('\n')}
 _kube-netlink-proxy() {
   local command word
   for word in \${words[2,CURRENT-1]}; do
-    case $word in ${names.join('|')}) command=$word; break ;; esac
+    case $word in ${NAMES.join('|')}) command=$word; break ;; esac
   done
   case $command in
 ${COMMAND_SYNTAX.map(branch).join('\n')}
@@ -39,11 +36,10 @@ _kube-netlink-proxy "$@"
 `;
 }
 
-function branch({ definition, options, inputs, choices, paths }: CommandSyntax): string {
-  const all = inputs ? [...options, ...INPUT_FLAGS] : options;
+function branch({ definition, accepted, choices, paths }: CommandSyntax): string {
   // Arguments of any text are not declared: zsh would show their name instead of completing an option.
   const others = choices ? ` '*:value:(${choices.join(' ')})'` : paths ? " '*:path:_files'" : '';
-  return `    ${definition.name}) ${specs(all, `'1:command:(${definition.name})'${others}`)} ;;`;
+  return `    ${definition.name}) ${specs(accepted, `'1:command:(${definition.name})'${others}`)} ;;`;
 }
 
 function specs(options: readonly OptionSyntax[], rest: string): string {

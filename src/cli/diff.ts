@@ -1,7 +1,7 @@
 // The command diff: the items in which the kernel differs from the objects, by Service.
-import type { PlannedOperation } from '../reconcile/plannedOperation.js';
+import type { PlannedItem } from '../reconcile/plannedOperation.js';
 import type { CommandRunner } from './command.js';
-import { groupsOf, type Owned } from './grouping.js';
+import { groupsOf } from './grouping.js';
 import type { StyleName } from './output/colours.js';
 import { type Layout, textLines, writeReport } from './output/output.js';
 import { signedLines } from './output/signs.js';
@@ -18,11 +18,9 @@ export const runDiff: CommandRunner = (invocation) =>
   });
 
 /** An item in which the kernel differs from the objects. */
-export interface Difference extends Owned {
+export interface Difference extends PlannedItem {
   /** Its key: `virtual service 10.96.0.80:80/tcp`. */
   readonly item: string;
-  /** Its state in the kernel: `unwanted` if no object needs it, or a former mode left it. */
-  readonly state: PlannedOperation['state'];
   /** The changes that it needs, as lines of a readable diff. */
   readonly lines: readonly string[];
 }

@@ -1,14 +1,8 @@
 // Groups planned operations and items by their owners.
+import type { PlannedOperation } from '../reconcile/plannedOperation.js';
 
 /** The owners of an item. */
-export interface Owned {
-  /** The item is in the node's own plan. */
-  readonly node: boolean;
-  /** Services whose plans have the item. */
-  readonly services: readonly string[];
-  /** The former mode that left the item; absent for items of the running mode. */
-  readonly formerMode?: string;
-}
+type Owned = Pick<PlannedOperation, 'node' | 'services' | 'formerMode'>;
 
 /** The items of the same Services, of the node, of no owner, or of a former mode. */
 export interface Group<Member> {

@@ -1,7 +1,7 @@
 // Collects the steps of a packet through the rules.
 import type { Cause, Explanation, Step } from '../explanation.js';
 import type { Packet } from '../packet/packet.js';
-import { type Branch, branches, type Decision, type MatchedRule, walk } from '../packet/walk.js';
+import { type Branch, branches, type Decision, type MatchedRule, type Walk, walk } from '../packet/walk.js';
 import type { NodeNetwork } from './nodeNetwork.js';
 
 /** The purpose of a mode's rules, in words. */
@@ -17,13 +17,9 @@ export interface RuleMeanings {
 }
 
 /** The result of several hooks. */
-export interface HooksResult {
-  /** The packet with its marks. */
-  readonly packet: Packet;
+export interface HooksResult extends Pick<Walk, 'packet' | 'source'> {
   /** The decision against the packet, if there is one. */
   readonly stopped?: Decision;
-  /** The new source, see `Walk.source`. */
-  readonly source?: string;
 }
 
 /** The steps so far. */

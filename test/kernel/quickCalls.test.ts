@@ -188,6 +188,14 @@ async function unlessAbsent(): Promise<void> {
 
 test('watches whose threads wait for a lock are closed without waiting for them', async (t) => {
   execFileSync('ip', ['-n', namespace.name, '-batch', '-'], { input: pairsOfVeth(1000) });
+  const rounds = [await sleptInCloses(), await sleptInCloses(), await sleptInCloses()];
+  const shown = rounds.map((slept) => `slept ${slept.toFixed(2)} ms`).join(', ');
+  t.diagnostic(shown);
+  assert.ok(Math.max(...rounds) < LONGEST_CLOSES, shown);
+});
+
+/** Closes watches, and returns the time for which JavaScript's thread has slept meanwhile, in ms. */
+async function sleptInCloses(): Promise<number> {
   const watches = Array.from({ length: 50 }, () =>
     rtnetlink.watch({ receiveBuffer: 4096 })[Symbol.asyncIterator](),
   );
@@ -201,9 +209,8 @@ test('watches whose threads wait for a lock are closed without waiting for them'
   const slept = asleep() - before;
   await Promise.all(ends);
   await changes;
-  t.diagnostic(`slept ${slept.toFixed(2)} ms`);
-  assert.ok(slept < LONGEST_CLOSES, `slept ${slept.toFixed(2)} ms`);
-});
+  return slept;
+}
 
 /** Makes more notifications than the receive buffer of a watch has room for. */
 async function changeAddresses(): Promise<void> {

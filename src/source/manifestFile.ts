@@ -96,11 +96,11 @@ async function readJson(text: string): Promise<Reading & { readonly isJson: bool
   } catch (error) {
     return { isJson: false, at: 'contents', rule: `must be JSON: ${(error as Error).message}` };
   }
-  const invalid = await findDuplicateKey(text, DEEPEST);
-  if (!invalid) return { isJson: true, value };
-  const at = `line ${invalid.line}`;
-  if (invalid.key === undefined) return { isJson: true, at, rule: TOO_DEEP };
-  const rule = `must have each key of an object once: ${JSON.stringify(invalid.key)} is there twice`;
+  const found = await findDuplicateKey(text, DEEPEST);
+  if (!found) return { isJson: true, value };
+  const at = `line ${found.line}`;
+  if (found.key === undefined) return { isJson: true, at, rule: TOO_DEEP };
+  const rule = `must have each key of an object once: ${JSON.stringify(found.key)} is there twice`;
   return { isJson: true, at, rule };
 }
 

@@ -24,7 +24,7 @@ function sums(names: Names): readonly (readonly SchedulerFlag[])[] {
   );
 }
 
-/** The kernel's flags of a virtual service, unknown schedulerFlags are an invalid value. */
+/** The kernel's flags of a virtual service. Unknown schedulerFlags are noted as invalid. */
 export function flagsOf(service: VirtualServiceInput, scheduler: Scheduler, writer: RecordWriter): number {
   const { schedulerFlags, onePacket = false } = service;
   let flags = service.persistence === undefined ? 0 : PERSISTENT;

@@ -67,12 +67,6 @@ export function applyParts<Client extends NativeClient>(
   });
 }
 
-/** A real server of a list, by its place. */
-interface ListItem {
-  readonly list: AddressPorts;
-  readonly place: number;
-}
-
 /** The operation of a list of real servers, without the address and port, which its records get from the list. */
 function listOperation({ service }: ServiceChange, isAdded: boolean, family: Family): ChangeOperation {
   const id = { address: family === 4 ? '0.0.0.0' : '::', port: 1 };
@@ -146,18 +140,24 @@ export class PartsBatch implements ReportedBatch<IpvsOperation> {
       const place = isAdded ? (order?.[index] ?? index) : index;
       const list = isAdded ? added : deleted;
       const first = isRepeated ? undefined : listOperation(change, isAdded, list.family);
-      isRepeated = this.#write(change, number, first, { list, place });
+      isRepeated = this.#write(change, number, first, list, place);
     }
   }
 
   /**
-   * Writes the record of an operation, or without one the record before it again, and then the address and port of an item of a
+   * Writes the record of an operation, or without one the record before it again, and then the address and port at a place of a
    * list. Returns false if it is invalid.
    */
-  #write(change: ServiceChange, number: number, operation?: ChangeOperation, item?: ListItem): boolean {
+  #write(
+    change: ServiceChange,
+    number: number,
+    operation: ChangeOperation | undefined,
+    list?: AddressPorts,
+    place = 0,
+  ): boolean {
     if (operation) writeOperation(operation, this.#writer);
     else this.#writer.repeatRecord();
-    if (item) this.#writer.listed(item.list, item.place, SERVER.address, SERVER.port, OPERATION.argument);
+    if (list) this.#writer.listed(list, place, SERVER.address, SERVER.port, OPERATION.argument);
     const invalid = this.#writer.finish();
     if (!invalid) this.#sent.push(this.results.length);
     this.results.push(invalid && invalidOperation(attemptOf(changeOperation(change, number)), invalid));

@@ -1,12 +1,8 @@
 // Flags of objects: booleans that are bits of a number, and texts that stand for bits.
+import type { Checker } from '../shared/checker.js';
 import type { Numbers } from './fields.js';
 import type { MessageWriter } from './message.js';
 import type { UnnamedFlag } from './types.js';
-
-/** Notes invalid values. */
-interface InvalidValues {
-  fail(field: string, value: unknown, rule: string, wrongType?: boolean): void;
-}
 
 /** Booleans that are bits of one number. */
 export type Bits<T> = { readonly [Name in keyof T]-?: { readonly bit: number; readonly inverse?: true } };
@@ -72,7 +68,7 @@ export function unnamedFlags(sum: number): UnnamedFlag[] {
 
 /** The sum of flags by their names; an invalid value for an unknown name. */
 export function flagSum<Name extends string>(
-  checker: InvalidValues,
+  checker: Pick<Checker, 'fail'>,
   path: string,
   value: unknown,
   numbers: Numbers<Name>,

@@ -3,9 +3,7 @@ import { type Family, formatAddress, parseAddressAsIs } from '../../../net/addre
 import type { AttributeCursor } from '../../shared/wire/attributeCursor.js';
 import {
   checked,
-  choice,
   type Fields,
-  type Format,
   field,
   integer,
   isLinkName,
@@ -23,6 +21,7 @@ import { flagNames, flagSum } from '../flags.js';
 import { type Message, MessageWriter } from '../message.js';
 import { AF, familyOfNumber, NLM_F, RTM, SCOPES, WRITE_FLAGS } from '../numbers.js';
 import { LONGEST_PREFIX } from '../prefixes.js';
+import { numberOf } from '../routes/fields.js';
 import type { UnnamedFlag } from '../routes/types.js';
 import type { AddressFlag, AddressProtocol, LinkAddress, LinkAddressId, NewAddressFlag } from './types.js';
 
@@ -50,18 +49,17 @@ export const NEW_FLAGS: readonly NewAddressFlag[] = [
 const WRITTEN_FLAGS = NEW_FLAGS.reduce((sum, name) => sum | FLAGS[name], 0);
 /** IFAPROT_. */
 const PROTOCOLS: Numbers<Extract<AddressProtocol, string>> = { kernel_lo: 1, kernel_ra: 2, kernel_ll: 3 };
-const scopeName = choice('u8', SCOPES);
-const protocolName = choice('u8', PROTOCOLS);
+const scopeNumber = nameOrNumber('u8', SCOPES);
 const NO_ADDRESS = new Uint8Array(4);
 
 type Scalars = Pick<LinkAddress, 'metric' | 'label' | 'protocol'>;
-const WRITTEN: Fields<Omit<Scalars, 'protocol'>> = {
+const FIELDS: Fields<Scalars> = {
   metric: field(9, integer('u32')),
   label: field(IFA.label, { ...text(15), rule: 'must be a name of 1 to 15 bytes' }),
+  protocol: field(IFA.protocol, nameOrNumber('u8', PROTOCOLS)),
 };
-const LISTED: Fields<Scalars> = { ...WRITTEN, protocol: field(IFA.protocol, nameOrNumber('u8', PROTOCOLS)) };
 const NAMES: ReadonlySet<string> = new Set([
-  ...Object.keys(LISTED),
+  ...Object.keys(FIELDS),
   ...['link', 'address', 'prefix', 'peer', 'scope', 'flags', 'broadcast'],
   ...['validLifetime', 'preferredLifetime', 'attributes'],
 ]);
@@ -118,30 +116,16 @@ function deletedFlags({ flags }: Given): number {
 }
 
 function scopeOf(writer: MessageWriter, { scope }: Given, local: Uint8Array): number {
-  if (scope !== undefined) return numberOf(writer, 'address.scope', scope, SCOPES, scopeName);
+  if (scope !== undefined) {
+    return checked(writer, 'address.scope', scope, scopeNumber) ? numberOf(scope, SCOPES) : 0;
+  }
   return local.length === 4 && local[0] === 127 ? SCOPES.host : SCOPES.global;
 }
 
-/** The number of a name, or a number as it is; else the value is noted. */
-function numberOf<Name extends string>(
-  writer: MessageWriter,
-  path: string,
-  value: Name | number,
-  numbers: Numbers<Name>,
-  named: Format<Name>,
-): number {
-  if (typeof value === 'number') return writer.check.integer(path, value, 0, 255);
-  return checked(writer, path, value, named) ? numbers[value] : 0;
-}
-
 function writeSettings(writer: MessageWriter, address: Given, family: Family): void {
-  const { link, label, broadcast, protocol } = address;
+  const { link, label, broadcast } = address;
   writeLifetimes(writer, address);
-  if (protocol !== undefined) {
-    const number = numberOf(writer, 'address.protocol', protocol, PROTOCOLS, protocolName);
-    writer.attribute(IFA.protocol, () => writer.u8(number));
-  }
-  writeFields<Partial<Scalars>>(writer, 'address.', address, WRITTEN);
+  writeFields<Partial<Scalars>>(writer, 'address.', address, FIELDS);
   if (label !== undefined) {
     if (family === 6) writer.check.fail('address.label', label, 'is of IPv4 only');
     // iproute2 has the same rule: tools of the time before netlink show such a label as a link.
@@ -201,7 +185,7 @@ export function readAddress(message: Message, links: LinkNames): LinkAddress | u
     else if (attributes.type === IFA.cacheInfo) {
       if (attributes.u32() !== FOREVER) address['preferredLifetime'] = attributes.u32();
       if (attributes.u32(4) !== FOREVER) address['validLifetime'] = attributes.u32(4);
-    } else readField(attributes, LISTED, address, links);
+    } else readField(attributes, FIELDS, address, links);
   }
   // Most IPv6 addresses have no IFA_LOCAL.
   address['address'] = local ?? peer;

@@ -1,6 +1,6 @@
 // Rules of policy routing ↔ messages. Numbers: include/uapi/linux/fib_rules.h.
-import { isIntegerWithin } from '../../../arguments.js';
 import type { Family } from '../../../net/address.js';
+import { isIntegerWithin } from '../../shared/arguments.js';
 import type { AttributeCursor } from '../../shared/wire/attributeCursor.js';
 import {
   checked,

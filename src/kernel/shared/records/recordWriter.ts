@@ -13,9 +13,9 @@ const NO_TAILS = new Uint8Array();
 const ATTRIBUTE_HEADER = 4;
 
 /**
- * Writes records of one size, one after another, each with the attributes that are added to it behind it. The first invalid value of a record stays, and later writes to the record have no
- * effect: {@link finish} returns it and clears the record. `part` is the place of a record within the record, to
- * whose layout the field belongs.
+ * Writes records of one size, one after another, each with the attributes that are added to it behind it. The first invalid
+ * value of a record stays, and later writes to the record have no effect: {@link finish} returns it and clears the record.
+ * `part` is the place of a record within the record, to whose layout the field belongs.
  */
 export class RecordWriter extends Checker {
   #bytes: Uint8Array;

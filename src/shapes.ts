@@ -75,11 +75,8 @@ export function optional(check: Check): Check {
 export function listOf(check: Check): Check {
   return (value, field) => {
     if (!Array.isArray(value)) return { field, value, rule: 'must be an array', wrongType: true };
-    for (const [place, each] of value.entries()) {
-      const invalid = check(each, `${field}[${place}]`);
-      if (invalid) return invalid;
-    }
-    return undefined;
+    const place = value.findIndex((each) => check(each, field));
+    return place < 0 ? undefined : check(value[place], `${field}[${place}]`);
   };
 }
 
@@ -121,8 +118,9 @@ export function partOf<T>(shape: Shape<T>): Check {
   return (value, field) => {
     if (!hasFields(value)) return invalidObject(field, value);
     for (const [name, check] of checks) {
-      const invalid = check((value as Readonly<Record<string, unknown>>)[name], `${field}.${name}`);
-      if (invalid) return invalid;
+      const part = (value as Readonly<Record<string, unknown>>)[name];
+      // Paths are made for what is invalid only: iptables mode checks an operation for each endpoint.
+      if (check(part, name)) return check(part, `${field}.${name}`);
     }
     return undefined;
   };

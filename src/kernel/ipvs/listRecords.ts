@@ -4,7 +4,7 @@ import type { AddressPorts } from '../../net/addressPorts.js';
 import type { NativeClient } from '../shared/addon.js';
 import { invalidOperation } from '../shared/arguments.js';
 import type { Calls } from '../shared/calls.js';
-import { type Attempt, toNetlinkError } from '../shared/failures.js';
+import { type Attempt, toNetlinkError, withoutStack } from '../shared/failures.js';
 import type { Reading } from '../shared/listing.js';
 import { RecordReader } from '../shared/records/recordReader.js';
 import { RecordWriter } from '../shared/records/recordWriter.js';
@@ -62,7 +62,8 @@ export function applyParts<Client extends NativeClient>(
   const batch = new PartsBatch(parts);
   return reportedBatch(calls, batch, async () => {
     const failures = await calls.run({ operation: 'ipvs.apply' }, (client) => client.apply(batch.records()));
-    for (const failure of failures) batch.fail(failure.index, (attempt) => toNetlinkError(failure, attempt));
+    for (const failure of failures)
+      batch.fail(failure.index, (attempt) => withoutStack(() => toNetlinkError(failure, attempt)));
     return batch.results;
   });
 }
@@ -159,8 +160,13 @@ export class PartsBatch implements ReportedBatch<IpvsOperation> {
     else this.#writer.repeatRecord();
     if (list) this.#writer.listed(list, place, SERVER.address, SERVER.port, OPERATION.argument);
     const invalid = this.#writer.finish();
-    if (!invalid) this.#sent.push(this.results.length);
-    this.results.push(invalid && invalidOperation(attemptOf(changeOperation(change, number)), invalid));
+    if (invalid) {
+      const attempt = attemptOf(changeOperation(change, number));
+      this.results.push(withoutStack(() => invalidOperation(attempt, invalid)));
+    } else {
+      this.#sent.push(this.results.length);
+      this.results.push(undefined);
+    }
     return !invalid;
   }
 }

@@ -4,7 +4,7 @@ import { TimeSlice } from '../../timeSlice.js';
 import type { NativeClient, NativeFailure, NativeStatus } from './addon.js';
 import { argumentError, checkArray, type InvalidValue, invalidOperation, shown } from './arguments.js';
 import type { Calls } from './calls.js';
-import { type Attempt, toNetlinkError } from './failures.js';
+import { type Attempt, toNetlinkError, withoutStack } from './failures.js';
 import { RecordWriter } from './records/recordWriter.js';
 import { reported, reportedBatch } from './reported.js';
 import type { CallOptions, OperationResult } from './types.js';
@@ -232,7 +232,8 @@ class Sending<Operation> {
       const invalid = this.#writer.write(operation);
       if (invalid) {
         places ??= Array.from({ length: place - from }, (_, i) => from + i);
-        this.results.push(invalidOperation(attemptAt(operation, this.#naming), invalid));
+        const attempt = attemptAt(operation, this.#naming);
+        this.results.push(withoutStack(() => invalidOperation(attempt, invalid)));
       } else {
         this.results.push(undefined);
         places?.push(place);
@@ -253,7 +254,7 @@ class Sending<Operation> {
       const place = places ? places[failure.index] : from + failure.index;
       if (place === undefined) continue;
       const attempt = attemptAt(this.#operations[place] as Operation, this.#naming);
-      this.results[place] = toNetlinkError(failure, attempt);
+      this.results[place] = withoutStack(() => toNetlinkError(failure, attempt));
       this.#rest ??= failure.rest;
       if (counter.isFull()) yield;
     }

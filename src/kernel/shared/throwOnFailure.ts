@@ -17,7 +17,10 @@ export function throwOnFailure(results: readonly OperationResult[]): void {
   const errors = results.filter((result) => result !== undefined);
   const [first] = errors;
   if (first === undefined) return;
-  if (errors.length === 1) throw first;
+  if (errors.length === 1) {
+    Error.captureStackTrace(first, throwOnFailure); // results have no stack
+    throw first;
+  }
   const count = `${errors.length} of ${results.length} operations failed`;
   throw new AggregateError(errors, `${count}, the first: ${first.message}`);
 }

@@ -46,7 +46,8 @@ export interface KernelClient<Operation> extends BatchSource<Operation>, AsyncDi
 
 /**
  * The result of one operation of a batch: an error, or undefined when the kernel did it. An invalid operation
- * was not sent: `ERR_INVALID_ARGUMENT`, with the field and the rule in `kernelMessage`.
+ * was not sent: `ERR_INVALID_ARGUMENT`, with the field and the rule in `kernelMessage`. The error has no stack, which would only name
+ * places in this library; `throwOnFailure` gives it the caller's.
  */
 export type OperationResult = NetlinkError | undefined;
 

@@ -190,6 +190,20 @@ test('throwOnFailure throws one error as it is, and several together', () => {
   );
 });
 
+test('the errors of results have no stack until throwOnFailure throws one, which names its caller', async () => {
+  const limit = Error.stackTraceLimit;
+  const client = new FakeClient();
+  client.failures = [{ index: 0, errno: 2, code: '', message: '' }];
+  const [invalid, failed] = await applyAll(new Calls(client), [-1, 10], PACKING);
+  assert.doesNotMatch(String(invalid?.stack), /\n +at /);
+  assert.doesNotMatch(String(failed?.stack), /\n +at /);
+  assert.equal(Error.stackTraceLimit, limit);
+  assert.throws(
+    () => throwOnFailure([failed]),
+    (error) => error === failed && /^NetlinkError: ENOENT.*\n.*calls\.test\.js/.test(String(failed?.stack)),
+  );
+});
+
 test('a batch leaves out operations that break a rule, and finds the place of each failure', async () => {
   const client = new FakeClient();
   client.failures = [

@@ -49,9 +49,10 @@ export class Results {
     this.#of(step).systemCalls = calls;
   }
 
-  /** Records that a method, or every method, cannot do a scenario. */
+  /** Records that a method, or every method, cannot do a scenario. The first reason stays: later ones may follow from it. */
   unavailable(reason: Unavailable): void {
-    this.#unavailable.set(`${reason.scenario} ${reason.method ?? ''}`, reason);
+    const id = `${reason.scenario} ${reason.method ?? ''}`;
+    if (!this.#unavailable.has(id)) this.#unavailable.set(id, reason);
   }
 
   /** Whether a step is known to be impossible. */

@@ -56,6 +56,13 @@ describe('results', () => {
     assert.equal(results.reasons.length, 2);
   });
 
+  it('keep the first reason: later ones may follow from it', () => {
+    const results = new Results();
+    for (const reason of ['no answer within 5 s', 'the proxy has not started its source'])
+      results.unavailable({ scenario: 'full', method: 'ours', reason });
+    assert.deepEqual(results.reasons, [{ scenario: 'full', method: 'ours', reason: 'no answer within 5 s' }]);
+  });
+
   it('have the system calls of the run in which they were counted', () => {
     const results = new Results();
     results.add(STEP, [result(1)]);

@@ -1,0 +1,398 @@
+// nftables as JavaScript values: tables, chains, rules, sets, elements, objects, and the operations of a transaction. Source of
+// every rule: include/uapi/linux/netfilter/nf_tables.h, net/netfilter/nf_tables_api.c, nft(8).
+import type {
+  CallOptions,
+  EventStream,
+  KernelClient,
+  ListedAttribute,
+  Listing,
+  OperationResult,
+  WatchOptions,
+} from '../shared/types.js';
+import type { Expression, Verdict } from './expressions/types.js';
+
+/** The family of a table (`NFPROTO_`): which packets its chains see. `inet` is IPv4 and IPv6. A number if it has no name here. */
+export type TableFamily = 'ip' | 'ip6' | 'inet' | 'arp' | 'bridge' | 'netdev' | number;
+
+/** The name of a table. */
+export interface TableName {
+  readonly family: TableFamily;
+  /** 1–255 bytes. */
+  readonly name: string;
+}
+
+/** The name of what is in a table. */
+export interface NameInTable {
+  readonly family: TableFamily;
+  readonly table: string;
+  /** 1–255 bytes. */
+  readonly name: string;
+}
+
+/** What the kernel lists and this library has no field for. An object cannot be written with it. */
+export interface Unread {
+  /** Attributes that have no field here. */
+  readonly attributes?: readonly ListedAttribute[];
+  /** User data of the object beside its comment and the types of its keys; the kernel does not read it. */
+  readonly userData?: Uint8Array;
+}
+
+/** A flag of a table (`NFT_TABLE_F_`); a number is a bit that has no name here. `owner` needs Linux 5.12, `persist` 6.9. */
+export type TableFlag = 'dormant' | 'owner' | 'persist' | number;
+
+/** A table that is written. */
+export interface NewTable extends TableName {
+  readonly flags?: readonly TableFlag[];
+  /** At most 128 bytes, for nft reads no longer one. It is written with a new table only. Linux 5.10. */
+  readonly comment?: string;
+}
+
+/** A table as the kernel lists it. */
+export interface Table extends NewTable, Unread {
+  readonly flags: readonly TableFlag[];
+  readonly handle: bigint;
+  /** Number of its chains, sets, objects and flowtables. */
+  readonly use: number;
+  /** Netlink port of the program that owns it. */
+  readonly owner?: number;
+}
+
+/** The place in the kernel at which the packets enter a base chain (`NF_INET_`). A number if it has no name here. */
+export type Hook =
+  | 'prerouting'
+  | 'input'
+  | 'forward'
+  | 'output'
+  | 'postrouting'
+  | 'ingress'
+  | 'egress'
+  | number;
+
+/** What makes a chain a base chain. It never changes; a chain of another hook must be deleted first. */
+export interface BaseChain {
+  readonly type: 'filter' | 'nat' | 'route';
+  readonly hook: Hook;
+  /** −2147483648 to 2147483647; chains with lower numbers are first. `nat` needs more than −200. */
+  readonly priority: number;
+  /** The fate of packets that reach the end. Default `accept`. */
+  readonly policy?: 'accept' | 'drop';
+  /** Names of the links of `ingress` and `egress`. */
+  readonly devices?: readonly string[];
+}
+
+/** A chain that is written. */
+export interface NewChain extends NameInTable {
+  /** Absent: packets come by `jump` and `goto` only. */
+  readonly base?: BaseChain;
+  /** At most 128 bytes. Linux 5.10. */
+  readonly comment?: string;
+}
+
+/** A chain as the kernel lists it. */
+export interface Chain extends NewChain, Unread {
+  readonly handle: bigint;
+  /** Number of the rules in it and of the jumps to it. */
+  readonly use: number;
+  /** Flags (`NFT_CHAIN_`) beside `NFT_CHAIN_BASE`: 2 for hardware offload. Absent: 0. */
+  readonly flags?: number;
+}
+
+/** A rule that is written. */
+export interface NewRule {
+  readonly family: TableFamily;
+  readonly table: string;
+  readonly chain: string;
+  readonly expressions: readonly Expression[];
+  /** At most 128 bytes. */
+  readonly comment?: string;
+}
+
+/** The name of a rule. */
+export interface RuleName {
+  readonly family: TableFamily;
+  readonly table: string;
+  readonly chain: string;
+  /** Of the listing. */
+  readonly handle: bigint;
+}
+
+/** A rule as the kernel lists it. */
+export interface Rule extends NewRule, Unread {
+  readonly handle: bigint;
+  /** The handle of the rule before it; absent in the first one. */
+  readonly after?: bigint;
+}
+
+/**
+ * A type of keys and data, by the name that nft has for it: what a value of an element is, and how nft prints it. The kernel knows
+ * only its length.
+ */
+export type ValueType =
+  | 'ipv4_addr'
+  | 'ipv6_addr'
+  | 'ether_addr'
+  | 'inet_proto'
+  | 'inet_service'
+  | 'mark'
+  | 'ifname'
+  | 'iface_index'
+  | 'ct_state'
+  | 'icmp_type'
+  | 'icmpv6_type'
+  | 'integer';
+
+/** A flag of a set (`NFT_SET_`). The flags `anonymous`, `map` and `object` follow from other fields. */
+export type SetFlag = 'constant' | 'interval' | 'timeout' | 'dynamic' | number;
+
+/** The type of keys or of data: one type, or several in a concatenation. */
+export type ValueTypes = ValueType | readonly [ValueType, ...ValueType[]];
+
+/** What the elements of a set are. */
+export interface SetShape {
+  readonly key: ValueTypes;
+  /** The data of a map. `verdict`: a verdict map. Absent: it is a set, and no map. */
+  readonly data?: ValueTypes | 'verdict';
+  readonly flags?: readonly SetFlag[];
+  /** What nft knows an `integer` in the key by; without it, nft cannot list a concatenation with one (see {@link KeyExpression}). */
+  readonly keyExpressions?: readonly KeyExpression[];
+}
+
+/**
+ * The expression from which a part of a key comes, as `typeof` names it: nft reads from it the length of an `integer`.
+ * `numgen` is a number of `numgen random mod N`.
+ */
+export type KeyExpression =
+  | 'ip saddr'
+  | 'ip daddr'
+  | 'ip6 saddr'
+  | 'ip6 daddr'
+  | 'meta l4proto'
+  | 'th sport'
+  | 'th dport'
+  | 'numgen';
+
+/** The name of a set, with what its elements are. Of a listed set, it is the set itself. */
+export interface SetName extends NameInTable, SetShape {}
+
+/** A set that is written. */
+export interface NewSet extends SetName {
+  /** Maximum number of elements; default: none, and 65535 if a rule adds elements. */
+  readonly size?: number;
+  /** Default lifetime of elements of a set with `timeout`, in ms. Default: without end. */
+  readonly timeout?: bigint;
+  /** At most 128 bytes. Linux 5.10. */
+  readonly comment?: string;
+}
+
+/** A set as the kernel lists it. */
+export interface Set extends Omit<NewSet, 'key' | 'data' | 'flags'>, Unread {
+  /** Types; a number (`NFTA_SET_KEY_TYPE`) if nft's number of the type is unknown here. Elements then have bytes as keys. */
+  readonly key: ValueTypes | number;
+  readonly data?: ValueTypes | 'verdict' | number;
+  readonly flags: readonly SetFlag[];
+  /** Length of keys, in bytes. */
+  readonly keyLength: number;
+  /** Length of data, in bytes. */
+  readonly dataLength?: number;
+  /** It belongs to a rule, and is deleted with it. */
+  readonly anonymous?: true;
+  readonly handle: bigint;
+}
+
+/** A value of a type: addresses are texts, ports and marks numbers, protocols either (`tcp`, `6`), names of links texts. */
+export type Value = string | number;
+
+/**
+ * A key, or the data of a map: a value, the values of a concatenation, or the bytes as the kernel has them: each part padded to 4 bytes;
+ * addresses and ports in network order, marks and integers in the machine's.
+ */
+export type ElementValue = Value | readonly Value[] | Uint8Array;
+
+/** An element that is written. */
+export interface NewElement {
+  readonly key: ElementValue;
+  /** The last key of an interval that begins with `key`, inclusive. Of sets with `interval`. Default: `key`. */
+  readonly keyEnd?: ElementValue;
+  /** Of a map; a {@link Verdict} of a verdict map. */
+  readonly data?: ElementValue | Verdict;
+  /** Lifetime of a set with `timeout`, in ms. Default: that of the set. */
+  readonly timeout?: bigint;
+  /** The rest of its lifetime, in ms. Default: `timeout`. */
+  readonly expires?: bigint;
+  /** At most 255 bytes with its header; nft writes at most 128. */
+  readonly comment?: string;
+}
+
+/** An element as the kernel lists it. */
+export interface Element extends NewElement, Unread {
+  /** Expressions of the element, such as its counter. */
+  readonly expressions?: readonly Expression[];
+}
+
+/** The name of an element. */
+export type ElementName = Pick<NewElement, 'key' | 'keyEnd'>;
+
+/** An object that rules refer to by name. */
+export type NewObject = NameInTable & {
+  /** At most 128 bytes. Linux 5.10. */
+  readonly comment?: string;
+} & (
+    | {
+        readonly type: 'counter';
+        /** Default 0. */
+        readonly packets?: bigint;
+        /** Default 0. */
+        readonly bytes?: bigint;
+      }
+    | {
+        readonly type: 'quota';
+        readonly bytes: bigint;
+        /** Matches what is beyond the quota; default: what is within. */
+        readonly over?: boolean;
+        /** Bytes used so far. Default 0. */
+        readonly used?: bigint;
+      }
+  );
+
+/** The name of an object. */
+export type ObjectName = NameInTable & { readonly type: NewObject['type'] };
+
+/** An object as the kernel lists it. */
+export type NftObject = (NewObject | (NameInTable & { readonly type: number })) &
+  Unread & { readonly handle: bigint; readonly use: number };
+
+/** What an `add` does with an object that exists. */
+export interface Addition {
+  /** Fails with EEXIST if it exists. Default: an equal object is not an error, and stays. */
+  readonly exclusive?: boolean;
+}
+
+/** What a `delete` does with an object that does not exist. */
+export interface Deletion {
+  /** A missing object is not an error. Linux 6.3. Default: ENOENT. */
+  readonly ifExists?: boolean;
+}
+
+/** One operation of a transaction. */
+export type NftablesOperation =
+  | ({ readonly do: 'addTable'; readonly table: NewTable } & Addition)
+  | ({ readonly do: 'deleteTable'; readonly table: TableName } & Deletion)
+  /** Deletes all rules of the table. */
+  | { readonly do: 'flushTable'; readonly table: TableName }
+  | ({ readonly do: 'addChain'; readonly chain: NewChain } & Addition)
+  | ({ readonly do: 'deleteChain'; readonly chain: NameInTable } & Deletion)
+  /** Deletes all rules of the chain. */
+  | { readonly do: 'flushChain'; readonly chain: NameInTable }
+  /** Adds the rule at the end of its chain, or behind the rule `after`. */
+  | { readonly do: 'addRule'; readonly rule: NewRule; readonly after?: bigint }
+  /** Adds the rule at the beginning of its chain, or before the rule `before`. */
+  | { readonly do: 'insertRule'; readonly rule: NewRule; readonly before?: bigint }
+  | { readonly do: 'replaceRule'; readonly rule: NewRule & RuleName }
+  | ({ readonly do: 'deleteRule'; readonly rule: RuleName } & Deletion)
+  | ({ readonly do: 'addSet'; readonly set: NewSet } & Addition)
+  | ({ readonly do: 'deleteSet'; readonly set: NameInTable } & Deletion)
+  /** An element with the same key and other data is an error (EEXIST): delete it before, in the same transaction. */
+  | ({
+      readonly do: 'addElements';
+      readonly set: SetName;
+      readonly elements: readonly NewElement[];
+    } & Addition)
+  | ({
+      readonly do: 'deleteElements';
+      readonly set: SetName;
+      readonly elements: readonly ElementName[];
+    } & Deletion)
+  /** Deletes all elements of the set. */
+  | { readonly do: 'flushSet'; readonly set: NameInTable }
+  | ({ readonly do: 'addObject'; readonly object: NewObject } & Addition)
+  | ({ readonly do: 'deleteObject'; readonly object: ObjectName } & Deletion);
+
+/** Options of a transaction. */
+export interface TransactionOptions extends CallOptions {
+  /**
+   * The generation on which the transaction is based: if another one is in force, each result is `ERESTART`, and nothing is applied.
+   * Default: any.
+   */
+  readonly generation?: number | undefined;
+}
+
+/** Which objects are listed; default: all. */
+export interface TableFilter {
+  readonly family?: TableFamily;
+  /** Name of the table; needs `family`. */
+  readonly table?: string;
+}
+
+/** Which rules are listed; default: all. */
+export interface RuleFilter extends TableFilter {
+  /** Name of the chain; needs `table`. The kernel then reads only this chain. */
+  readonly chain?: string;
+}
+
+/** A change of the ruleset. Those of one transaction are followed by one event `generation`. */
+export type NftablesEvent =
+  | { readonly kind: 'table'; readonly change: 'new' | 'deleted'; readonly table: Table }
+  | { readonly kind: 'chain'; readonly change: 'new' | 'deleted'; readonly chain: Chain }
+  | { readonly kind: 'rule'; readonly change: 'new' | 'deleted'; readonly rule: Rule }
+  | { readonly kind: 'set'; readonly change: 'new' | 'deleted'; readonly set: Set }
+  | {
+      readonly kind: 'elements';
+      readonly change: 'new' | 'deleted';
+      /** Name of the set. */
+      readonly set: NameInTable;
+      /** With bytes as keys and data: the notification does not say their types. */
+      readonly elements: readonly Element[];
+    }
+  | { readonly kind: 'object'; readonly change: 'new' | 'deleted'; readonly object: NftObject }
+  /** A transaction was committed. */
+  | { readonly kind: 'generation'; readonly generation: Generation };
+
+/** The state of the ruleset of a network namespace: a number that each transaction that changes something raises. */
+export interface Generation {
+  readonly id: number;
+  /** Process that committed it; 0 if unknown. */
+  readonly pid: number;
+  /** Name of its program. */
+  readonly program: string;
+}
+
+/** The ruleset of one network namespace. */
+export interface Nftables extends KernelClient<NftablesOperation> {
+  /**
+   * Carries operations out as one transaction: all of them or none. Resolves to one result for each: all are undefined, or those
+   * that the kernel refuses have their errors and all others `ERR_ROLLED_BACK`. The kernel's errors: `ENOENT` (no such table,
+   * chain, set, rule, element), `EEXIST` (it exists, with another content or with `exclusive`), `EBUSY` (it is in use),
+   * `EOPNOTSUPP` (not for a chain of this type, or the kernel lacks the expression), `EINVAL`, `ERESTART` (another generation).
+   */
+  apply(operations: readonly NftablesOperation[], options?: TransactionOptions): Promise<OperationResult[]>;
+  addTable(table: NewTable, options?: CallOptions): Promise<void>;
+  deleteTable(table: TableName, options?: CallOptions): Promise<void>;
+  addChain(chain: NewChain, options?: CallOptions): Promise<void>;
+  deleteChain(chain: NameInTable, options?: CallOptions): Promise<void>;
+  flushChain(chain: NameInTable, options?: CallOptions): Promise<void>;
+  addRule(rule: NewRule, options?: CallOptions): Promise<void>;
+  insertRule(rule: NewRule, options?: CallOptions): Promise<void>;
+  replaceRule(rule: NewRule & RuleName, options?: CallOptions): Promise<void>;
+  deleteRule(rule: RuleName, options?: CallOptions): Promise<void>;
+  addSet(set: NewSet, options?: CallOptions): Promise<void>;
+  deleteSet(set: NameInTable, options?: CallOptions): Promise<void>;
+  flushSet(set: NameInTable, options?: CallOptions): Promise<void>;
+  addElements(set: SetName, elements: readonly NewElement[], options?: CallOptions): Promise<void>;
+  deleteElements(set: SetName, elements: readonly ElementName[], options?: CallOptions): Promise<void>;
+  addObject(object: NewObject, options?: CallOptions): Promise<void>;
+  deleteObject(object: ObjectName, options?: CallOptions): Promise<void>;
+
+  listTables(filter?: Pick<TableFilter, 'family'>, options?: CallOptions): Listing<Table>;
+  listChains(filter?: TableFilter, options?: CallOptions): Listing<Chain>;
+  /** Rules, chain by chain, in the order in which they apply. */
+  listRules(filter?: RuleFilter, options?: CallOptions): Listing<Rule>;
+  listSets(filter?: TableFilter, options?: CallOptions): Listing<Set>;
+  /** The elements of a set. With `key` of the set's types, they have values, else bytes. */
+  listElements(set: NameInTable & Partial<SetShape>, options?: CallOptions): Listing<Element>;
+  listObjects(filter?: TableFilter, options?: CallOptions): Listing<NftObject>;
+  /** Those of these elements that the set has, which the kernel looks up one by one. */
+  getElements(set: SetName, elements: readonly ElementName[], options?: CallOptions): Promise<Element[]>;
+  generation(options?: CallOptions): Promise<Generation>;
+  /** Changes of the ruleset by any program. */
+  watch(options?: WatchOptions): EventStream<NftablesEvent>;
+}

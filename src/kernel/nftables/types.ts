@@ -9,7 +9,11 @@ import type {
   OperationResult,
   WatchOptions,
 } from '../shared/types.js';
-import type { Expression, Verdict } from './expressions/types.js';
+import type { Expression } from './expressions/types.js';
+import type { ElementName, NewElement, SetFlag, SetShape, ValueTypes } from './values/types.js';
+
+export type * from './expressions/types.js';
+export type * from './values/types.js';
 
 /** The family of a table (`NFPROTO_`): which packets its chains see. `inet` is IPv4 and IPv6. A number if it has no name here. */
 export type TableFamily = 'ip' | 'ip6' | 'inet' | 'arp' | 'bridge' | 'netdev' | number;
@@ -123,54 +127,6 @@ export interface Rule extends NewRule, Unread {
   readonly after?: bigint;
 }
 
-/**
- * A type of keys and data, by the name that nft has for it: what a value of an element is, and how nft prints it. The kernel knows
- * only its length.
- */
-export type ValueType =
-  | 'ipv4_addr'
-  | 'ipv6_addr'
-  | 'ether_addr'
-  | 'inet_proto'
-  | 'inet_service'
-  | 'mark'
-  | 'ifname'
-  | 'iface_index'
-  | 'ct_state'
-  | 'icmp_type'
-  | 'icmpv6_type'
-  | 'integer';
-
-/** A flag of a set (`NFT_SET_`). The flags `anonymous`, `map` and `object` follow from other fields. */
-export type SetFlag = 'constant' | 'interval' | 'timeout' | 'dynamic' | number;
-
-/** The type of keys or of data: one type, or several in a concatenation. */
-export type ValueTypes = ValueType | readonly [ValueType, ...ValueType[]];
-
-/** What the elements of a set are. */
-export interface SetShape {
-  readonly key: ValueTypes;
-  /** The data of a map. `verdict`: a verdict map. Absent: it is a set, and no map. */
-  readonly data?: ValueTypes | 'verdict';
-  readonly flags?: readonly SetFlag[];
-  /** What nft knows an `integer` in the key by; without it, nft cannot list a concatenation with one (see {@link KeyExpression}). */
-  readonly keyExpressions?: readonly KeyExpression[];
-}
-
-/**
- * The expression from which a part of a key comes, as `typeof` names it: nft reads from it the length of an `integer`.
- * `numgen` is a number of `numgen random mod N`.
- */
-export type KeyExpression =
-  | 'ip saddr'
-  | 'ip daddr'
-  | 'ip6 saddr'
-  | 'ip6 daddr'
-  | 'meta l4proto'
-  | 'th sport'
-  | 'th dport'
-  | 'numgen';
-
 /** The name of a set, with what its elements are. Of a listed set, it is the set itself. */
 export interface SetName extends NameInTable, SetShape {}
 
@@ -196,31 +152,11 @@ export interface Set extends Omit<NewSet, 'key' | 'data' | 'flags'>, Unread {
   readonly dataLength?: number;
   /** It belongs to a rule, and is deleted with it. */
   readonly anonymous?: true;
+  /** Number of elements that the kernel keeps. Linux 6.16. */
+  readonly count?: number;
+  /** How the kernel keeps them: `hash`, `rbtree`. Linux 6.16. */
+  readonly backend?: string;
   readonly handle: bigint;
-}
-
-/** A value of a type: addresses are texts, ports and marks numbers, protocols either (`tcp`, `6`), names of links texts. */
-export type Value = string | number;
-
-/**
- * A key, or the data of a map: a value, the values of a concatenation, or the bytes as the kernel has them: each part padded to 4 bytes;
- * addresses and ports in network order, marks and integers in the machine's.
- */
-export type ElementValue = Value | readonly Value[] | Uint8Array;
-
-/** An element that is written. */
-export interface NewElement {
-  readonly key: ElementValue;
-  /** The last key of an interval that begins with `key`, inclusive. Of sets with `interval`. Default: `key`. */
-  readonly keyEnd?: ElementValue;
-  /** Of a map; a {@link Verdict} of a verdict map. */
-  readonly data?: ElementValue | Verdict;
-  /** Lifetime of a set with `timeout`, in ms. Default: that of the set. */
-  readonly timeout?: bigint;
-  /** The rest of its lifetime, in ms. Default: `timeout`. */
-  readonly expires?: bigint;
-  /** At most 255 bytes with its header; nft writes at most 128. */
-  readonly comment?: string;
 }
 
 /** An element as the kernel lists it. */
@@ -228,9 +164,6 @@ export interface Element extends NewElement, Unread {
   /** Expressions of the element, such as its counter. */
   readonly expressions?: readonly Expression[];
 }
-
-/** The name of an element. */
-export type ElementName = Pick<NewElement, 'key' | 'keyEnd'>;
 
 /** An object that rules refer to by name. */
 export type NewObject = NameInTable & {

@@ -1,18 +1,14 @@
 // The expressions of rules: what the kernel's virtual machine does with a packet, one after another, with registers. Source of every
 // rule: include/uapi/linux/netfilter/nf_tables.h; the names are those of the kernel's modules (`nft_payload`).
-import type { NewElement, SetShape } from '../types.js';
+import type { NewElement, SetShape, Verdict } from '../values/types.js';
+
+export type { Verdict } from '../values/types.js';
 
 /**
  * A register (`enum nft_registers`): 1–4 have 16 bytes, 8–23 have 4 bytes each; 8–11 are the parts of register 1, and so on. A value
  * that is longer goes on in the next register.
  */
 export type Register = number;
-
-/** The end of a packet's path through a chain. */
-export type Verdict =
-  | { readonly verdict: 'accept' | 'drop' | 'continue' | 'break' | 'return' }
-  /** `jump` comes back to the next rule, `goto` does not. */
-  | { readonly verdict: 'jump' | 'goto'; readonly chain: string };
 
 /** `NFT_CMP_` */
 export type Comparison = 'eq' | 'neq' | 'lt' | 'lte' | 'gt' | 'gte';
@@ -101,8 +97,10 @@ export type Expression =
       readonly source: Register;
       /** Checksum that is corrected; default none. */
       readonly checksum?: {
-        readonly type: 'inet' | 'sctp';
-        readonly offset: number;
+        readonly type: 'none' | 'inet' | 'sctp';
+        /** Of the checksum in the header, in bytes. Default 0. */
+        readonly offset?: number;
+        /** Whether the checksum of the transport header, which covers addresses, is corrected too. Default false. */
         readonly pseudoHeader?: boolean;
       };
     }

@@ -100,12 +100,46 @@ export class ByteWriter {
 
   /** An attribute, whose value `write` writes, with its padding. Returns `nla_len`; above 65535 it has lost its upper bits. */
   put(type: number, write: () => void): number {
+    const start = this.begin(type);
+    write();
+    return this.end(start);
+  }
+
+  /** Begins an attribute, whose value is what is written until {@link end}, which takes the returned place. */
+  begin(type: number): number {
     const start = this.#grow(ATTRIBUTE_HEADER);
     this.#view.setUint16(start + 2, type, HOST_IS_LITTLE);
-    write();
+    return start;
+  }
+
+  /** Ends the attribute that begins at `start`, with its padding. Returns `nla_len`; above 65535 it has lost its upper bits. */
+  end(start: number): number {
     const length = this.#setLength(start);
     this.pad();
     return length;
+  }
+
+  /** Room for so many bytes, which are zero, at the returned place of {@link memory}. */
+  reserve(size: number): number {
+    return this.#grow(size);
+  }
+
+  /** The memory of the writer, of which the first `length` bytes are written. Other memory takes its place when it grows. */
+  get memory(): Buffer {
+    return this.#bytes;
+  }
+
+  /** A number of 32 bits in the machine's byte order, in place of what was written at `at`. */
+  patch32(at: number, value: number): this {
+    this.#view.setUint32(at, value, HOST_IS_LITTLE);
+    return this;
+  }
+
+  /** Takes back all but the first `length` bytes. */
+  truncate(length: number): this {
+    this.#bytes.fill(0, length, this.#length);
+    this.#length = length;
+    return this;
   }
 
   /** A struct that begins with its length in 16 bits, and whose rest `write` writes. */

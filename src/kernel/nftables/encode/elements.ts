@@ -1,0 +1,306 @@
+// Elements of sets as messages. Lists may be long: an element costs no object and no closure.
+import { hasFields, type InvalidValue } from '../../shared/arguments.js';
+import type { ByteWriter } from '../../shared/wire/byteWriter.js';
+import { isVerdict, putText, putU32, verdict } from '../expressions/formats.js';
+import { DATA, ELEMENT, ELEMENTS, INTERVAL_END, LIST_ELEMENT, MESSAGE, NESTED, VERDICT } from '../numbers.js';
+import type { ElementName, NewElement, SetName, Verdict } from '../types.js';
+import { LONGEST_ELEMENT_COMMENT } from '../values/userData.js';
+import { ruleOfValue, WRITTEN, writeValue } from '../values/values.js';
+import type { Layout } from '../values/valueTypes.js';
+import { codeOfVerdict } from '../values/verdicts.js';
+import { Messages } from './messages.js';
+import { type CheckedShape, checkShape, SET_FIELDS } from './sets.js';
+
+/** A list of elements has less than so many bytes: its attribute has at most 65535, and an element less than 1024. */
+const LONGEST_LIST = 61_440;
+
+const FIELDS = new Set(['key', 'keyEnd', 'data', 'timeout', 'expires', 'comment']);
+/** Fields of listed elements that cannot be written. */
+const LISTED = new Set([...FIELDS, 'expressions', 'attributes', 'userData']);
+
+/** The set that elements are added to, or deleted from. */
+interface Target {
+  readonly family: number;
+  readonly table: unknown;
+  /** Names the table in errors. */
+  readonly tablePath: string;
+  /** Its name, or its number in the transaction: the kernel then finds it without a search through the sets of the table. */
+  readonly set: { readonly name: unknown } | { readonly id: number };
+}
+
+/** A message about elements: type and flags. */
+export interface ElementsMessage {
+  readonly type: number;
+  readonly flags: number;
+  /** Whether elements have only keys. */
+  readonly isName: boolean;
+}
+
+/** The messages that add or delete elements: none if there are no elements. */
+export function encodeElements(
+  messages: Messages,
+  message: ElementsMessage,
+  set: SetName,
+  elements: readonly (ElementName | NewElement)[],
+): void {
+  const { check } = messages;
+  if (!check.object('set', set, SET_FIELDS, 'a set')) return;
+  const shape = checkShape(messages, 'set', set);
+  if (!shape) return;
+  const target: Target = {
+    family: messages.family('set.family', set.family),
+    table: set.table,
+    tablePath: 'set.table',
+    set: { name: set.name },
+  };
+  writeElements(messages, message, target, shape, 'elements', elements);
+}
+
+/**
+ * The messages that ask for those of these elements that a set has. Returns the rule that an argument breaks; nothing is then written.
+ * Each element that the set has is in a reply of its own; of an interval both its halves are.
+ */
+export function encodeElementsQuery(
+  writer: ByteWriter,
+  set: SetName,
+  elements: readonly ElementName[],
+): InvalidValue | undefined {
+  const messages = new Messages(writer);
+  const { length } = writer;
+  encodeElements(messages, { type: MESSAGE.getElements, flags: 0, isName: true }, set, elements);
+  const { invalid } = messages.check;
+  if (invalid) writer.truncate(length);
+  return invalid;
+}
+
+/** Writes messages with elements. `path` names the list. */
+export function writeElements(
+  messages: Messages,
+  message: ElementsMessage,
+  target: Target,
+  shape: CheckedShape,
+  path: string,
+  elements: readonly (ElementName | NewElement)[],
+): void {
+  const { bytes, check } = messages;
+  if (!Array.isArray(elements)) {
+    check.fail(path, elements, 'must be an array of elements', true);
+    return;
+  }
+  let list = -1;
+  for (let index = 0; index < elements.length; index++) {
+    if (list < 0 || bytes.length - list > LONGEST_LIST) {
+      if (list >= 0) endList(messages, list);
+      list = beginList(messages, message, target);
+    }
+    if (!writeElement(messages, message.isName, shape, elements[index] as NewElement)) {
+      explain(messages, message.isName, shape, `${path}[${index}]`, elements[index]);
+      return;
+    }
+  }
+  if (list >= 0) endList(messages, list);
+}
+
+function beginList(messages: Messages, { type, flags }: ElementsMessage, target: Target): number {
+  messages.begin(type, flags, target.family);
+  messages.name(ELEMENTS.table, target.tablePath, target.table);
+  if ('id' in target.set) messages.u32(ELEMENTS.setId, target.set.id);
+  else messages.name(ELEMENTS.set, 'set.name', target.set.name);
+  return messages.bytes.begin(ELEMENTS.list | NESTED);
+}
+
+function endList(messages: Messages, list: number): void {
+  messages.bytes.end(list);
+  messages.end();
+}
+
+/** The bytes of a last key, and of the key behind it. */
+const end = new Uint8Array(64);
+const scratch = new Uint8Array(64);
+
+/** Writes an element: false if it is invalid. */
+function writeElement(
+  { bytes }: Messages,
+  isName: boolean,
+  shape: CheckedShape,
+  element: NewElement,
+): boolean {
+  if (!hasFields(element)) return false;
+  const known = isName ? LISTED : FIELDS;
+  for (const field in element) if (!known.has(field)) return false;
+  const start = bytes.begin(LIST_ELEMENT | NESTED);
+  if (!isName && (element.timeout !== undefined || element.expires !== undefined)) {
+    if (!writeTimeout(bytes, ELEMENT.timeout, element.timeout)) return false;
+    if (!writeTimeout(bytes, ELEMENT.expires, element.expires)) return false;
+  }
+  const { key: layout } = shape;
+  const key = beginValue(bytes, ELEMENT.key, layout.length);
+  if (writeValue(layout, element.key, bytes.memory, key) !== WRITTEN) return false;
+  const { keyEnd } = element;
+  if (keyEnd !== undefined) {
+    if (!shape.hasEnds && !shape.hasKeyEnd) return false;
+    scratch.fill(0, 0, layout.length);
+    if (writeValue(layout, keyEnd, scratch, 0) !== WRITTEN) return false;
+    if (!isOrdered(layout, bytes.memory, key, scratch)) return false;
+    if (shape.hasKeyEnd) {
+      const last = beginValue(bytes, ELEMENT.keyEnd, layout.length);
+      for (let i = 0; i < layout.length; i++) bytes.memory[last + i] = scratch[i] as number;
+    }
+  }
+  const hasEnd =
+    shape.hasEnds && next(bytes.memory, key, keyEnd === undefined ? undefined : scratch, layout.length);
+  if (!isName && !writeContent(bytes, shape, element)) return false;
+  bytes.end(start);
+  if (hasEnd) writeEnd(bytes, layout.length);
+  return true;
+}
+
+/** Begins an attribute with a value of this length; returns the place of the value, which is zero. */
+function beginValue(bytes: ByteWriter, attribute: number, length: number): number {
+  bytes
+    .u16(((length + 3) & ~3) + 8)
+    .u16(attribute | NESTED)
+    .u16(length + 4)
+    .u16(DATA.value);
+  return bytes.reserve((length + 3) & ~3);
+}
+
+/** Whether each part of the first key is not above that of the last. */
+function isOrdered(
+  { offsets, length, isConcatenation }: Layout,
+  first: Uint8Array,
+  at: number,
+  last: Uint8Array,
+): boolean {
+  for (let part = 0; part < offsets.length; part++) {
+    const from = isConcatenation ? (offsets[part] as number) : 0;
+    const to = part + 1 < offsets.length ? (offsets[part + 1] as number) : length;
+    for (let i = from; i < to; i++) {
+      const difference = (last[i] as number) - (first[at + i] as number);
+      if (difference < 0) return false;
+      if (difference > 0) break;
+    }
+  }
+  return true;
+}
+
+/** Puts the key behind the last one into `end`: false if there is none. */
+function next(first: Uint8Array, at: number, last: Uint8Array | undefined, length: number): boolean {
+  for (let i = 0; i < length; i++) end[i] = (last ? last[i] : first[at + i]) as number;
+  for (let i = length - 1; i >= 0; i--) {
+    end[i] = ((end[i] as number) + 1) & 0xff;
+    if (end[i] !== 0) return true;
+  }
+  return false;
+}
+
+function writeEnd(bytes: ByteWriter, length: number): void {
+  const start = bytes.begin(LIST_ELEMENT | NESTED);
+  putU32(bytes, ELEMENT.flags, INTERVAL_END);
+  const at = beginValue(bytes, ELEMENT.key, length);
+  for (let i = 0; i < length; i++) bytes.memory[at + i] = end[i] as number;
+  bytes.end(start);
+}
+
+/** Writes data and comment. */
+function writeContent(bytes: ByteWriter, shape: CheckedShape, { data, comment }: NewElement): boolean {
+  if (shape.data === undefined) {
+    if (data !== undefined) return false;
+  } else if (shape.data === 'verdict') {
+    if (!isVerdict(data)) return false;
+    writeVerdict(bytes, data);
+  } else {
+    const { length } = shape.data;
+    const at = beginValue(bytes, ELEMENT.data, length);
+    if (writeValue(shape.data, data, bytes.memory, at) !== WRITTEN) return false;
+  }
+  return comment === undefined || writeComment(bytes, comment);
+}
+
+/** As the format `verdict`, of an element. */
+function writeVerdict(bytes: ByteWriter, data: Verdict): void {
+  const outer = bytes.begin(ELEMENT.data | NESTED);
+  const inner = bytes.begin(DATA.verdict | NESTED);
+  putU32(bytes, VERDICT.code, codeOfVerdict(data.verdict) as number);
+  if ('chain' in data) putText(bytes, VERDICT.chain, data.chain);
+  bytes.end(inner);
+  bytes.end(outer);
+}
+
+function writeComment(bytes: ByteWriter, comment: string): boolean {
+  if (typeof comment !== 'string' || comment.length > LONGEST_ELEMENT_COMMENT || comment.includes('\0'))
+    return false;
+  const length = Buffer.byteLength(comment);
+  if (length > LONGEST_ELEMENT_COMMENT) return false;
+  bytes.u16(length + 7).u16(ELEMENT.userData);
+  const at = bytes.reserve((length + 6) & ~3);
+  bytes.memory[at + 1] = length + 1;
+  bytes.memory.write(comment, at + 2);
+  return true;
+}
+
+const MOST_TIME = 2n ** 63n - 1n;
+
+function writeTimeout(bytes: ByteWriter, attribute: number, value: bigint | undefined): boolean {
+  if (value === undefined) return true;
+  if (typeof value !== 'bigint' || value < 1n || value > MOST_TIME) return false;
+  bytes.u16(12).u16(attribute).u64be(value);
+  return true;
+}
+
+/** Notes what is invalid in an element that could not be written. */
+function explain(
+  messages: Messages,
+  isName: boolean,
+  shape: CheckedShape,
+  path: string,
+  element: unknown,
+): void {
+  const { check } = messages;
+  if (!check.object(path, element, isName ? LISTED : FIELDS, 'an element')) return;
+  const { key, keyEnd, data, timeout, expires, comment } = element as Partial<NewElement>;
+  for (const [field, value] of Object.entries({ timeout, expires })) {
+    if (value === undefined || (typeof value === 'bigint' && value >= 1n && value <= MOST_TIME)) continue;
+    check.fail(
+      `${path}.${field}`,
+      value,
+      `must be a bigint from 1 to ${MOST_TIME}`,
+      typeof value !== 'bigint',
+    );
+  }
+  explainValue(check, shape.key, `${path}.key`, key);
+  if (keyEnd !== undefined) explainEnd(check, shape, path, key, keyEnd);
+  if (shape.data === undefined) {
+    if (data !== undefined) check.fail(`${path}.data`, data, 'is of maps, which have a type of data', true);
+  } else if (shape.data === 'verdict') {
+    if (!isVerdict(data)) check.fail(`${path}.data`, data, verdict.rule, typeof data !== 'object');
+  } else explainValue(check, shape.data, `${path}.data`, data);
+  if (comment !== undefined) messages.isComment(path, comment, LONGEST_ELEMENT_COMMENT);
+}
+
+function explainValue(check: Messages['check'], layout: Layout, path: string, value: unknown): void {
+  const result = writeValue(layout, value, new Uint8Array(layout.length), 0);
+  if (result === WRITTEN) return;
+  const isPart = result >= 0 && Array.isArray(value);
+  const wrong: unknown = isPart ? value[result] : value;
+  const wrongType = typeof wrong !== 'string' && typeof wrong !== 'number';
+  check.fail(isPart ? `${path}[${result}]` : path, wrong, ruleOfValue(layout, result), wrongType);
+}
+
+function explainEnd(
+  check: Messages['check'],
+  { key: layout, hasEnds, hasKeyEnd }: CheckedShape,
+  path: string,
+  key: unknown,
+  keyEnd: unknown,
+): void {
+  if (!hasEnds && !hasKeyEnd) check.fail(`${path}.keyEnd`, keyEnd, 'is of sets with the flag interval', true);
+  explainValue(check, layout, `${path}.keyEnd`, keyEnd);
+  if (check.invalid) return;
+  const [first, last] = [key, keyEnd].map((value) => {
+    const bytes = new Uint8Array(layout.length);
+    writeValue(layout, value, bytes, 0);
+    return bytes;
+  }) as [Uint8Array, Uint8Array];
+  if (!isOrdered(layout, first, 0, last)) check.fail(`${path}.keyEnd`, keyEnd, 'must not be before key');
+}

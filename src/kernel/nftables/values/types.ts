@@ -1,0 +1,120 @@
+// Keys and data of sets as JavaScript values. Source of every rule: include/uapi/linux/netfilter/nf_tables.h,
+// net/netfilter/nf_tables_api.c, nft(8).
+
+/** The end of a packet's path through a chain. */
+export type Verdict =
+  | { readonly verdict: 'accept' | 'drop' | 'continue' | 'break' | 'return' }
+  /** `jump` comes back to the next rule, `goto` does not. */
+  | { readonly verdict: 'jump' | 'goto'; readonly chain: string };
+
+/**
+ * A type of keys and data, by the name that nft has for it: what a value of an element is, and how nft prints it. The kernel knows
+ * only its length.
+ */
+export type ValueType =
+  | 'ipv4_addr'
+  | 'ipv6_addr'
+  | 'ether_addr'
+  | 'ether_type'
+  | 'inet_proto'
+  | 'inet_service'
+  | 'mark'
+  | 'ifname'
+  | 'iface_index'
+  | 'devgroup'
+  | 'realm'
+  | 'uid'
+  | 'gid'
+  | 'nf_proto'
+  | 'pkt_type'
+  | 'tcp_flag'
+  | 'ct_state'
+  | 'ct_dir'
+  | 'ct_status'
+  | 'icmp_type'
+  | 'icmp_code'
+  | 'icmpv6_type'
+  | 'icmpv6_code'
+  | 'fib_addrtype'
+  | 'boolean'
+  /** 4 bytes in the machine's byte order. */
+  | 'integer';
+
+/** A flag of a set (`NFT_SET_`). The flags `anonymous`, `map` and `object` follow from other fields. */
+export type SetFlag = 'constant' | 'interval' | 'timeout' | 'dynamic' | number;
+
+/** The type of keys or of data: one type, or two to five in a concatenation. */
+export type ValueTypes = ValueType | readonly [ValueType, ValueType, ...ValueType[]];
+
+/** What the elements of a set are. */
+export interface SetShape {
+  readonly key: ValueTypes;
+  /** The data of a map. `verdict`: a verdict map. Absent: it is a set, and no map. */
+  readonly data?: ValueTypes | 'verdict';
+  readonly flags?: readonly SetFlag[];
+  /**
+   * What nft knows an `integer` in the key by, one for each type of it: nft 1.0.6 ends when it lists a concatenation with an `integer`
+   * without.
+   */
+  readonly keyExpressions?: readonly KeyExpression[];
+  /** The same of the data. Default with `keyExpressions`: an address of the network header, a port of any transport header, and so on. */
+  readonly dataExpressions?: readonly KeyExpression[];
+}
+
+/**
+ * The expression from which a part of a key comes, as `typeof` names it: nft reads from it the length of an `integer`. In place of a
+ * `numgen`, of any modulus, `numgen random mod 2` serves.
+ */
+export type KeyExpression =
+  | 'ip saddr'
+  | 'ip daddr'
+  | 'ip protocol'
+  | 'ip6 saddr'
+  | 'ip6 daddr'
+  | 'ip6 nexthdr'
+  | 'th sport'
+  | 'th dport'
+  | 'tcp sport'
+  | 'tcp dport'
+  | 'udp sport'
+  | 'udp dport'
+  | 'sctp sport'
+  | 'sctp dport'
+  | 'meta l4proto'
+  | 'meta nfproto'
+  | 'meta mark'
+  | 'meta iif'
+  | 'meta oif'
+  | 'meta iifname'
+  | 'meta oifname'
+  | `numgen ${'inc' | 'random'} mod ${number}`;
+
+/**
+ * A value of a type: addresses and names of links are texts, ports, marks and indexes of links numbers, all others the numbers or the
+ * names that nft has for them (`tcp` or 6, `established` or 2). Listings have the name if there is one.
+ */
+export type Value = string | number;
+
+/**
+ * A key, or the data of a map: a value, the values of a concatenation, or the bytes as the kernel has them: each part padded to 4 bytes;
+ * addresses and ports in network order, marks and integers in the machine's.
+ */
+export type ElementValue = Value | readonly Value[] | Uint8Array;
+
+/** An element that is written. */
+export interface NewElement {
+  readonly key: ElementValue;
+  /** The last key of an interval that begins with `key`, inclusive. Of sets with `interval`. Default: `key`. */
+  readonly keyEnd?: ElementValue;
+  /** Of a map; a {@link Verdict} of a verdict map. */
+  readonly data?: ElementValue | Verdict;
+  /** Lifetime of a set with `timeout`, in ms. Default: that of the set. */
+  readonly timeout?: bigint;
+  /** The rest of its lifetime, in ms. Default: `timeout`. */
+  readonly expires?: bigint;
+  /** At most 255 bytes with its header; nft writes at most 128. */
+  readonly comment?: string;
+}
+
+/** The name of an element. */
+export type ElementName = Pick<NewElement, 'key' | 'keyEnd'>;

@@ -141,7 +141,7 @@ export interface NewSet extends SetName {
 }
 
 /** A set as the kernel lists it. */
-export interface Set extends Omit<NewSet, 'key' | 'data' | 'flags'>, Unread {
+export interface NftSet extends Omit<NewSet, 'key' | 'data' | 'flags'>, Unread {
   /** Types; a number (`NFTA_SET_KEY_TYPE`) if nft's number of the type is unknown here. Elements then have bytes as keys. */
   readonly key: ValueTypes | number;
   readonly data?: ValueTypes | 'verdict' | number;
@@ -161,6 +161,8 @@ export interface Set extends Omit<NewSet, 'key' | 'data' | 'flags'>, Unread {
 
 /** An element as the kernel lists it. */
 export interface Element extends NewElement, Unread {
+  /** It is the key behind the last one of an interval: of notifications, which have the two halves of an interval one by one. */
+  readonly isEnd?: true;
   /** Expressions of the element, such as its counter. */
   readonly expressions?: readonly Expression[];
 }
@@ -262,12 +264,15 @@ export interface RuleFilter extends TableFilter {
   readonly chain?: string;
 }
 
-/** A change of the ruleset. Those of one transaction are followed by one event `generation`. */
+/**
+ * A change of the ruleset. Those of one transaction are followed by one event `generation`. Of what was deleted, the kernel tells names
+ * and handles; recent ones nothing else, and all other fields are then 0, empty or absent.
+ */
 export type NftablesEvent =
   | { readonly kind: 'table'; readonly change: 'new' | 'deleted'; readonly table: Table }
   | { readonly kind: 'chain'; readonly change: 'new' | 'deleted'; readonly chain: Chain }
   | { readonly kind: 'rule'; readonly change: 'new' | 'deleted'; readonly rule: Rule }
-  | { readonly kind: 'set'; readonly change: 'new' | 'deleted'; readonly set: Set }
+  | { readonly kind: 'set'; readonly change: 'new' | 'deleted'; readonly set: NftSet }
   | {
       readonly kind: 'elements';
       readonly change: 'new' | 'deleted';
@@ -319,7 +324,7 @@ export interface Nftables extends KernelClient<NftablesOperation> {
   listChains(filter?: TableFilter, options?: CallOptions): Listing<Chain>;
   /** Rules, chain by chain, in the order in which they apply. */
   listRules(filter?: RuleFilter, options?: CallOptions): Listing<Rule>;
-  listSets(filter?: TableFilter, options?: CallOptions): Listing<Set>;
+  listSets(filter?: TableFilter, options?: CallOptions): Listing<NftSet>;
   /** The elements of a set. With `key` of the set's types, they have values, else bytes. */
   listElements(set: NameInTable & Partial<SetShape>, options?: CallOptions): Listing<Element>;
   listObjects(filter?: TableFilter, options?: CallOptions): Listing<NftObject>;

@@ -1,8 +1,8 @@
 // The expressions that act: verdicts, statements of NAT, logs, counters. See shapes.ts.
 import { bigInteger, choice, data, integer, register, text, verdict } from './formats.js';
-import { OBJECT_PARTS } from './objectParts.js';
+import { OBJECT_PADDING, OBJECT_PARTS } from './objectParts.js';
 import { elementExpressions } from './ownParts.js';
-import { bits, field, fixed, optional, type Part, type Shape } from './parts.js';
+import { bits, field, fixed, ignored, optional, type Part, type Shape } from './parts.js';
 import type { NatFlag } from './types.js';
 
 const NAT_FLAGS: Readonly<Record<NatFlag, number>> = {
@@ -45,13 +45,15 @@ export const actions: readonly Shape[] = [
     name: 'dynset',
     parts: [
       field('set', 1, text(255)),
+      ignored(2), // NFTA_DYNSET_SET_ID, of messages to the kernel
       field('operation', 3, choice({ add: 0, update: 1, delete: 2 })),
       field('source', 4, register),
       optional('dataSource', 5, register),
-      optional('timeout', 6, bigInteger),
+      optional('timeout', 6, bigInteger, 0n),
       elementExpressions,
       bits(9, { booleans: { invert: 1 }, ignored: SEVERAL, derived: severalExpressions }),
     ],
+    padding: 8,
   },
   {
     kind: 'nat',
@@ -87,7 +89,7 @@ export const actions: readonly Shape[] = [
       optional('code', 2, integer('u8'), 0),
     ],
   },
-  { kind: 'counter', name: 'counter', parts: OBJECT_PARTS.counter },
+  { kind: 'counter', name: 'counter', parts: OBJECT_PARTS.counter, padding: OBJECT_PADDING },
   {
     kind: 'log',
     name: 'log',

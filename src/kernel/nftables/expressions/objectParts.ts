@@ -12,3 +12,6 @@ export const OBJECT_PARTS: Readonly<Record<NewObject['type'], readonly Part[]>> 
     optional('used', 4, bigInteger),
   ],
 };
+
+/** `NFTA_COUNTER_PAD`, `NFTA_QUOTA_PAD` */
+export const OBJECT_PADDING = 3;

@@ -44,6 +44,8 @@ export interface Shape {
   /** The name of the kernel. */
   readonly name: string;
   readonly parts: readonly Part[];
+  /** An attribute that aligns others (`NFTA_…_PAD`). */
+  readonly padding?: number;
   /** Makes what was read the value that is listed: false if it has no notation. */
   readonly settle?: (value: Record<string, unknown>) => boolean;
 }
@@ -99,6 +101,11 @@ export function fixed(attribute: number, number: number, isWritten = true): Part
     },
     read: (cursor) => u32Of(cursor) === number,
   };
+}
+
+/** An attribute that says nothing more than another one; it is not written. */
+export function ignored(attribute: number): Part {
+  return { fields: [], required: [], attributes: [attribute], write: () => undefined, read: () => true };
 }
 
 /** Flags in one number. */

@@ -1,9 +1,9 @@
 // The expressions that match and that load values, and how their fields lie in attributes (`NFTA_PAYLOAD_` and so on).
 import { actions } from './actionShapes.js';
 import { bigInteger, choice, data, integer, nameOrNumber, register, registerOrVerdict } from './formats.js';
-import { OBJECT_PARTS } from './objectParts.js';
+import { OBJECT_PADDING, OBJECT_PARTS } from './objectParts.js';
 import { checksum, lookedUp, maskAndXor } from './ownParts.js';
-import { bits, field, fixed, optional, type Part, type Shape } from './parts.js';
+import { bits, field, fixed, ignored, optional, type Part, type Shape } from './parts.js';
 import type { Comparison, CtKey, MetaKey } from './types.js';
 
 const BASES = { link: 0, network: 1, transport: 2, inner: 3 } as const;
@@ -145,6 +145,7 @@ const matches: readonly Shape[] = [
     name: 'lookup',
     parts: [
       lookedUp,
+      ignored(4), // NFTA_LOOKUP_SET_ID, of messages to the kernel
       field('source', 2, register),
       optional('register', 3, registerOrVerdict),
       bits(5, { booleans: { invert: 1 } }),
@@ -229,8 +230,9 @@ const matches: readonly Shape[] = [
       optional('of', 4, choice({ packets: 0, bytes: 1 }), 'packets'),
       bits(5, { booleans: { over: 1 } }),
     ],
+    padding: 6,
   },
-  { kind: 'quota', name: 'quota', parts: OBJECT_PARTS.quota },
+  { kind: 'quota', name: 'quota', parts: OBJECT_PARTS.quota, padding: OBJECT_PADDING },
 ];
 
 /** All kinds. Of two with the same name in the kernel, an expression is the first one that has a field for each attribute. */

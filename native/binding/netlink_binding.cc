@@ -1,7 +1,11 @@
+#include <memory>
+#include <utility>
+
 #include "binding/classes.h"
 #include "binding/client_binding.h"
 #include "binding/watch_binding.h"
 #include "netlink/client.h"
+#include "netlink/transaction.h"
 
 namespace knp::binding {
 namespace {
@@ -49,6 +53,9 @@ class NetlinkClient : public ClientBinding<NetlinkClient, netlink::Client> {
            {
                InstanceMethod<&NetlinkClient::Apply>("apply"),
                InstanceMethod<&NetlinkClient::Query>("query"),
+               InstanceMethod<&NetlinkClient::Gather>("gather"),
+               InstanceMethod<&NetlinkClient::Drop>("drop"),
+               InstanceMethod<&NetlinkClient::Transact>("transact"),
            });
   }
 
@@ -66,6 +73,35 @@ class NetlinkClient : public ClientBinding<NetlinkClient, netlink::Client> {
       return client->Query(message, out);
     });
   }
+
+  Napi::Value Gather(const Napi::CallbackInfo& info) {
+    Records messages;
+    if (ReadRecords(info, 0, kAlignment, false, &messages)) gathered_.push_back(std::move(messages));
+    return {};
+  }
+
+  Napi::Value Drop(const Napi::CallbackInfo& /*info*/) {
+    gathered_ = {};
+    return {};
+  }
+
+  Napi::Value Transact(const Napi::CallbackInfo& info) {
+    // Shared, because the work is a std::function, which would copy it.
+    auto pieces = std::make_shared<netlink::Pieces>(std::exchange(gathered_, {}));
+    Records messages;
+    if (!ReadRecords(info, 0, kAlignment, false, &messages)) return {};
+    pieces->push_back(std::move(messages));
+    return Start<Records>(info, [pieces](netlink::Client* client, Records* out) {
+      netlink::TransactionAnswer answer;
+      netlink::Status status = client->Transact(std::move(*pieces), &answer);
+      if (status.ok()) *out = netlink::StoreAnswer(answer);
+      return status;
+    });
+  }
+
+  // The first messages of a transaction: a long one is copied piece by piece, so that the event loop can
+  // turn.
+  netlink::Pieces gathered_;
 };
 
 // The class NetlinkWatch of the addon.

@@ -13,6 +13,7 @@
 #include "ipset/records.h"
 #include "ipvs/codec.h"
 #include "ipvs/records.h"
+#include "netlink/transaction.h"
 #include "rtnetlink/codec.h"
 #include "rtnetlink/records.h"
 #include "rtnetlink/watch.h"
@@ -166,6 +167,14 @@ bool ReadAcknowledgement(const Message& message) {
   return netlink::ReadAcknowledgement(message).kind != FailureKind::kMalformedReply;
 }
 
+// As the reply to one of three messages. A refusal is read well, too, and so is a reply to another request.
+bool ReadTransactionReply(const Message& message) {
+  netlink::TransactionReplies replies(message.sequence, 5);
+  if (!replies.Read(message).ok()) return false;
+  netlink::TransactionAnswer answer;
+  return !replies.Finish("a loss", &answer).ok() || !netlink::StoreAnswer(answer).empty();
+}
+
 }  // namespace
 
 const Reader kReaders[] = {
@@ -189,6 +198,7 @@ const Reader kReaders[] = {
     {"ipset type", ReadSetType},
     {"ipset protocol", ReadIpsetProtocol},
     {"netlink acknowledgement", ReadAcknowledgement},
+    {"netlink reply to a transaction", ReadTransactionReply},
 };
 const size_t kReaderCount = std::size(kReaders);
 

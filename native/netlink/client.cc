@@ -52,6 +52,11 @@ Status Client::Query(const std::vector<uint8_t>& message, std::vector<uint8_t>* 
   return status.is_errno(EBUSY) && socket_.Reopen().ok() ? ask() : status;
 }
 
+Status Client::Transact(Pieces pieces, TransactionAnswer* out) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return netlink::Transact(&socket_, std::move(pieces), out);
+}
+
 Status MessageWatch::Open(const SharedNamespace& network_namespace, std::chrono::milliseconds /*timeout*/) {
   return Join({network_namespace, protocol_, groups_},
               [](const Message& message, Notifications* out) { AppendMessage(message, &out->records); });

@@ -13,6 +13,7 @@
 #include "netlink/message_reader.h"
 #include "netlink/socket.h"
 #include "netlink/status.h"
+#include "netlink/transaction.h"
 #include "netlink/watch.h"
 
 namespace knp::netlink {
@@ -35,6 +36,9 @@ class Client {
   // (NLM_F_DUMP), changed meanwhile; and once on a new socket when a listing is still under way on the old
   // one (EBUSY), which a message of Send() may have begun.
   Status Query(const std::vector<uint8_t>& message, std::vector<uint8_t>* out);
+
+  // Carries out a transaction of netfilter: see Transact() in transaction.h.
+  Status Transact(Pieces pieces, TransactionAnswer* out);
 
  private:
   std::mutex mutex_;

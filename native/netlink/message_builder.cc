@@ -71,11 +71,14 @@ void SetSequence(uint8_t* message, uint32_t sequence) {
   std::memcpy(message + offsetof(nlmsghdr, nlmsg_seq), &sequence, sizeof(sequence));
 }
 
+void SetFlags(uint8_t* message, uint16_t flags) {
+  std::memcpy(message + offsetof(nlmsghdr, nlmsg_flags), &flags, sizeof(flags));
+}
+
 void AddFlags(uint8_t* message, uint16_t flags) {
   uint16_t value = 0;
   std::memcpy(&value, message + offsetof(nlmsghdr, nlmsg_flags), sizeof(value));
-  value = static_cast<uint16_t>(value | flags);
-  std::memcpy(message + offsetof(nlmsghdr, nlmsg_flags), &value, sizeof(value));
+  SetFlags(message, static_cast<uint16_t>(value | flags));
 }
 
 void AppendMessage(const Message& message, std::vector<uint8_t>* out) {

@@ -90,8 +90,9 @@ class MessageBuilder {
   bool overflow_ = false;
 };
 
-// Changes the sequence number, or adds flags, of the message that begins at `message`.
+// Changes the sequence number or the flags, or adds flags, of the message that begins at `message`.
 void SetSequence(uint8_t* message, uint32_t sequence);
+void SetFlags(uint8_t* message, uint16_t flags);
 void AddFlags(uint8_t* message, uint16_t flags);
 
 // Appends a message with its header, without its sequence number, padded to 4 bytes.

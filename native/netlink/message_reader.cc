@@ -13,14 +13,17 @@ namespace {
 // Longest text that is kept of an extended acknowledgement.
 constexpr size_t kLongestText = 1024;
 
-// NLMSGERR_ATTR_MSG among the attributes that begin `offset` bytes into the payload.
-std::string ReadText(const Message& message, size_t offset) {
+// The kernel's words in the attributes that begin `start` bytes into the payload, and the place in the
+// request that they are about. One that cannot be read must not hide the number of the error.
+std::string ReadExtended(const Message& message, size_t start, uint32_t* offset) {
+  std::string text;
   ReadError error;
-  AttributeReader attributes = message.Attributes(offset, &error);
+  AttributeReader attributes = message.Attributes(start, &error);
   while (attributes.Next()) {
-    if (attributes.type() == NLMSGERR_ATTR_MSG) return attributes.String(kLongestText);
+    if (attributes.type() == NLMSGERR_ATTR_MSG) text = attributes.String(kLongestText);
+    attributes.Read(NLMSGERR_ATTR_OFFS, offset);
   }
-  return {};  // a text that cannot be read must not hide the number
+  return text;
 }
 
 }  // namespace
@@ -61,6 +64,12 @@ bool MessageReader::Next(Message* message) {
 }
 
 Status ReadAcknowledgement(const Message& message) {
+  uint32_t offset = 0;
+  return ReadAcknowledgement(message, &offset);
+}
+
+Status ReadAcknowledgement(const Message& message, uint32_t* offset) {
+  *offset = 0;
   int32_t error = 0;
   if (!message.ReadHeader(&error)) {
     // The number of NLMSG_DONE is an addition: a dump may end without.
@@ -75,14 +84,14 @@ Status ReadAcknowledgement(const Message& message) {
   }
   const bool has_text = (message.flags & NLM_F_ACK_TLVS) != 0;
   if (!has_text) return Status::Errno(-error);
-  if (message.type == NLMSG_DONE) return Status::Errno(-error, ReadText(message, sizeof(error)));
+  if (message.type == NLMSG_DONE) return Status::Errno(-error, ReadExtended(message, sizeof(error), offset));
   // struct nlmsgerr: the number, the header of the request, and, unless NLM_F_CAPPED, the rest of the
   // request.
   nlmsgerr reply{};
   if (!message.ReadHeader(&reply)) return Status::Errno(-error);
   const bool capped = (message.flags & NLM_F_CAPPED) != 0;
   const size_t request = capped ? sizeof(nlmsghdr) : NlmsgAlign(reply.msg.nlmsg_len);
-  return Status::Errno(-error, ReadText(message, sizeof(error) + request));
+  return Status::Errno(-error, ReadExtended(message, sizeof(error) + request, offset));
 }
 
 }  // namespace knp::netlink

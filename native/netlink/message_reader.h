@@ -46,5 +46,8 @@ class MessageReader {
 // The result in NLMSG_ERROR or NLMSG_DONE: ok, the kernel's errno with the text of its extended
 // acknowledgement, or kMalformedReply.
 Status ReadAcknowledgement(const Message& message);
+// The same, with the place in the request of the attribute that the kernel refused (NLMSGERR_ATTR_OFFS), in
+// bytes; 0 where it does not say.
+Status ReadAcknowledgement(const Message& message, uint32_t* offset);
 
 }  // namespace knp::netlink

@@ -16,6 +16,12 @@ namespace {
 constexpr size_t kSmallestDatagram = 8192;
 constexpr size_t kLargestBatch = 256;  // larger ones gain nothing
 constexpr size_t kBytesPerReply = 1024;
+// Bytes of a send beside its messages: struct sk_buff, as the kernel counts it, with room to spare.
+constexpr size_t kSendOverhead = 4096;
+// The largest receive buffer that is asked for, in bytes, and send buffer: the kernel doubles the number,
+// which is signed.
+constexpr size_t kLargestReceiveBuffer = size_t{32} << 20;
+constexpr size_t kLargestSendBuffer = INT32_MAX / 2;
 
 void SetOption(int fd, int level, int option, int value) {
   // Each of these options is optional: old kernels lack some, and some need CAP_NET_ADMIN.
@@ -93,6 +99,7 @@ Socket Socket::Adopt(Descriptor descriptor, const SocketOptions& options) {
   socket.descriptor_ = std::move(descriptor);
   socket.datagram_.resize(std::max(options.datagram_size, kSmallestDatagram));
   socket.batch_limit_ = CountReplies(socket.descriptor_.get());
+  socket.send_buffer_ = socket.receive_buffer_ = static_cast<size_t>(options.buffer_size);
   return socket;
 }
 
@@ -101,14 +108,38 @@ Status Socket::Reopen() {
   if (descriptor_.get() < 0) return Status::Errno(EBADF);
   Descriptor descriptor;
   Status status = Connect(options_, &descriptor);
-  if (status.ok()) descriptor_ = std::move(descriptor);
+  if (status.ok()) {
+    descriptor_ = std::move(descriptor);
+    send_buffer_ = receive_buffer_ = static_cast<size_t>(options_.buffer_size);
+  }
   return status;
 }
 
+void Socket::ReserveFor(size_t size, size_t messages) {
+  const size_t sending = std::min(size + kSendOverhead, kLargestSendBuffer);
+  if (sending > send_buffer_) {
+    SetOption(descriptor_.get(), SOL_SOCKET, SO_SNDBUFFORCE, static_cast<int>(sending));
+    send_buffer_ = sending;
+  }
+  const size_t receiving = std::min(messages * kBytesPerReply, kLargestReceiveBuffer);
+  if (receiving > receive_buffer_) {
+    SetOption(descriptor_.get(), SOL_SOCKET, SO_RCVBUFFORCE, static_cast<int>(receiving));
+    receive_buffer_ = receiving;
+  }
+}
+
 Status Socket::Send(const uint8_t* data, size_t size) {
+  return Send({{const_cast<uint8_t*>(data), size}}, size);
+}
+
+Status Socket::Send(const std::vector<iovec>& parts, size_t size) {
+  msghdr header{};
+  header.msg_iov = const_cast<iovec*>(parts.data());
+  header.msg_iovlen = parts.size();
   ssize_t sent = 0;
   do {
-    sent = send(descriptor_.get(), data, size, 0);
+    // EINTR is from before the kernel has the buffer: it works through it without being interrupted.
+    sent = sendmsg(descriptor_.get(), &header, 0);
   } while (sent < 0 && errno == EINTR);
   if (sent < 0) return Status::Errno(errno);
   if (static_cast<size_t>(sent) != size) return Status::Errno(EMSGSIZE, "sent only in part");

@@ -2,6 +2,8 @@
 // limit.
 #pragma once
 
+#include <sys/uio.h>
+
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -65,6 +67,12 @@ class Socket {
   // Sends a buffer of messages in one call. The kernel has processed all of them, and queued every reply but
   // the later parts of a dump, when this returns.
   Status Send(const uint8_t* data, size_t size);
+  // The same of a buffer of `size` bytes in several parts.
+  Status Send(const std::vector<iovec>& parts, size_t size);
+
+  // Makes room for a send of `size` bytes and for the replies to `messages`, as far as the kernel grants it:
+  // CAP_NET_ADMIN over the namespace. For the replies at most 32 MiB.
+  void ReserveFor(size_t size, size_t messages);
 
   // Receives one datagram, which is valid until the next call. kTimeout when none came by `deadline`; ENOBUFS
   // when the kernel dropped replies because the receive buffer was full; kTruncated when it was longer than
@@ -93,6 +101,9 @@ class Socket {
   Descriptor descriptor_;
   std::vector<uint8_t> datagram_;
   size_t batch_limit_ = 1;
+  // Sizes that were asked for, in bytes.
+  size_t send_buffer_ = 0;
+  size_t receive_buffer_ = 0;
   uint32_t sequence_ = 0;
 };
 

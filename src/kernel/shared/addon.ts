@@ -124,6 +124,15 @@ export interface NativeRtnetlinkWatch extends NativeWatch {
 export interface NativeNetlinkClient extends NativeClient {
   /** Sends one message; the replies in the same form. */
   query(message: Uint8Array): Promise<Uint8Array>;
+  /** Copies whole messages that begin the next transaction, behind those of earlier calls. */
+  gather(messages: Uint8Array): void;
+  /** Forgets the gathered messages. */
+  drop(): void;
+  /**
+   * Sends the gathered messages and these in one buffer: a transaction of netfilter, from NFNL_MSG_BATCH_BEGIN to NFNL_MSG_BATCH_END.
+   * NLM_F_ACK is filled in, too. Resolves to a `TRANSACTION_ANSWER`; rejects when the transaction failed as a whole.
+   */
+  transact(messages: Uint8Array): Promise<Uint8Array>;
 }
 
 /** `native/binding/ipset_binding.cc`. */

@@ -48,6 +48,7 @@ export const WITNESS_PACKAGES = {
   iproute2: 'ip',
   iptables: 'iptables',
   ipvsadm: 'ipvsadm',
+  nftables: 'nft',
   strace: 'strace',
 };
 

@@ -287,10 +287,11 @@ export type NftablesEvent =
 
 /** The state of the ruleset of a network namespace: a number that each transaction that changes something raises. */
 export interface Generation {
+  /** 1 in a new network namespace. */
   readonly id: number;
-  /** Process that committed it; 0 if unknown. */
+  /** In an event: the thread that committed it. Of {@link Nftables.generation}: the one that asked. 0 if unknown. */
   readonly pid: number;
-  /** Name of its program. */
+  /** Name of that thread, at most 15 bytes: `nft`. */
   readonly program: string;
 }
 
@@ -305,6 +306,8 @@ export interface Nftables extends KernelClient<NftablesOperation> {
   apply(operations: readonly NftablesOperation[], options?: TransactionOptions): Promise<OperationResult[]>;
   addTable(table: NewTable, options?: CallOptions): Promise<void>;
   deleteTable(table: TableName, options?: CallOptions): Promise<void>;
+  /** Deletes all rules of the table. */
+  flushTable(table: TableName, options?: CallOptions): Promise<void>;
   addChain(chain: NewChain, options?: CallOptions): Promise<void>;
   deleteChain(chain: NameInTable, options?: CallOptions): Promise<void>;
   flushChain(chain: NameInTable, options?: CallOptions): Promise<void>;

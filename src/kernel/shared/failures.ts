@@ -25,7 +25,10 @@ export interface Reported extends FailedStep {
 
 // Linux gives two numbers two names each; these are the ones that kernel sources use.
 const PREFERRED = ['EAGAIN', 'EOPNOTSUPP'] as const;
+/** Numbers of Linux for which Node has no name (include/linux/errno.h, include/uapi/asm-generic/errno.h). */
+const OTHERS: readonly (readonly [number, string])[] = [[85, 'ERESTART']];
 const ERRNO_NAMES: ReadonlyMap<number, string> = new Map([
+  ...OTHERS,
   ...Object.entries(constants.errno).map(([name, number]) => [number, name] as const),
   ...PREFERRED.map((name) => [constants.errno[name], name] as const),
 ]);

@@ -1,0 +1,23 @@
+// nftables over netlink: the ruleset of one network namespace.
+import { loadAddon } from '../shared/addon.js';
+import { openCalls } from '../shared/calls.js';
+import type { OpenOptions } from '../shared/types.js';
+import { NETLINK_NETFILTER, NftablesClient } from './client.js';
+import type { Nftables } from './types.js';
+
+export * from '../shared/everyClient.js';
+export type { EventStream, ListedAttribute, Resync, WatchOptions } from '../shared/types.js';
+export type * from './expressions/types.js';
+export type * from './types.js';
+export { bytesOf } from './values/values.js';
+
+/**
+ * Opens nftables. Needs Linux 5.13 or newer with nf_tables, which the kernel loads by itself with the first transaction.
+ *
+ * Rejects with NetlinkError `ENOENT` when `options.netns` is missing, `EINVAL` when it is not a network namespace, and `EPERM` without
+ * CAP_SYS_ADMIN, which it needs. Calls need CAP_NET_ADMIN over the network namespace.
+ */
+export async function openNftables(options: OpenOptions = {}): Promise<Nftables> {
+  const native = new (loadAddon().NetlinkClient)(NETLINK_NETFILTER, true);
+  return new NftablesClient(await openCalls(native, options, { operation: 'nftables.open' }));
+}

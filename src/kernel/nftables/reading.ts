@@ -1,0 +1,63 @@
+// Replies to requests → values, and the requests for elements. Pure.
+import { NetlinkError } from '../../errors.js';
+import { readMessages } from '../netlink/messages.js';
+import type { NetlinkMessage } from '../netlink/types.js';
+import { argumentError, checkArray } from '../shared/arguments.js';
+import { ByteWriter } from '../shared/wire/byteWriter.js';
+import { readEvent } from './decode/events.js';
+import { readGeneration } from './decode/tables.js';
+import { encodeElements } from './encode/elements.js';
+import { Messages } from './encode/messages.js';
+import { MESSAGE, SUBSYSTEM } from './numbers.js';
+import type { ElementName, Generation, NftablesEvent, SetName } from './types.js';
+
+/** Reads the values of a message, of which there may be none or several. */
+export type Read<T> = (payload: Uint8Array) => Iterable<T>;
+
+/** Reads the values of each message. */
+export function* readEach<T>(replies: Uint8Array, read: Read<T>): Generator<T | undefined, void> {
+  for (const { payload } of readMessages(replies)) {
+    yield undefined;
+    yield* read(payload);
+  }
+}
+
+/** The element in the replies to the request for it: of an interval, its start, and then its end, which listings have before it. */
+export function elementsIn<T>(replies: Uint8Array, read: Read<T>): T[] {
+  return [...readMessages(replies)].reverse().flatMap(({ payload }) => [...read(payload)]);
+}
+
+/** The generation in the reply to the request for it. */
+export function generationIn(replies: Uint8Array): Generation {
+  for (const { payload } of readMessages(replies)) return readGeneration(payload);
+  const kernelMessage = 'the kernel sent none';
+  throw new NetlinkError({ code: 'ERR_MALFORMED_REPLY', operation: 'nftables.generation', kernelMessage });
+}
+
+/** The events of notifications. Those of objects that this library does not know, as flowtables, are left out. */
+export function* readEvents(records: Uint8Array): Generator<NftablesEvent, void> {
+  for (const message of readMessages(records)) {
+    const event = isOwn(message) ? readEvent(message) : undefined;
+    if (event) yield event;
+  }
+}
+
+function isOwn({ type }: NetlinkMessage): boolean {
+  return type >> 8 === SUBSYSTEM;
+}
+
+/** The requests for elements of a set, one for each. Throws the error of the call if one is invalid. */
+export function elementRequests(set: SetName, elements: readonly ElementName[]): Uint8Array[] {
+  const operation = 'nftables.getElements';
+  checkArray(operation, 'elements', elements);
+  return elements.map((element, place) => {
+    const bytes = new ByteWriter();
+    const messages = new Messages(bytes);
+    messages.operation();
+    encodeElements(messages, { type: MESSAGE.getElements, flags: 0, isName: true }, set, [element]);
+    const { invalid } = messages.check;
+    if (!invalid) return bytes.written();
+    const field = invalid.field.replace(/^elements\[0\]/, `elements[${place}]`);
+    throw argumentError(operation, { ...invalid, field });
+  });
+}

@@ -105,7 +105,7 @@ export abstract class FakeClient<Change> extends Applier<Change> implements Faul
     options: CallOptions = {},
     whole: Attempt = { operation: batchName(naming) },
   ): Promise<OperationResult[]> {
-    this.#check(whole, options);
+    this.check(whole, options);
     const own = operations.length > PORTION ? operations.slice() : operations;
     const slice = new TimeSlice();
     const results: OperationResult[] = [];
@@ -140,9 +140,20 @@ export abstract class FakeClient<Change> extends Applier<Change> implements Faul
     if (error) throw error;
   }
 
+  /** Carries a batch out when those before it have ended. Later calls wait for it. */
+  protected inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const former = this.#batch;
+    const result = (async () => {
+      await former;
+      return work();
+    })();
+    this.#batch = result.catch(() => {});
+    return result;
+  }
+
   async #call<T>(kind: keyof Faults, attempt: Attempt, act: () => T, options: CallOptions = {}): Promise<T> {
     if (this.#batch) await this.#batch;
-    this.#check(attempt, options);
+    this.check(attempt, options);
     const fault = this[kind](attempt.operation, attempt.target ?? '');
     if (fault) throw fault;
     return act();
@@ -155,7 +166,8 @@ export abstract class FakeClient<Change> extends Applier<Change> implements Faul
     return refusal === undefined ? undefined : refusalError(refusal, attempt);
   }
 
-  #check({ operation }: Attempt, options: CallOptions): void {
+  /** Throws the error of a call that is not to be carried out. */
+  protected check({ operation }: Attempt, options: CallOptions): void {
     if (this.closed.aborted) throw closedError(operation);
     const invalid = findInvalidCallOptions(options);
     if (invalid) throw argumentError(operation, invalid);

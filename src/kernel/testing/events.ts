@@ -22,6 +22,11 @@ interface Waiting<Event> {
 export class FakeEvents<Event> {
   readonly #waiting = new Set<Waiting<Event>>();
 
+  /** Whether there is an iteration that events are sent to. */
+  get isWatched(): boolean {
+    return this.#waiting.size > 0;
+  }
+
   /** Notifies of an event. */
   emit(event: Event): void {
     for (const waiting of this.#waiting) {

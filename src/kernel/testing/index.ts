@@ -6,6 +6,7 @@ import type { Fault, Faults } from './faults.js';
 import { FakeIpset } from './ipset.js';
 import { FakeIptables } from './iptables.js';
 import { FakeIpvs } from './ipvs.js';
+import { FakeNftables } from './nftables.js';
 import { FakeRtnetlink } from './rtnetlink.js';
 import { FakeSysctl } from './sysctl.js';
 
@@ -29,6 +30,7 @@ export { FakeIptables } from './iptables.js';
 export type { Refuse } from './iptablesRules.js';
 export { FakeIpvs } from './ipvs.js';
 export { FakeNetlink, type NetlinkAnswer } from './netlink.js';
+export { FakeNftables } from './nftables.js';
 export { FakeRtnetlink } from './rtnetlink.js';
 export { FakeSysctl } from './sysctl.js';
 
@@ -39,6 +41,7 @@ export class FakeKernel {
   readonly ipset = new FakeIpset();
   readonly rtnetlink = new FakeRtnetlink();
   readonly iptables = new FakeIptables();
+  readonly nftables = new FakeNftables();
   readonly sysctl = new FakeSysctl();
 
   /** One fault for all parts, so that "the nth operation" counts through all of them. */
@@ -52,6 +55,6 @@ export class FakeKernel {
   }
 
   #parts(): Faults[] {
-    return [this.conntrack, this.ipvs, this.ipset, this.rtnetlink, this.iptables, this.sysctl];
+    return [this.conntrack, this.ipvs, this.ipset, this.rtnetlink, this.iptables, this.nftables, this.sysctl];
   }
 }

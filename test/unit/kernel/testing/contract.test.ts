@@ -5,6 +5,7 @@ import type { Conntrack } from '../../../../src/kernel/conntrack/types.js';
 import type { Ipset } from '../../../../src/kernel/ipset/types.js';
 import type { Iptables } from '../../../../src/kernel/iptables/types.js';
 import type { Ipvs } from '../../../../src/kernel/ipvs/types.js';
+import type { Nftables } from '../../../../src/kernel/nftables/types.js';
 import type { Rtnetlink } from '../../../../src/kernel/rtnetlink/types.js';
 import type { Sysctl } from '../../../../src/kernel/sysctl/index.js';
 import {
@@ -14,6 +15,7 @@ import {
   FakeIpvs,
   FakeKernel,
   FakeNetlink,
+  FakeNftables,
   FakeRtnetlink,
 } from '../../../../src/kernel/testing/index.js';
 import { conntrackContract } from '../../../support/contract/conntrack.js';
@@ -22,6 +24,8 @@ import { iptablesContract } from '../../../support/contract/iptables.js';
 import { ipvsContract } from '../../../support/contract/ipvs.js';
 import { serverListsContract } from '../../../support/contract/ipvsServerLists.js';
 import { GET_NONE, LINK_TYPE, netlinkContract } from '../../../support/contract/netlink.js';
+import { nftablesContract } from '../../../support/contract/nftables.js';
+import { nftablesObjectsContract } from '../../../support/contract/nftablesObjects.js';
 import { rtnetlinkContract } from '../../../support/contract/rtnetlink.js';
 import { rtnetlinkObjectsContract } from '../../../support/contract/rtnetlinkObjects.js';
 import { withVeth } from '../../../support/contract/rtnetlinkVeth.js';
@@ -34,6 +38,7 @@ new FakeKernel() satisfies {
   ipset: Ipset;
   rtnetlink: Rtnetlink;
   iptables: Iptables;
+  nftables: Nftables;
   sysctl: Sysctl;
 };
 
@@ -63,6 +68,10 @@ describe('a fake of netlink', () => {
     fake.answer = ({ payload }) => (payload.toString() === none ? constants.errno.ENODEV : [lo]);
     return fake;
   });
+});
+describe('a fake of nftables', () => {
+  nftablesContract(async () => new FakeNftables());
+  nftablesObjectsContract(async () => new FakeNftables());
 });
 describe('a fake of conntrack', () => {
   conntrackContract(async (...datagrams) => {

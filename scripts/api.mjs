@@ -18,13 +18,21 @@ const REPORTS = join(CHECKOUT, 'docs', 'api');
 const ERRORS = ['ae-undocumented', 'ae-unresolved-link'];
 /**
  * Names that no export has, because users pass them on, or never see them: parts of the items of modes, the bases of the
- * fakes and the refusals that they answer with, lists of real servers, and the name by which a module imports all types of another.
+ * fakes, the attempts that these name, the refusals that they answer with, lists of real servers, and the name by which a module imports
+ * all types of another.
  */
 const INTERNAL = [
   ...['SetItem', 'Chain', 'ChainRule', 'Entry', 'NodeDrop', 'VirtualServiceItem', 'Phase', 'KernelCall'],
   ...['ChainItem', 'SharedChainItem', 'RuleItem'],
-  ...['FakeClient', 'FakeConntrack_base', 'FakeIpset_base', 'FakeIpvs_base', 'FakeRtnetlink_base'],
-  ...['Refusal', 'ServerLists', 'RealServers', 'ChangePart', 'types'],
+  ...[
+    'FakeClient',
+    'FakeConntrack_base',
+    'FakeIpset_base',
+    'FakeIpvs_base',
+    'FakeNftables_base',
+    'FakeRtnetlink_base',
+  ],
+  ...['Attempt', 'Refusal', 'ServerLists', 'RealServers', 'ChangePart', 'types'],
 ];
 /** Members may do without a comment where their name says all. */
 const MEMBER = /^Missing documentation for "[a-z]/;

@@ -44,7 +44,7 @@ export const UNCHECKED: Readonly<Record<string, RegExp>> = {
   // The constructor of an error throws no other one. What reads an entry of a list by its index runs for every endpoint of a cluster.
   library: /Error$|^SliceEndpoints\.(?!of)/,
   kubernetes: /Error$/,
-  testing: /^Fake(?:Events\.emit|Ipvs|Ipset|Netlink\.|Rtnetlink\.(?!dump)|Conntrack\.(?!track|end))/,
+  testing: /^Fake(?:Events\.emit|Ipvs|Ipset|Netlink\.|Nftables|Rtnetlink\.(?!dump)|Conntrack\.(?!track|end))/,
 };
 
 /** Objects of which a function takes a part: a flow, a message. */

@@ -136,6 +136,8 @@ export interface NewSet extends SetName {
   readonly size?: number;
   /** Default lifetime of elements of a set with `timeout`, in ms. Default: without end. */
   readonly timeout?: bigint;
+  /** nft joins intervals that overlap, when it adds some. The kernel does not know of it. */
+  readonly autoMerge?: boolean;
   /** At most 128 bytes. Linux 5.10. */
   readonly comment?: string;
 }

@@ -5,7 +5,7 @@ import { u32Of, u64Of } from '../expressions/formats.js';
 import { DERIVED_SET_FLAGS, DESCRIPTION, SET, SET_FLAGS } from '../numbers.js';
 import type { KeyExpression, NftSet, SetFlag, ValueTypes } from '../types.js';
 import { defaultExpressions, isVerdictExpression, readKeyExpressions } from '../values/keyExpressions.js';
-import { readUserData, SET_UDATA, textOfDatum, type UserDatum } from '../values/userData.js';
+import { numberOfDatum, readUserData, SET_UDATA, textOfDatum, type UserDatum } from '../values/userData.js';
 import { typesOfNumber, VERDICT_TYPE } from '../values/valueTypes.js';
 import { flagsIn, keepAttribute, Reply } from './reply.js';
 
@@ -126,19 +126,23 @@ function flagsOf(sum: number, isConcatenation: boolean): SetFlag[] {
 }
 
 /** What the user data of a set tell. */
-type Described = Partial<Pick<NftSet, 'comment' | 'keyExpressions' | 'dataExpressions' | 'userData'>>;
+type Described = Partial<
+  Pick<NftSet, 'comment' | 'autoMerge' | 'keyExpressions' | 'dataExpressions' | 'userData'>
+>;
 
 /** Reads user data; those that have more than the fields tell are kept as they are. */
 function describe(bytes: Uint8Array | undefined, key: NftSet['key'], data: NftSet['data']): Described {
   if (bytes === undefined) return {};
   const kept = { userData: new Uint8Array(bytes) };
-  const found: { comment?: string; keyExpressions?: KeyExpression[]; dataExpressions?: KeyExpression[] } = {};
+  const found: { -readonly [Name in keyof Described]: Described[Name] } = {};
   for (const datum of readUserData(bytes) ?? [{ type: -1, value: bytes }]) {
     switch (datum.type) {
       case SET_UDATA.keyByteOrder: // follow from the types
       case SET_UDATA.dataByteOrder:
-      case SET_UDATA.mergeElements: // of nft, when it adds elements
       case SET_UDATA.dataInterval:
+        break;
+      case SET_UDATA.mergeElements:
+        if (numberOfDatum(datum) === 1) found.autoMerge = true;
         break;
       case SET_UDATA.comment: {
         const comment = textOfDatum(datum);

@@ -45,7 +45,7 @@ import { flagsOf, type Messages } from './messages.js';
 /** Fields of a set, also of one that was listed. */
 export const SET_FIELDS = new Set([
   ...['family', 'table', 'name', 'key', 'data', 'flags', 'keyExpressions', 'dataExpressions'],
-  ...['size', 'timeout', 'comment'],
+  ...['size', 'timeout', 'autoMerge', 'comment'],
   ...['keyLength', 'dataLength', 'anonymous', 'handle', 'count', 'backend', 'attributes', 'userData'],
 ]);
 
@@ -149,10 +149,13 @@ export function encodeAnonymousSet(
   return { name, id };
 }
 
+/** Fields that only nft reads. */
+type UserFields = Pick<NewSet, 'comment' | 'autoMerge'>;
+
 function writeShape(
   messages: Messages,
   path: string,
-  set: SetShape & { readonly comment?: string },
+  set: SetShape & UserFields,
   shape: CheckedShape,
   flags: number,
   size: number | undefined,
@@ -192,7 +195,7 @@ function writeDescription({ bytes }: Messages, shape: CheckedShape, size: number
 function writeSetUserData(
   messages: Messages,
   path: string,
-  set: SetShape & { readonly comment?: string },
+  set: SetShape & UserFields,
   shape: CheckedShape,
 ): void {
   const { check, bytes } = messages;
@@ -201,6 +204,7 @@ function writeSetUserData(
     const order = shape.data === 'verdict' ? 0 : byteOrder(shape.data);
     data.push(numberDatum(SET_UDATA.dataByteOrder, order));
   }
+  if (messages.isTrue(`${path}.autoMerge`, set.autoMerge)) data.push(numberDatum(SET_UDATA.mergeElements, 1));
   data.push(...typeofData(messages, path, set));
   if (set.comment !== undefined && messages.isComment(path, set.comment, LONGEST_COMMENT)) {
     data.push(textDatum(SET_UDATA.comment, set.comment));

@@ -1,0 +1,160 @@
+// The names of what expressions load: fields of headers, keys of meta and of ct, with their types.
+import type { CtKey, Expression, MetaKey } from '../types.js';
+import type { LoadedType } from './values.js';
+
+/** A field of a header. */
+export interface HeaderField {
+  readonly header: string;
+  readonly name: string;
+  /** In bytes, of the header. */
+  readonly offset: number;
+  readonly length: number;
+  readonly type: LoadedType;
+}
+
+type Row = readonly [name: string, offset: number, length: number, type: LoadedType];
+
+function header(name: string, rows: readonly Row[]): HeaderField[] {
+  return rows.map(([field, offset, length, type]) => ({ header: name, name: field, offset, length, type }));
+}
+
+const PORTS: readonly Row[] = [
+  ['sport', 0, 2, 'inet_service'],
+  ['dport', 2, 2, 'inet_service'],
+];
+const ICMP: readonly Row[] = [
+  ['code', 1, 1, 'number'],
+  ['checksum', 2, 2, 'number'],
+  ['id', 4, 2, 'number'],
+  ['sequence', 6, 2, 'number'],
+];
+
+/** Headers of the network layer. */
+const NETWORK: Readonly<Record<'ip' | 'ip6', readonly HeaderField[]>> = {
+  ip: header('ip', [
+    ['length', 2, 2, 'number'],
+    ['id', 4, 2, 'number'],
+    ['ttl', 8, 1, 'number'],
+    ['protocol', 9, 1, 'inet_proto'],
+    ['checksum', 10, 2, 'number'],
+    ['saddr', 12, 4, 'ipv4_addr'],
+    ['daddr', 16, 4, 'ipv4_addr'],
+  ]),
+  ip6: header('ip6', [
+    ['length', 4, 2, 'number'],
+    ['nexthdr', 6, 1, 'inet_proto'],
+    ['hoplimit', 7, 1, 'number'],
+    ['saddr', 8, 16, 'ipv6_addr'],
+    ['daddr', 24, 16, 'ipv6_addr'],
+  ]),
+};
+const LINK = header('ether', [
+  ['daddr', 0, 6, 'ether_addr'],
+  ['saddr', 6, 6, 'ether_addr'],
+  ['type', 12, 2, 'ether_type'],
+]);
+/** Headers of the transport layer, by the number of the protocol. */
+const TRANSPORT: ReadonlyMap<number, readonly HeaderField[]> = new Map([
+  [1, header('icmp', [['type', 0, 1, 'icmp_type'], ...ICMP])],
+  [58, header('icmpv6', [['type', 0, 1, 'icmpv6_type'], ...ICMP])],
+  [
+    6,
+    header('tcp', [
+      ...PORTS,
+      ['sequence', 4, 4, 'number'],
+      ['ackseq', 8, 4, 'number'],
+      ['flags', 13, 1, 'tcp_flag'],
+      ['window', 14, 2, 'number'],
+      ['checksum', 16, 2, 'number'],
+    ]),
+  ],
+  [17, header('udp', [...PORTS, ['length', 4, 2, 'number'], ['checksum', 6, 2, 'number']])],
+  [132, header('sctp', [...PORTS, ['vtag', 4, 4, 'number']])],
+  [33, header('dccp', PORTS)],
+  [136, header('udplite', PORTS)],
+]);
+const ANY_TRANSPORT = header('th', PORTS);
+
+/** What is known of the packet. */
+export interface Known {
+  /** The protocol of the network layer. */
+  readonly network: 'ip' | 'ip6' | undefined;
+  /** The number of the protocol of the transport layer. */
+  readonly transport: number | undefined;
+}
+
+/** The field at a place of the packet, or one that begins there and is longer. */
+export function fieldAt(
+  { base, offset, length }: Pick<Extract<Expression, { kind: 'payload' }>, 'base' | 'offset' | 'length'>,
+  { network, transport }: Known,
+): HeaderField | undefined {
+  const fields =
+    base === 'link'
+      ? LINK
+      : base === 'network'
+        ? network && NETWORK[network]
+        : base === 'transport'
+          ? (transport !== undefined && TRANSPORT.get(transport)) || ANY_TRANSPORT
+          : undefined;
+  const isAddress = (type: LoadedType) => type === 'ipv4_addr' || type === 'ipv6_addr';
+  return fields?.find(
+    (field) =>
+      field.offset === offset &&
+      (field.length === length || (field.length > length && isAddress(field.type))),
+  );
+}
+
+/** The types of keys of meta; those that are written without `meta` are in {@link BARE}. */
+export const META_TYPES: Readonly<Partial<Record<Extract<MetaKey, string>, LoadedType>>> = {
+  len: 'integer',
+  protocol: 'ether_type',
+  mark: 'mark',
+  iif: 'iface_index',
+  oif: 'iface_index',
+  iifname: 'ifname',
+  oifname: 'ifname',
+  skuid: 'uid',
+  skgid: 'gid',
+  nftrace: 'number',
+  rtclassid: 'realm',
+  nfproto: 'nf_proto',
+  l4proto: 'inet_proto',
+  pkttype: 'pkt_type',
+  cpu: 'integer',
+  iifgroup: 'devgroup',
+  oifgroup: 'devgroup',
+  cgroup: 'integer',
+  random: 'integer',
+};
+
+/** Keys of meta that nft writes without the word. */
+export const BARE: ReadonlySet<MetaKey> = new Set([
+  'iif',
+  'oif',
+  'iifname',
+  'oifname',
+  'iifgroup',
+  'oifgroup',
+]);
+
+/** The types of keys of ct, and their names if they are others. */
+export const CT_FIELDS: Readonly<
+  Partial<Record<Extract<CtKey, string>, readonly [type: LoadedType, name?: string]>>
+> = {
+  state: ['ct_state'],
+  direction: ['ct_dir'],
+  status: ['ct_status'],
+  mark: ['mark'],
+  l3proto: ['nf_proto'],
+  protocol: ['inet_proto'],
+  src: ['ipv4_addr', 'saddr'],
+  dst: ['ipv4_addr', 'daddr'],
+  src_ip: ['ipv4_addr', 'ip saddr'],
+  dst_ip: ['ipv4_addr', 'ip daddr'],
+  src_ip6: ['ipv6_addr', 'ip6 saddr'],
+  dst_ip6: ['ipv6_addr', 'ip6 daddr'],
+  'proto-src': ['inet_service'],
+  'proto-dst': ['inet_service'],
+  zone: ['integer'],
+  id: ['integer'],
+};

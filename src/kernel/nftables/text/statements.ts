@@ -1,0 +1,149 @@
+// Statements of rules that need nothing of what the registers hold.
+import type { Expression } from '../types.js';
+import { bytesRateText } from './values.js';
+
+const UNITS: ReadonlyMap<bigint, string> = new Map([
+  [1n, 'second'],
+  [60n, 'minute'],
+  [3600n, 'hour'],
+  [86_400n, 'day'],
+  [604_800n, 'week'],
+]);
+/** `NFT_LIMIT_PKT_BURST_DEFAULT` */
+const DEFAULT_BURST = 5;
+
+const LEVELS = ['emerg', 'alert', 'crit', 'err', 'warn', 'notice', 'info', 'debug', 'audit'] as const;
+/** `warn`, which nft does not write. */
+const DEFAULT_LEVEL = 4;
+
+/** `NF_LOG_` */
+const LOG_ALL = 0x2f;
+
+const ICMP_CODES = [
+  ['net-unreachable', 0],
+  ['host-unreachable', 1],
+  ['prot-unreachable', 2],
+  ['port-unreachable', 3],
+  ['frag-needed', 4],
+  ['net-prohibited', 9],
+  ['host-prohibited', 10],
+  ['admin-prohibited', 13],
+] as const;
+const ICMPV6_CODES = [
+  ['no-route', 0],
+  ['admin-prohibited', 1],
+  ['addr-unreachable', 3],
+  ['port-unreachable', 4],
+  ['policy-fail', 5],
+  ['reject-route', 6],
+] as const;
+const ICMPX_CODES = [
+  ['no-route', 0],
+  ['port-unreachable', 1],
+  ['host-unreachable', 2],
+  ['admin-prohibited', 3],
+] as const;
+
+type Of<Kind extends Expression['kind']> = Extract<Expression, { kind: Kind }>;
+
+/** The text of a statement; undefined if it is none, or depends on registers. */
+export function plainStatement(
+  expression: Expression,
+  network: 'ip' | 'ip6' | undefined,
+): string | undefined {
+  switch (expression.kind) {
+    case 'counter':
+      return `counter packets ${expression.packets ?? 0n} bytes ${expression.bytes ?? 0n}`;
+    case 'limit':
+      return limitText(expression);
+    case 'quota':
+      return quotaText(expression);
+    case 'log':
+      return logText(expression);
+    case 'objref':
+      return `${expression.type} name "${expression.name}"`;
+    case 'notrack':
+      return 'notrack';
+    case 'reject':
+      return rejectText(expression, network);
+    case 'queue':
+      return queueText(expression);
+    case 'connlimit':
+      return `ct count ${expression.over ? 'over ' : ''}${expression.count}`;
+    default:
+      return undefined;
+  }
+}
+
+function limitText({ rate, unit, burst = 0, of, over }: Of<'limit'>): string {
+  const per = UNITS.get(unit) ?? `${unit} seconds`;
+  const text = `limit rate ${over ? 'over ' : ''}`;
+  if (of === 'bytes') {
+    const most = burst > 0 && burst !== DEFAULT_BURST ? ` burst ${bytesRateText(BigInt(burst))}` : '';
+    return `${text}${bytesRateText(rate)}/${per}${most}`;
+  }
+  const most = burst > 0 && burst !== DEFAULT_BURST ? ` burst ${burst} packets` : '';
+  return `${text}${rate}/${per}${most}`;
+}
+
+/** Also of an object. */
+export function quotaText({
+  bytes,
+  used = 0n,
+  over,
+}: {
+  readonly bytes: bigint;
+  readonly used?: bigint;
+  readonly over?: boolean;
+}): string {
+  return `quota ${quotaContent({ bytes, used, ...(over === undefined ? {} : { over }) })}`;
+}
+
+/** The same without the word. */
+export function quotaContent({
+  bytes,
+  used = 0n,
+  over,
+}: {
+  readonly bytes: bigint;
+  readonly used?: bigint;
+  readonly over?: boolean;
+}): string {
+  return `${over ? 'over ' : ''}${bytesRateText(bytes)}${used > 0n ? ` used ${bytesRateText(used)}` : ''}`;
+}
+
+function logText({ prefix, group, snaplen, queueThreshold, level, flags = 0 }: Of<'log'>): string {
+  const words = ['log'];
+  if (prefix) words.push(`prefix "${prefix}"`);
+  if (group !== undefined) words.push(`group ${group}`);
+  if (snaplen) words.push(`snaplen ${snaplen}`);
+  if (queueThreshold) words.push(`queue-threshold ${queueThreshold}`);
+  if (level !== undefined && level !== DEFAULT_LEVEL) words.push(`level ${LEVELS[level] ?? level}`);
+  if ((flags & LOG_ALL) === LOG_ALL) words.push('flags all');
+  else {
+    const tcp = [flags & 1 ? 'sequence' : '', flags & 2 ? 'options' : ''].filter((word) => word !== '');
+    if (tcp.length > 0) words.push(`flags tcp ${tcp.join(',')}`);
+    if (flags & 4) words.push('flags ip options');
+    if (flags & 8) words.push('flags skuid');
+    if (flags & 0x20) words.push('flags ether');
+  }
+  return words.join(' ');
+}
+
+function rejectText({ type, code = 0 }: Of<'reject'>, network: 'ip' | 'ip6' | undefined): string {
+  if (type === 'tcp reset') return 'reject with tcp reset';
+  if (type === 'icmpx') {
+    return code === 1 ? 'reject' : `reject with icmpx ${nameOf(ICMPX_CODES, code)}`;
+  }
+  if (network === 'ip6') return code === 4 ? 'reject' : `reject with icmpv6 ${nameOf(ICMPV6_CODES, code)}`;
+  return code === 3 && network === 'ip' ? 'reject' : `reject with icmp ${nameOf(ICMP_CODES, code)}`;
+}
+
+function nameOf(codes: readonly (readonly [string, number])[], code: number): string {
+  return codes.find(([, number]) => number === code)?.[0] ?? String(code);
+}
+
+function queueText({ first, total = 1, flags = [] }: Of<'queue'>): string {
+  const named = flags.length > 0 ? ` flags ${flags.join(',')}` : '';
+  return `queue${named} to ${first}${total > 1 ? `-${first + total - 1}` : ''}`;
+}

@@ -1,0 +1,145 @@
+// Values, intervals and times in the notation of nft.
+import type { ElementValue, Value, ValueType, ValueTypes } from '../types.js';
+import { numberOfSymbol, SYMBOLS } from '../values/symbols.js';
+import { bytesOf, readValue } from '../values/values.js';
+import { layoutOf } from '../values/valueTypes.js';
+
+/** The type of what an expression loads: that of a value, or a number in network order of any length. */
+export type LoadedType = ValueType | 'number';
+
+/** Types whose values are several bits. */
+const BITMASKS: ReadonlySet<string> = new Set(['ct_state', 'ct_status', 'tcp_flag']);
+/** Types whose values are several names, in the order of nft. */
+const ORDER: Readonly<Record<string, readonly string[]>> = {
+  ct_state: ['invalid', 'established', 'related', 'new', 'untracked'],
+};
+
+/** Whether a value of this type is a sum of flags. */
+export function isBitmask(type: LoadedType): boolean {
+  return BITMASKS.has(type);
+}
+
+/** One value. */
+export function valueText(type: ValueType, value: Value): string {
+  if (type === 'ifname') return `"${value}"`;
+  if (typeof value === 'string') return value;
+  if (type === 'mark') return hexText(value, 4);
+  if (type === 'ether_type') return hexText(value, 2);
+  return isBitmask(type) ? flagsText(type, value) : String(value);
+}
+
+/** The names of the flags in a sum; those without a name as a number. */
+export function flagsText(type: ValueType, sum: number, separator = ','): string {
+  const names = ORDER[type] ?? Object.keys(SYMBOLS[type] ?? {});
+  const found: string[] = [];
+  let rest = sum;
+  for (const name of names) {
+    const bit = numberOfSymbol(type, name) ?? 0;
+    if ((rest & bit) === 0) continue;
+    found.push(name);
+    rest &= ~bit;
+  }
+  if (rest !== 0 || found.length === 0) found.push(`0x${(rest >>> 0).toString(16)}`);
+  return found.join(separator);
+}
+
+/** A number in hexadecimal, with all digits of its bytes. */
+export function hexText(number: number, bytes: number): string {
+  return `0x${number.toString(16).padStart(2 * bytes, '0')}`;
+}
+
+/** A key, or the data of a map. */
+export function elementText(types: ValueTypes | number, value: ElementValue): string {
+  if (value instanceof Uint8Array || typeof types === 'number') return bytesText(value);
+  if (typeof types === 'string') return valueText(types, value as Value);
+  return (value as readonly Value[]).map((part, i) => valueText(types[i] as ValueType, part)).join(' . ');
+}
+
+function bytesText(value: ElementValue): string {
+  return value instanceof Uint8Array ? `0x${Buffer.from(value).toString('hex')}` : String(value);
+}
+
+/** An interval: a prefix if it is one, else first and last value; of a concatenation, part by part. */
+export function intervalText(types: ValueTypes | number, first: ElementValue, last: ElementValue): string {
+  if (typeof types === 'number' || first instanceof Uint8Array || last instanceof Uint8Array) {
+    return `${bytesText(first)}-${bytesText(last)}`;
+  }
+  if (typeof types === 'string') return partText(types, first as Value, last as Value);
+  const [from, to] = [first as readonly Value[], last as readonly Value[]];
+  return types.map((type, i) => partText(type, from[i] as Value, to[i] as Value)).join(' . ');
+}
+
+function partText(type: ValueType, first: Value, last: Value): string {
+  if (first === last) return valueText(type, first);
+  if (type === 'ipv4_addr' || type === 'ipv6_addr') {
+    const length = prefixLength(bytesOf(type, first), bytesOf(type, last));
+    if (length === 0) return type === 'ipv4_addr' ? '0.0.0.0/0' : '::/0';
+    if (length !== undefined) return `${first}/${length}`;
+  }
+  return `${valueText(type, first)}-${valueText(type, last)}`;
+}
+
+/** The length of the prefix whose addresses are these from the first to the last; undefined if they are none. */
+function prefixLength(first: Uint8Array, last: Uint8Array): number | undefined {
+  const mask = first.map((byte, i) => ~(byte ^ (last[i] as number)) & 0xff);
+  const isPrefix = first.every((byte, i) => (byte & ~(mask[i] as number) & 0xff) === 0);
+  return isPrefix ? lengthOfMask(mask) : undefined;
+}
+
+/** The number of leading ones of a mask that has only zeros behind them; undefined of any other. */
+export function lengthOfMask(mask: Uint8Array): number | undefined {
+  const bits = Array.from(mask, (byte) => byte.toString(2).padStart(8, '0')).join('');
+  return /^1*0*$/.test(bits) ? bits.lastIndexOf('1') + 1 : undefined;
+}
+
+/** Bytes that are compared with what an expression loads. `isNetwork`: numbers are in network order. */
+export function dataText(type: LoadedType, bytes: Uint8Array, isNetwork: boolean): string {
+  if (type === 'number') return String(numberIn(bytes));
+  if (type === 'ifname') return interfaceText(bytes);
+  if (type === 'boolean') return bytes.some((byte) => byte !== 0) ? 'exists' : 'missing';
+  const value = readValue(layoutOf(type, isNetwork), bytes);
+  return value instanceof Uint8Array ? bytesText(value) : valueText(type, value as Value);
+}
+
+/** The number in bytes, in network order. */
+export function numberIn(bytes: Uint8Array): bigint {
+  return bytes.reduce((number, byte) => (number << 8n) | BigInt(byte), 0n);
+}
+
+/** A name of a link; without a zero at its end, it is the beginning of names. */
+function interfaceText(bytes: Uint8Array): string {
+  const end = bytes.indexOf(0);
+  const text = Buffer.from(end < 0 ? bytes : bytes.subarray(0, end)).toString();
+  return end < 0 && bytes.length < 16 ? `"${text}*"` : `"${text}"`;
+}
+
+const UNITS = [
+  [86_400_000n, 'd'],
+  [3_600_000n, 'h'],
+  [60_000n, 'm'],
+  [1000n, 's'],
+  [1n, 'ms'],
+] as const;
+
+/** A time: `1d2h3m4s5ms`. */
+export function timeText(ms: bigint): string {
+  let text = '';
+  let rest = ms;
+  for (const [size, unit] of UNITS) {
+    if (rest >= size) text += `${rest / size}${unit}`;
+    rest %= size;
+  }
+  return text || '0s';
+}
+
+const RATES = ['bytes', 'kbytes', 'mbytes', 'gbytes'] as const;
+
+/** A number of bytes in the largest unit that divides it: `25 mbytes`. */
+export function bytesRateText(bytes: bigint): string {
+  let [number, unit] = [bytes, 0];
+  while (number > 0n && number % 1024n === 0n && unit < RATES.length - 1) {
+    number /= 1024n;
+    unit++;
+  }
+  return `${number} ${RATES[unit]}`;
+}

@@ -7,9 +7,9 @@ import type { Nftables } from './types.js';
 
 export * from '../shared/everyClient.js';
 export type { EventStream, ListedAttribute, Resync, WatchOptions } from '../shared/types.js';
+export { bytesOf } from './bytesOf.js';
 export type * from './expressions/types.js';
 export type * from './types.js';
-export { bytesOf } from './values/values.js';
 
 /**
  * Opens nftables. Needs Linux 5.13 or newer with nf_tables, which the kernel loads by itself with the first transaction.

@@ -10,8 +10,10 @@ import {
 } from '../shared/arguments.js';
 import { ByteWriter } from '../shared/wire/byteWriter.js';
 import { MESSAGE_HEADER } from '../shared/wire/messages.js';
+import { Messages } from './encode/messages.js';
+import { checkShape, SET_FIELDS } from './encode/sets.js';
 import { CHAIN, ELEMENTS, FAMILIES, MESSAGE, NFGEN_HEADER, OBJECT, RULE, SET, SUBSYSTEM } from './numbers.js';
-import type { NameInTable, RuleFilter, TableFamily, TableFilter } from './types.js';
+import type { NameInTable, RuleFilter, SetOfElements, SetShape, TableFamily, TableFilter } from './types.js';
 
 /** `NFPROTO_UNSPEC`: all families. */
 const ALL_FAMILIES = 0;
@@ -49,14 +51,35 @@ function findInvalidFilter(filter: RuleFilter, fields: readonly string[]): Inval
   return nameRule('filter.chain', chain);
 }
 
-/** Throws the error of a call whose set has no proper name. */
-export function checkSetName(operation: string, set: NameInTable): void {
+/** Throws the error of a listing of elements whose set is invalid. */
+export function checkSetOfElements(operation: string, set: SetOfElements): void {
   const invalid =
     invalidObject('set', set) ??
     (numberOfFamily(set.family) === undefined ? familyRule('set.family', set.family) : undefined) ??
     nameRule('set.table', set.table) ??
-    nameRule('set.name', set.name);
+    nameRule('set.name', set.name) ??
+    findInvalidShape(set);
   if (invalid) throw argumentError(operation, invalid);
+}
+
+/** The largest number of types (`NFTA_SET_KEY_TYPE`). */
+const LAST_TYPES = 0xffff_ffff;
+
+function findInvalidShape({ key = 0, data, flags, ...others }: SetOfElements): InvalidValue | undefined {
+  const messages = new Messages(new ByteWriter());
+  messages.operation();
+  const { check } = messages;
+  check.onlyFields('set.', others, SET_FIELDS, 'a set');
+  const numbers = { key: typeof key === 'number', data: typeof data === 'number' };
+  if (numbers.key) check.integer('set.key', key, 0, LAST_TYPES);
+  if (numbers.data) check.integer('set.data', data, 0, LAST_TYPES);
+  const shape = {
+    key: numbers.key ? 'integer' : key,
+    ...(data === undefined || numbers.data ? {} : { data }),
+    ...(flags === undefined ? {} : { flags }),
+  };
+  checkShape(messages, 'set', shape as SetShape);
+  return check.invalid;
 }
 
 function numberOfFamily(family: unknown): number | undefined {

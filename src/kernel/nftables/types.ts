@@ -142,6 +142,14 @@ export interface NewSet extends SetName {
   readonly comment?: string;
 }
 
+/** A set whose elements are listed: one that was listed itself, or what is known of it. */
+export interface SetOfElements extends NameInTable {
+  /** As in {@link NftSet}. Absent, or a number: elements have bytes as keys. */
+  readonly key?: ValueTypes | number;
+  readonly data?: ValueTypes | 'verdict' | number;
+  readonly flags?: readonly SetFlag[];
+}
+
 /** A set as the kernel lists it. */
 export interface NftSet extends Omit<NewSet, 'key' | 'data' | 'flags'>, Unread {
   /** Types; a number (`NFTA_SET_KEY_TYPE`) if nft's number of the type is unknown here. Elements then have bytes as keys. */
@@ -331,7 +339,7 @@ export interface Nftables extends KernelClient<NftablesOperation> {
   listRules(filter?: RuleFilter, options?: CallOptions): Listing<Rule>;
   listSets(filter?: TableFilter, options?: CallOptions): Listing<NftSet>;
   /** The elements of a set. With `key` of the set's types, they have values, else bytes. */
-  listElements(set: NameInTable & Partial<SetShape>, options?: CallOptions): Listing<Element>;
+  listElements(set: SetOfElements, options?: CallOptions): Listing<Element>;
   listObjects(filter?: TableFilter, options?: CallOptions): Listing<NftObject>;
   /** Those of these elements that the set has, which the kernel looks up one by one. */
   getElements(set: SetName, elements: readonly ElementName[], options?: CallOptions): Promise<Element[]>;

@@ -141,11 +141,8 @@ export abstract class NftablesVerbs extends Applier<Operation> implements Partia
     return this.listed(attemptOf('listObjects', filter), request, each(readObject), options);
   }
 
-  listElements(
-    set: types.NameInTable & Partial<types.SetShape>,
-    options?: CallOptions,
-  ): Listing<types.Element> {
-    requests.checkSetName('nftables.listElements', set);
+  listElements(set: types.SetOfElements, options?: CallOptions): Listing<types.Element> {
+    requests.checkSetOfElements('nftables.listElements', set);
     const attempt = attemptToRead('listElements', described('set', set.family, set.table, set.name));
     const reading = () => readerOf(set, attempt);
     // A set that does not exist has no elements to list, and is an error.
@@ -223,10 +220,7 @@ function each<T>(
   return () => (payload) => [decode(payload)].filter(isMeant);
 }
 
-function readerOf(
-  set: types.NameInTable & Partial<types.SetShape>,
-  { operation }: Attempt,
-): Read<types.Element> {
+function readerOf(set: types.SetOfElements, { operation }: Attempt): Read<types.Element> {
   const reader = new ElementReader(set, operation);
   return (payload) => reader.read(payload);
 }

@@ -1,4 +1,5 @@
 // The addon's clients and watches replaced by parts that send nothing and count the calls that reach them.
+import { TRANSACTION_ANSWER } from '../../../src/kernel/netlink/layouts.js';
 import { type Addon, loadAddon } from '../../../src/kernel/shared/addon.js';
 
 const PARTS = [
@@ -18,6 +19,8 @@ const NOT_SENT: ReadonlySet<string | symbol> = new Set(['open', 'close', 'select
 /** The answers of calls that resolve to no records. Every other call resolves to none. */
 const ANSWERS: Readonly<Record<string, unknown>> = {
   apply: [],
+  // A transaction that was committed.
+  transact: new Uint8Array(TRANSACTION_ANSWER.SIZE),
   delete: { deleted: 0, failures: [], failed: new Uint8Array() },
 };
 

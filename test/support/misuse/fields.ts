@@ -18,6 +18,8 @@ export const REFUSED: Readonly<Record<string, RegExp>> = {
   'ipvs.formatRulesAsync': WITHOUT_OPTION,
 };
 
+const NESTED_EXPRESSION = /\.expressions\[\]\.expressions\[\]\./;
+
 /** Fields of a listed object that a function passes over: what the kernel alone says of it. */
 export const PASSED_OVER: Readonly<Record<string, RegExp>> = {
   'ipset.formatEntry': /^\[0\]\.attributes\b/,
@@ -30,6 +32,10 @@ export const PASSED_OVER: Readonly<Record<string, RegExp>> = {
   'testing.FakeConntrack.track': /^\[0\]\.(family|id|use|counters|start|stop|secctx|reply\.icmp)\b/,
   'library.describeProblem': /^\[0\]\.(value|publicRule|kind|reason|reference)\b/,
   'library.atOnce': /^\[0\]\.(return|throw)\b/,
+  // The types have no places for an expression in an expression.
+  ...Object.fromEntries(
+    ['apply', 'addRule', 'insertRule', 'replaceRule'].map((verb) => [`nftables.${verb}`, NESTED_EXPRESSION]),
+  ),
   // The parameters of a query have no names in the types.
   'kubernetes.ApiClient.list': /^\[1\]\./,
   'kubernetes.ApiClient.watch': /^\[1\]\./,
@@ -75,12 +81,18 @@ const FRACTIONS = /\.(forwardDelay|helloTime|maxAge|ageingTime|multicast\w+Inter
 const TIMES_AND_RATES =
   /\.(auditPeriod|drainBound|rest|limit|margin|silence|floor|absent|repeat|pause|first|most|spread|connect|answer|idle|qps)$|\.(watch|interval)\[\]$/;
 
+const COMMENTS = /\.comment$/;
+
 /** Whether a value of no type that the place has is valid all the same. */
 export function isValid(verb: string, { path }: Place, kinds: ReadonlySet<Kind>, value: unknown): boolean {
   if ((value === '' || value === 'a\0b') && TEXTS.has(`${verb} ${path}`)) return true;
   if (kinds.has('iterable') && (value instanceof Map || value instanceof Set)) return true;
   // A blank alias removes the one that a link has.
   if (value === '' && path.endsWith('.alias')) return true;
+  // A comment may be empty, and a chain has a priority before 0.
+  if (value === '' && COMMENTS.test(path) && /^(?:apply|add|insert|replace)/.test(verb)) return true;
+  if (value === -1 && path.endsWith('.base.priority')) return true;
+  if (value === '' && path.endsWith('.expressions[].prefix')) return true;
   // Ports of a protocol that has none.
   if (
     value === undefined &&
@@ -128,6 +140,9 @@ export function namesOf(
     const other = OTHER_NAMES[subpath]?.[parameter];
     if (other !== undefined) names.add(other);
   } else names.add(String(own));
+  // A verdict, and a checksum, are named as a whole.
+  if (/\.(?:verdict|data|checksum)\.(?:verdict|chain|type|offset|pseudoHeader)$/.test(path))
+    names.add(String(keys.at(-2)));
   // The two numbers of a range are named together.
   if (own === 'first' || own === 'last') names.add(String(keys.at(-2)));
   for (const inner of places.keys()) if (inner.startsWith(path)) names.add(lastName(inner));

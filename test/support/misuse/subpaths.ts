@@ -3,12 +3,14 @@ import { openConntrack } from '../../../src/kernel/conntrack/index.js';
 import { openIpset } from '../../../src/kernel/ipset/index.js';
 import { openIpvs } from '../../../src/kernel/ipvs/index.js';
 import { openNetlink } from '../../../src/kernel/netlink/index.js';
+import { openNftables } from '../../../src/kernel/nftables/index.js';
 import { openRtnetlink } from '../../../src/kernel/rtnetlink/index.js';
 import {
   FakeConntrack,
   FakeIpset,
   FakeIpvs,
   FakeNetlink,
+  FakeNftables,
   FakeRtnetlink,
 } from '../../../src/kernel/testing/index.js';
 
@@ -19,6 +21,7 @@ export const OPEN = {
   rtnetlink: () => openRtnetlink(),
   conntrack: () => openConntrack(),
   netlink: () => openNetlink({ protocol: 'generic' }),
+  nftables: () => openNftables(),
 } as const;
 
 /** A name of an export. */
@@ -31,6 +34,7 @@ export const FAKES = {
   rtnetlink: () => new FakeRtnetlink(),
   conntrack: () => new FakeConntrack(),
   netlink: () => new FakeNetlink(),
+  nftables: () => new FakeNftables(),
 } as const satisfies Record<Subpath, () => object>;
 
 /** Its methods by name, for calls with arguments of any type. */

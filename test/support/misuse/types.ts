@@ -40,6 +40,8 @@ const LEAVES: ReadonlySet<string> = new Set([
 export class ExportedTypes {
   readonly #program: ts.Program;
   readonly #checker: ts.TypeChecker;
+  /** The types whose places are being collected: one that contains itself, as an expression does, is not entered again. */
+  readonly #within: ts.Type[] = [];
 
   /** @param modules files below src/kernel, without `.ts` */
   constructor(modules: readonly string[]) {
@@ -123,7 +125,13 @@ export class ExportedTypes {
     }
     // Of a type parameter: what it may be.
     const most = this.#checker.getBaseConstraintOfType(type) ?? type;
+    if (this.#within.includes(most)) {
+      kinds.add('object');
+      return;
+    }
+    this.#within.push(most);
     for (const each of most.isUnion() ? most.types : [most]) this.#collectOne(path, each, kinds, places);
+    this.#within.pop();
   }
 
   #collectOne(path: string, type: ts.Type, kinds: Set<Kind>, places: Map<string, Set<Kind>>): void {

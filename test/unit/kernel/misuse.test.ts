@@ -6,6 +6,7 @@ import * as conntrack from '../../../src/kernel/conntrack/index.js';
 import * as ipset from '../../../src/kernel/ipset/index.js';
 import * as ipvs from '../../../src/kernel/ipvs/index.js';
 import * as netlink from '../../../src/kernel/netlink/index.js';
+import * as nftables from '../../../src/kernel/nftables/index.js';
 import * as rtnetlink from '../../../src/kernel/rtnetlink/index.js';
 import { type AnyRows, acceptedBy, misusesOf } from '../../support/misuse/calls.js';
 import { CountedAddon } from '../../support/misuse/countedAddon.js';
@@ -16,6 +17,7 @@ import { FUNCTIONS } from '../../support/misuse/rows/functions.js';
 import { IPSET } from '../../support/misuse/rows/ipset.js';
 import { IPVS } from '../../support/misuse/rows/ipvs.js';
 import { NETLINK } from '../../support/misuse/rows/netlink.js';
+import { NFTABLES } from '../../support/misuse/rows/nftables.js';
 import { RTNETLINK } from '../../support/misuse/rows/rtnetlink.js';
 import { FAKES, OPEN, type Subpath, type Verbs } from '../../support/misuse/subpaths.js';
 import { ExportedTypes, type VerbType } from '../../support/misuse/types.js';
@@ -27,6 +29,7 @@ const ROWS = {
   rtnetlink: RTNETLINK,
   conntrack: CONNTRACK,
   netlink: NETLINK,
+  nftables: NFTABLES,
 } as const;
 const SUBPATHS = Object.keys(ROWS) as Subpath[];
 const INTERFACES = {
@@ -35,9 +38,10 @@ const INTERFACES = {
   rtnetlink: 'Rtnetlink',
   conntrack: 'Conntrack',
   netlink: 'Netlink',
+  nftables: 'Nftables',
 };
 
-const MODULES: Readonly<Record<Subpath, object>> = { ipvs, ipset, rtnetlink, conntrack, netlink };
+const MODULES: Readonly<Record<Subpath, object>> = { ipvs, ipset, rtnetlink, conntrack, netlink, nftables };
 
 const types = new ExportedTypes(SUBPATHS.map((subpath) => `${subpath}/index`));
 

@@ -9,7 +9,7 @@ import { ruleOfValue, WRITTEN, writeValue } from '../values/values.js';
 import type { Layout } from '../values/valueTypes.js';
 import { codeOfVerdict } from '../values/verdicts.js';
 import { Messages } from './messages.js';
-import { type CheckedShape, checkShape, SET_FIELDS } from './sets.js';
+import { type CheckedShape, checkShape, checkTypeof, SET_FIELDS } from './sets.js';
 
 /** A list of elements has less than so many bytes: its attribute has at most 65535, and an element less than 1024. */
 const LONGEST_LIST = 61_440;
@@ -47,6 +47,8 @@ export function encodeElements(
   if (!check.object('set', set, SET_FIELDS, 'a set')) return;
   const shape = checkShape(messages, 'set', set);
   if (!shape) return;
+  checkTypeof(messages, 'set', set);
+  if (check.invalid) return;
   const target: Target = {
     family: messages.family('set.family', set.family),
     table: set.table,

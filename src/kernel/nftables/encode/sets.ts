@@ -146,7 +146,7 @@ export function encodeAnonymousSet(
   const id = messages.nextSetId();
   messages.u32(SET.id, id);
   messages.end();
-  return { name, id };
+  return { name: typeof name === 'string' ? name : '', id };
 }
 
 /** Fields that only nft reads. */
@@ -224,6 +224,11 @@ function byteOrder({ isConcatenation, forms: [form] }: Layout): number {
   return form === FORM.u32 || form === FORM.u32be || form === FORM.name ? 1 : 2;
 }
 
+/** Checks the expressions of `typeof` of a set that is named. */
+export function checkTypeof(messages: Messages, path: string, set: SetShape): void {
+  if (set.keyExpressions !== undefined || set.dataExpressions !== undefined) typeofData(messages, path, set);
+}
+
 /** The expressions of `typeof`, of keys and of data: nft needs both if it has one. */
 function typeofData({ check }: Messages, path: string, set: SetShape): UserDatum[] {
   const { keyExpressions, dataExpressions, key, data } = set;
@@ -239,7 +244,7 @@ function typeofData({ check }: Messages, path: string, set: SetShape): UserDatum
   const found = [writeKeyExpressions(SET_UDATA.keyTypeof, keyExpressions)];
   if (data === 'verdict') found.push(verdictExpression(SET_UDATA.dataTypeof));
   else if (data !== undefined) {
-    const expressions = dataExpressions ?? defaultExpressions(data);
+    const expressions = dataExpressions === undefined ? defaultExpressions(data) : dataExpressions;
     if (expressions === undefined) {
       const rule = 'must be there: no expression stands for these data';
       check.fail(`${path}.dataExpressions`, expressions, rule, true);

@@ -3,6 +3,7 @@ import type * as conntrack from '../../../../src/kernel/conntrack/index.js';
 import type * as ipset from '../../../../src/kernel/ipset/index.js';
 import type * as ipvs from '../../../../src/kernel/ipvs/index.js';
 import type * as netlink from '../../../../src/kernel/netlink/index.js';
+import type * as nftables from '../../../../src/kernel/nftables/index.js';
 import type * as rtnetlink from '../../../../src/kernel/rtnetlink/index.js';
 import type { Subpath } from '../subpaths.js';
 import { CALL } from './row.js';
@@ -150,4 +151,16 @@ export const FUNCTIONS = {
     readFamily: [[MESSAGE, 'netlink.read']],
     throwOnFailure: RESULTS,
   } satisfies FunctionRows<typeof netlink>,
+  nftables: {
+    openNftables: [[OPEN]],
+    bytesOf: [
+      [
+        ['ipv4_addr', 'inet_service'],
+        ['10.0.0.1', 80],
+      ],
+      ['ipv4_addr', '10.0.0.1'],
+      ['ipv4_addr', Uint8Array.of(10, 0, 0, 1)],
+    ],
+    throwOnFailure: RESULTS,
+  } satisfies FunctionRows<typeof nftables>,
 } as const satisfies Record<Subpath, object>;

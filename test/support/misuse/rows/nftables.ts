@@ -1,0 +1,155 @@
+// Valid calls of nftables.
+import type {
+  NewChain,
+  NewElement,
+  NewObject,
+  NewRule,
+  NewSet,
+  Nftables,
+  NftablesOperation,
+} from '../../../../src/kernel/nftables/types.js';
+import { EXPRESSIONS } from '../../nftables/everything.js';
+import { CALL, type Rows } from './row.js';
+
+const IN = { family: 'ip', table: 't' } as const;
+const TABLE = { family: 'ip', name: 't' } as const;
+const NEW_TABLE = { ...TABLE, flags: ['dormant', 64], comment: 'c' } as const;
+const CHAIN = { ...IN, name: 'c' } as const;
+const NEW_CHAINS: readonly NewChain[] = [
+  {
+    ...CHAIN,
+    base: { type: 'filter', hook: 'input', priority: 0, policy: 'drop', devices: ['lo'] },
+    comment: 'c',
+  },
+  { ...CHAIN, family: 2, base: { type: 'filter', hook: 9, priority: 0 } },
+];
+const SET = { ...IN, name: 's' } as const;
+const NAMED = {
+  ...SET,
+  key: ['ipv4_addr', 'inet_service'],
+  data: ['ipv4_addr', 'inet_service'],
+  flags: ['timeout', 128],
+  keyExpressions: ['ip daddr', 'th dport'],
+  dataExpressions: ['ip saddr', 'th sport'],
+} as const;
+const NEW_SETS: readonly NewSet[] = [
+  { ...NAMED, size: 5, timeout: 5n, comment: 'c' },
+  { ...SET, key: 'ipv4_addr', data: 'inet_service' },
+];
+const KEY = { key: ['10.0.0.1', 80] } as const;
+const NEW_ELEMENTS: readonly NewElement[] = [
+  { ...KEY, data: ['10.0.0.2', 81], timeout: 5n, expires: 4n, comment: 'c' },
+  { key: Uint8Array.of(10, 0, 0, 1, 0, 80, 0, 0), data: Uint8Array.of(10, 0, 0, 2, 0, 81, 0, 0) },
+];
+const RANGES = { ...SET, key: 'ipv4_addr', flags: ['interval'] } as const;
+const RANGE = { key: '10.0.0.1', keyEnd: '10.0.0.9' } as const;
+const PAIRS = { ...SET, key: ['ipv4_addr', 'inet_service'], flags: ['interval'] } as const;
+const PAIR = { key: ['10.0.0.1', 80], keyEnd: ['10.0.0.9', 90] } as const;
+const VERDICTS = { ...SET, key: 'ipv4_addr', data: 'verdict' } as const;
+const VERDICT = { key: '10.0.0.1', data: { verdict: 'goto', chain: 'c' } } as const;
+const OBJECTS: readonly NewObject[] = [
+  { ...IN, name: 'o', type: 'counter', packets: 1n, bytes: 2n, comment: 'c' },
+  { ...IN, name: 'o', type: 'quota', bytes: 5n, over: true, used: 1n, comment: 'c' },
+];
+const OBJECT = { ...IN, name: 'o', type: 'quota' } as const;
+const HANDLE = { ...IN, chain: 'c', handle: 5n } as const;
+
+/** Rules of one expression each, which together have every field of every expression. */
+const RULES: readonly NewRule[] = [
+  ...EXPRESSIONS.map((expression) => ({ ...IN, chain: 'c', expressions: [expression], comment: 'c' })),
+  {
+    ...IN,
+    chain: 'c',
+    expressions: [
+      {
+        kind: 'lookup',
+        source: 1,
+        register: 1,
+        set: { ...shapeOf(NAMED), name: 'n', elements: NEW_ELEMENTS },
+      },
+      { kind: 'lookup', source: 1, set: { key: 'ipv4_addr', flags: ['interval'], elements: [RANGE] } },
+      { kind: 'lookup', source: 1, set: { key: PAIRS.key, flags: PAIRS.flags, elements: [PAIR] } },
+      {
+        kind: 'lookup',
+        source: 1,
+        register: 0,
+        set: { key: 'ipv4_addr', data: 'verdict', elements: [VERDICT] },
+      },
+    ],
+  },
+];
+
+function shapeOf({ key, data, keyExpressions, dataExpressions }: typeof NAMED) {
+  return { key, data, flags: ['timeout', 128], keyExpressions, dataExpressions } as const;
+}
+
+const WATCH = { ...CALL, gather: 1, keepAlive: false, receiveBuffer: 65_536 };
+const FILTER = { family: 'ip', table: 't' } as const;
+
+const OPERATIONS: readonly NftablesOperation[] = [
+  { do: 'addTable', table: NEW_TABLE, exclusive: true },
+  { do: 'deleteTable', table: TABLE, ifExists: true },
+  { do: 'flushTable', table: TABLE },
+  ...NEW_CHAINS.map((chain) => ({ do: 'addChain', chain, exclusive: false }) as const),
+  { do: 'deleteChain', chain: CHAIN, ifExists: true },
+  { do: 'flushChain', chain: CHAIN },
+  ...RULES.map((rule) => ({ do: 'addRule', rule, after: 5n }) as const),
+  { do: 'insertRule', rule: { ...IN, chain: 'c', expressions: [], comment: 'c' }, before: 5n },
+  { do: 'replaceRule', rule: { ...HANDLE, expressions: [], comment: 'c' } },
+  { do: 'deleteRule', rule: HANDLE, ifExists: true },
+  ...NEW_SETS.map((set) => ({ do: 'addSet', set, exclusive: true }) as const),
+  { do: 'deleteSet', set: SET, ifExists: true },
+  { do: 'addElements', set: NAMED, elements: NEW_ELEMENTS, exclusive: true },
+  { do: 'addElements', set: VERDICTS, elements: [VERDICT] },
+  { do: 'addElements', set: RANGES, elements: [RANGE] },
+  { do: 'addElements', set: PAIRS, elements: [PAIR] },
+  { do: 'deleteElements', set: NAMED, elements: [KEY], ifExists: true },
+  { do: 'deleteElements', set: PAIRS, elements: [PAIR] },
+  { do: 'flushSet', set: SET },
+  ...OBJECTS.map((object) => ({ do: 'addObject', object, exclusive: true }) as const),
+  { do: 'deleteObject', object: OBJECT, ifExists: true },
+];
+
+/** Valid calls of each verb. */
+export const NFTABLES: Rows<Nftables> = {
+  apply: OPERATIONS.map((operation) => [[operation], { ...CALL, generation: 5 }] as const),
+  addTable: [[NEW_TABLE, CALL]],
+  deleteTable: [[TABLE, CALL]],
+  flushTable: [[TABLE, CALL]],
+  addChain: NEW_CHAINS.map((chain) => [chain, CALL] as const),
+  deleteChain: [[CHAIN, CALL]],
+  flushChain: [[CHAIN, CALL]],
+  addRule: RULES.map((rule) => [rule, CALL] as const),
+  insertRule: RULES.map((rule) => [rule, CALL] as const),
+  replaceRule: RULES.map((rule) => [{ ...rule, handle: 5n }, CALL] as const),
+  deleteRule: [[HANDLE, CALL]],
+  addSet: NEW_SETS.map((set) => [set, CALL] as const),
+  deleteSet: [[SET, CALL]],
+  flushSet: [[SET, CALL]],
+  addElements: [
+    [NAMED, NEW_ELEMENTS, CALL],
+    [VERDICTS, [VERDICT], CALL],
+    [RANGES, [RANGE], CALL],
+    [PAIRS, [PAIR], CALL],
+  ],
+  deleteElements: [
+    [NAMED, [KEY], CALL],
+    [RANGES, [RANGE], CALL],
+    [PAIRS, [PAIR], CALL],
+  ],
+  addObject: OBJECTS.map((object) => [object, CALL] as const),
+  deleteObject: [[OBJECT, CALL]],
+  listTables: [[{ family: 'ip' }, CALL]],
+  listChains: [[FILTER, CALL]],
+  listRules: [[{ ...FILTER, chain: 'c' }, CALL]],
+  listSets: [[FILTER, CALL]],
+  listElements: [[{ ...SET, key: NAMED.key, data: NAMED.data, flags: NAMED.flags }, CALL]],
+  listObjects: [[FILTER, CALL]],
+  getElements: [
+    [NAMED, [KEY], CALL],
+    [RANGES, [RANGE], CALL],
+    [PAIRS, [PAIR], CALL],
+  ],
+  generation: [[CALL]],
+  watch: [[WATCH]],
+};

@@ -16,6 +16,7 @@ import { withVerbs } from '../shared/verbs.js';
 import { FakeClient, refusalError } from './client.js';
 import { FakeEvents } from './events.js';
 import { FakeRuleset } from './nftables/ruleset.js';
+import { textOf } from './nftables/text.js';
 
 const APPLY: Attempt = { operation: 'nftables.apply' };
 
@@ -48,6 +49,11 @@ export class FakeNftables
 
   watch(options: WatchOptions = {}): EventStream<NftablesEvent> {
     return this.events.stream('nftables.watch', options, this.closed);
+  }
+
+  /** The output of `nft list ruleset`. */
+  dump(): string {
+    return textOf(this.#ruleset);
   }
 
   protected async transact(

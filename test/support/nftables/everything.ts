@@ -238,7 +238,14 @@ export const CHAINS: readonly NewChain[] = [
 /** Sets. */
 export const SETS: readonly NewSet[] = [
   { ...TABLE, name: 's1', key: 'ipv4_addr', flags: [] },
-  { ...TABLE, name: 's2', key: 'ipv6_addr', flags: ['constant', 'interval'], autoMerge: true, comment: 'Ranges' },
+  {
+    ...TABLE,
+    name: 's2',
+    key: 'ipv6_addr',
+    flags: ['constant', 'interval'],
+    autoMerge: true,
+    comment: 'Ranges',
+  },
   {
     ...TABLE,
     name: 's3',

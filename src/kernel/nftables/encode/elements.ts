@@ -1,14 +1,14 @@
 // Elements of sets as messages. Lists may be long: an element costs no object and no closure.
-import { hasFields, type InvalidValue } from '../../shared/arguments.js';
+import { hasFields } from '../../shared/arguments.js';
 import type { ByteWriter } from '../../shared/wire/byteWriter.js';
 import { isVerdict, putText, putU32, verdict } from '../expressions/formats.js';
-import { DATA, ELEMENT, ELEMENTS, INTERVAL_END, LIST_ELEMENT, MESSAGE, NESTED, VERDICT } from '../numbers.js';
+import { DATA, ELEMENT, ELEMENTS, INTERVAL_END, LIST_ELEMENT, NESTED, VERDICT } from '../numbers.js';
 import type { ElementName, NewElement, SetName, Verdict } from '../types.js';
 import { LONGEST_ELEMENT_COMMENT } from '../values/userData.js';
 import { ruleOfValue, WRITTEN, writeValue } from '../values/values.js';
 import type { Layout } from '../values/valueTypes.js';
 import { codeOfVerdict } from '../values/verdicts.js';
-import { Messages } from './messages.js';
+import type { Messages } from './messages.js';
 import { type CheckedShape, checkShape, checkTypeof, SET_FIELDS } from './sets.js';
 
 /** A list of elements has less than so many bytes: its attribute has at most 65535, and an element less than 1024. */
@@ -56,23 +56,6 @@ export function encodeElements(
     set: { name: set.name },
   };
   writeElements(messages, message, target, shape, 'elements', elements);
-}
-
-/**
- * The messages that ask for those of these elements that a set has. Returns the rule that an argument breaks; nothing is then written.
- * Each element that the set has is in a reply of its own; of an interval both its halves are.
- */
-export function encodeElementsQuery(
-  writer: ByteWriter,
-  set: SetName,
-  elements: readonly ElementName[],
-): InvalidValue | undefined {
-  const messages = new Messages(writer);
-  const { length } = writer;
-  encodeElements(messages, { type: MESSAGE.getElements, flags: 0, isName: true }, set, elements);
-  const { invalid } = messages.check;
-  if (invalid) writer.truncate(length);
-  return invalid;
 }
 
 /** Writes messages with elements. `path` names the list. */

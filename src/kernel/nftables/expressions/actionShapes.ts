@@ -26,6 +26,18 @@ function dropEnds(value: Record<string, unknown>): true {
   return true;
 }
 
+const code = optional('code', 2, integer('u8'), 0);
+/** The code of the ICMP message: the kernel demands it where it has a meaning. */
+const rejectCode: Part = {
+  ...code,
+  write(writing, value) {
+    code.write(
+      writing,
+      value['type'] === 'tcp reset' || value['code'] !== undefined ? value : { ...value, code: 0 },
+    );
+  },
+};
+
 /** `NFT_DYNSET_F_EXPR` */
 const SEVERAL = 2;
 
@@ -84,10 +96,7 @@ export const actions: readonly Shape[] = [
   {
     kind: 'reject',
     name: 'reject',
-    parts: [
-      field('type', 1, choice({ icmp: 0, 'tcp reset': 1, icmpx: 2 })),
-      optional('code', 2, integer('u8'), 0),
-    ],
+    parts: [field('type', 1, choice({ icmp: 0, 'tcp reset': 1, icmpx: 2 })), rejectCode],
   },
   { kind: 'counter', name: 'counter', parts: OBJECT_PARTS.counter, padding: OBJECT_PADDING },
   {

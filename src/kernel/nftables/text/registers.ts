@@ -1,6 +1,15 @@
 // What the registers hold while a rule is read from its expressions.
 import type { Register, ValueTypes } from '../types.js';
-import { dataText, flagsText, isBitmask, type LoadedType, lengthOfMask, numberIn } from './values.js';
+import {
+  dataText,
+  flagsText,
+  HOST_IS_LITTLE,
+  hasPrefixes,
+  isBitmask,
+  type LoadedType,
+  lengthOfMask,
+  numberIn,
+} from './values.js';
 
 /** What an expression has loaded. */
 export interface Loaded {
@@ -107,8 +116,15 @@ function maskedText(loaded: Loaded, operator: keyof typeof OPERATORS, data: Uint
     if (isZero) return operator === 'neq' ? `${text} ${flags(mask)}` : `${text} ! ${flags(mask)}`;
     return `${text} ${OPERATORS[operator]}${flags(data)} / ${flags(mask)}`;
   }
-  const length = lengthOfMask(mask);
-  if (isPlain && length !== undefined && (type === 'ipv4_addr' || type === 'ipv6_addr')) {
+  const isSwapped = type === 'mark' && !isNetwork && HOST_IS_LITTLE;
+  const length = lengthOfMask(isSwapped ? Uint8Array.from(mask).reverse() : mask);
+  if (
+    isPlain &&
+    length !== undefined &&
+    length > 0 &&
+    hasPrefixes(type) &&
+    (operator === 'eq' || operator === 'neq')
+  ) {
     return `${text} ${OPERATORS[operator]}${dataText(type, data, isNetwork)}/${length}`;
   }
   return `${textOf(loaded)} ${operator === 'eq' ? '== ' : OPERATORS[operator]}${dataText(type, data, isNetwork)}`;
@@ -116,7 +132,7 @@ function maskedText(loaded: Loaded, operator: keyof typeof OPERATORS, data: Uint
 
 /** The number in bytes. */
 export function numberOf(bytes: Uint8Array, isNetwork: boolean): number {
-  const isSwapped = !isNetwork && new Uint8Array(Uint16Array.of(1).buffer)[0] === 1;
+  const isSwapped = !isNetwork && HOST_IS_LITTLE;
   return Number(numberIn(isSwapped ? Uint8Array.from(bytes).reverse() : bytes));
 }
 

@@ -17,7 +17,7 @@ export interface Ruleset {
 }
 
 /** The text of a ruleset. What has no notation here is in brackets. */
-export function rulesetText(ruleset: Ruleset): string {
+export function formatRuleset(ruleset: Ruleset): string {
   const contents = contentsOf(ruleset);
   const links = ruleset.links ?? new Map<number, string>();
   return ruleset.tables

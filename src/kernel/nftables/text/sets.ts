@@ -3,7 +3,7 @@ import type { Element, ElementValue, NftSet, SetFlag, ValueTypes, Verdict } from
 import { defaultExpressions } from '../values/keyExpressions.js';
 import { bytesOf } from '../values/values.js';
 import { FORM, layoutOf } from '../values/valueTypes.js';
-import { elementText, intervalText, timeText } from './values.js';
+import { elementText, HOST_IS_LITTLE, intervalText, timeText } from './values.js';
 
 /** A set with its elements. */
 export interface SetContent {
@@ -102,9 +102,6 @@ function namesOf(types: ValueTypes | 'verdict' | number): string {
   return typeof types === 'object' ? types.join(' . ') : String(types);
 }
 
-/** Whether this machine is little-endian: nft then takes concatenations for numbers whose last byte weighs most. */
-const HOST_IS_LITTLE = new Uint8Array(Uint16Array.of(1).buffer)[0] === 1;
-
 /** The elements in the order of nft: by key; intervals of concatenations as the kernel has them. */
 function sorted({ key, flags }: NftSet, elements: readonly Element[]): readonly Element[] {
   if (typeof key === 'number' || (typeof key === 'object' && flags.includes('interval'))) return elements;
@@ -127,6 +124,7 @@ function weightOf(key: ValueTypes, value: ElementValue): Uint8Array {
   return forms[0] === FORM.u32 || forms[0] === FORM.name ? inHostOrder(bytes) : bytes;
 }
 
+/** nft takes concatenations and names for numbers in the machine's byte order: on most machines, the last byte weighs most. */
 function inHostOrder(bytes: Uint8Array): Uint8Array {
   return HOST_IS_LITTLE ? Uint8Array.from(bytes).reverse() : bytes;
 }

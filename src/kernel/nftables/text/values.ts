@@ -71,13 +71,22 @@ export function intervalText(types: ValueTypes | number, first: ElementValue, la
 
 function partText(type: ValueType, first: Value, last: Value): string {
   if (first === last) return valueText(type, first);
-  if (type === 'ipv4_addr' || type === 'ipv6_addr') {
-    const length = prefixLength(bytesOf(type, first), bytesOf(type, last));
-    if (length === 0) return type === 'ipv4_addr' ? '0.0.0.0/0' : '::/0';
-    if (length !== undefined) return `${first}/${length}`;
+  if (hasPrefixes(type)) {
+    const bytes = (value: Value) => bytesOf(type, value);
+    const inOrder = type === 'mark' && HOST_IS_LITTLE ? (value: Value) => bytes(value).reverse() : bytes;
+    const length = prefixLength(inOrder(first), inOrder(last));
+    if (length !== undefined) return `${valueText(type, first)}/${length}`;
   }
   return `${valueText(type, first)}-${valueText(type, last)}`;
 }
+
+/** Whether nft writes an interval of this type as a prefix, if it is one. */
+export function hasPrefixes(type: LoadedType): boolean {
+  return type === 'ipv4_addr' || type === 'ipv6_addr' || type === 'mark';
+}
+
+/** Whether numbers are little-endian on this machine. */
+export const HOST_IS_LITTLE = new Uint8Array(Uint16Array.of(1).buffer)[0] === 1;
 
 /** The length of the prefix whose addresses are these from the first to the last; undefined if they are none. */
 function prefixLength(first: Uint8Array, last: Uint8Array): number | undefined {

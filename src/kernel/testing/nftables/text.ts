@@ -11,7 +11,7 @@ import {
   setsRequest,
   tablesRequest,
 } from '../../nftables/requests.js';
-import { rulesetText } from '../../nftables/text/ruleset.js';
+import { formatRuleset } from '../../nftables/text/ruleset.js';
 import type { FakeRuleset } from './ruleset.js';
 
 /** The output of `nft list ruleset`. */
@@ -22,7 +22,7 @@ export function textOf(kernel: FakeRuleset): string {
     return [...values].filter((value) => value !== undefined);
   };
   const sets = list(setsRequest({}), (payload) => [readSet(payload)]);
-  return rulesetText({
+  return formatRuleset({
     tables: list(tablesRequest({}), (payload) => [readTable(payload)]),
     chains: list(chainsRequest({}), (payload) => [readChain(payload)]),
     rules: list(rulesRequest({}), (payload) => [readRule(payload)]),

@@ -2,7 +2,7 @@
 // them with nft itself.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { rulesetText } from '../../../../src/kernel/nftables/text/ruleset.js';
+import { formatRuleset } from '../../../../src/kernel/nftables/text/ruleset.js';
 import type { SetContent } from '../../../../src/kernel/nftables/text/sets.js';
 import { timeText } from '../../../../src/kernel/nftables/text/values.js';
 import type {
@@ -165,7 +165,7 @@ it('a ruleset as nft lists it', () => {
       ...(i === 0 ? { comment: text } : {}),
     };
   });
-  const text = rulesetText({
+  const text = formatRuleset({
     tables: [
       { family: 'ip', name: 'kube-proxy', comment: 'rules for kube-proxy', flags: [], handle: 1n, use: 0 },
     ],
@@ -234,7 +234,7 @@ const PRIORITIES: readonly [base: Omit<BaseChain, 'type'>, text: string][] = [
 
 for (const [base, text] of PRIORITIES) {
   it(`a base chain: ${text}`, () => {
-    const all = rulesetText({
+    const all = formatRuleset({
       tables: [{ family: 'ip', name: 'kube-proxy', flags: ['dormant'], handle: 1n, use: 0 }],
       chains: [chain('b', { base: { type: 'filter', ...base } })],
       rules: [],

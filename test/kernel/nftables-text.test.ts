@@ -1,0 +1,114 @@
+// Rulesets that nft loads, read and printed by us: the text is that of `nft list ruleset`, and what was read is written back as it was.
+// Needs: nftables
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, beforeEach, it } from 'node:test';
+import {
+  type Expression,
+  formatRuleset,
+  type NewRule,
+  type Nftables,
+  type NftablesOperation,
+  openNftables,
+  type Ruleset,
+  readRuleset,
+} from '../../src/kernel/nftables/index.js';
+import { makeNamespace, type Namespace } from '../support/namespaces/netns.js';
+import { FIREWALL, KUBE_PROXY } from '../support/nftables/rulesets.js';
+import { ROOT } from '../support/paths.js';
+
+let namespace: Namespace;
+let nftables: Nftables;
+
+const nft = (...args: readonly string[]) => namespace.run('nft', ...args);
+const load = (text: string) =>
+  execFileSync('ip', ['netns', 'exec', namespace.name, 'nft', '-f', '-'], { input: text, encoding: 'utf8' });
+
+before(async () => {
+  namespace = makeNamespace();
+  nftables = await openNftables({ netns: namespace.path });
+});
+after(async () => {
+  await nftables.close();
+  namespace.remove();
+});
+beforeEach(() => nft('flush', 'ruleset'));
+
+const recordings = join(ROOT, 'test/oracle/recordings');
+const RULESETS: readonly [name: string, text: string][] = [
+  ['the tables of kube-proxy', KUBE_PROXY],
+  ['a firewall', FIREWALL],
+  ...readdirSync(recordings)
+    .map((name): [string, string] => [name, join(recordings, name, 'nftables/nft.txt')])
+    .filter(([, path]) => existsSync(path))
+    .map(([name, path]): [string, string] => [`the recording ${name}`, readFileSync(path, 'utf8')]),
+];
+
+for (const [name, text] of RULESETS) {
+  it(`${name}: printed as nft lists it, and written back as it was`, async () => {
+    load(text);
+    const listed = nft('list', 'ruleset');
+    const read = { ...(await readRuleset(nftables)), links: new Map([[1, 'lo']]) };
+    assert.equal(formatRuleset(read), listed);
+    nft('flush', 'ruleset');
+    const results = await nftables.apply(operationsOf(read));
+    assert.deepEqual(
+      results.flatMap((result) => result?.message ?? []),
+      [],
+    );
+    assert.equal(nft('list', 'ruleset'), listed);
+  });
+}
+
+/** The operations that make a ruleset of what was read. */
+function operationsOf({ tables, chains, rules, sets, objects }: Ruleset): NftablesOperation[] {
+  const named = sets.filter(({ set }) => !set.anonymous);
+  return [
+    ...tables.map((table): NftablesOperation => ({ do: 'addTable', table })),
+    ...chains.map((chain): NftablesOperation => ({ do: 'addChain', chain })),
+    ...objects.map((object) => ({ do: 'addObject', object }) as NftablesOperation),
+    ...named.map(({ set }) => ({ do: 'addSet', set }) as NftablesOperation),
+    ...named.map(({ set, elements }) => ({ do: 'addElements', set, elements }) as NftablesOperation),
+    ...rules.map((rule): NftablesOperation => ({ do: 'addRule', rule: withSets(rule, sets) })),
+  ];
+}
+
+/** The rule with its own sets in place of their names. */
+function withSets(rule: NewRule, sets: Ruleset['sets']): NewRule {
+  const expressions = rule.expressions.map((expression): Expression => {
+    if (expression.kind !== 'lookup') return expression;
+    const found = sets.find(
+      ({ set }) =>
+        set.anonymous &&
+        set.name === expression.set &&
+        set.table === rule.table &&
+        set.family === rule.family,
+    );
+    if (!found) return expression;
+    const { key, data, flags } = found.set;
+    assert.ok(typeof key !== 'number' && typeof data !== 'number');
+    const types = data === undefined ? { key, flags } : { key, data, flags };
+    return { ...expression, set: { ...types, elements: found.elements } };
+  });
+  return { ...rule, expressions };
+}
+
+it('a ruleset that changes is read again', async () => {
+  load('table ip t {\n\tset s {\n\t\ttype ipv4_addr\n\t}\n}\n');
+  let changes = 0;
+  const changing = new Proxy(nftables, {
+    get(target, name) {
+      if (name === 'listSets' && changes++ < 2) nft('add', 'table', 'ip', `t${changes}`);
+      const value: unknown = Reflect.get(target, name);
+      return typeof value === 'function' ? value.bind(target) : value;
+    },
+  });
+  const { tables } = await readRuleset(changing);
+  assert.equal(changes, 3);
+  assert.deepEqual(
+    tables.map(({ name }) => name),
+    ['t', 't1', 't2'],
+  );
+});

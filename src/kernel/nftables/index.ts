@@ -9,9 +9,6 @@ export * from '../shared/everyClient.js';
 export type { EventStream, ListedAttribute, Resync, WatchOptions } from '../shared/types.js';
 export { bytesOf } from './bytesOf.js';
 export type * from './expressions/types.js';
-export { readRuleset } from './readRuleset.js';
-export { formatRuleset, type Ruleset } from './text/ruleset.js';
-export type { SetContent } from './text/sets.js';
 export type * from './types.js';
 
 /**

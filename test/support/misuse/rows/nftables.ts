@@ -33,7 +33,7 @@ const NAMED = {
   dataExpressions: ['ip saddr', 'th sport'],
 } as const;
 const NEW_SETS: readonly NewSet[] = [
-  { ...NAMED, size: 5, timeout: 5n, comment: 'c' },
+  { ...NAMED, size: 5, timeout: 5n, autoMerge: true, comment: 'c' },
   { ...SET, key: 'ipv4_addr', data: 'inet_service' },
 ];
 const KEY = { key: ['10.0.0.1', 80] } as const;

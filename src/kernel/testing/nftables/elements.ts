@@ -7,7 +7,7 @@ import { elementsMessage } from './dump.js';
 import { chainOfVerdict } from './expressions.js';
 import { type FakeElement, type FakeSet, isAnonymous, keyOf, NO_USES } from './state.js';
 
-const { EBUSY, EEXIST, EINVAL, ENFILE, ENOENT } = constants.errno;
+const { EBUSY, EEXIST, EINVAL, ENFILE, ENOENT, EOPNOTSUPP, ERANGE } = constants.errno;
 
 const NAMES = { name: ELEMENTS.set, id: ELEMENTS.setId } as const;
 
@@ -53,7 +53,10 @@ function elementOf(context: Context, set: FakeSet, written: Uint8Array): FakeEle
   const given = attributes.u64(ELEMENT.timeout);
   if (given !== undefined && !(set.flags & SET_FLAGS.timeout)) refuse(EINVAL, written);
   const timeout = given ?? set.timeout;
-  const expires = attributes.u64(ELEMENT.expires) ?? timeout;
+  const rest = attributes.u64(ELEMENT.expires);
+  if (rest !== undefined && timeout === undefined) refuse(EOPNOTSUPP, written);
+  if (rest !== undefined && timeout !== undefined && rest > timeout) refuse(ERANGE, written);
+  const expires = rest ?? timeout;
   const target = chainOfVerdict(set.table, attributes.nested(ELEMENT.data));
   return {
     key,

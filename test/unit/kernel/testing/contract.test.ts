@@ -29,6 +29,7 @@ import { nftablesObjectsContract } from '../../../support/contract/nftablesObjec
 import { rtnetlinkContract } from '../../../support/contract/rtnetlink.js';
 import { rtnetlinkObjectsContract } from '../../../support/contract/rtnetlinkObjects.js';
 import { withVeth } from '../../../support/contract/rtnetlinkVeth.js';
+import { nftablesRoundTrips } from '../../../support/roundTrips/nftables.js';
 import { rtnetlinkRoundTrips } from '../../../support/roundTrips/rtnetlink.js';
 
 /** A fake takes the place of the real one: the compiler checks it. */
@@ -72,6 +73,9 @@ describe('a fake of netlink', () => {
 describe('a fake of nftables', () => {
   nftablesContract(async () => new FakeNftables());
   nftablesObjectsContract(async () => new FakeNftables());
+  // The rest of a lifetime, without a lifetime.
+  const isOptional = (value: object) => 'expires' in value && value.expires === 1n;
+  nftablesRoundTrips(async () => new FakeNftables(), isOptional);
 });
 describe('a fake of conntrack', () => {
   conntrackContract(async (...datagrams) => {

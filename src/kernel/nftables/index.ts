@@ -12,7 +12,7 @@ export type * from './expressions/types.js';
 export type * from './types.js';
 
 /**
- * Opens nftables. Needs Linux 5.13 or newer with nf_tables, which the kernel loads by itself with the first transaction.
+ * Opens nftables. The kernel loads nf_tables by itself with the first call, which is refused (`EINVAL`) if the kernel has none.
  *
  * Rejects with NetlinkError `ENOENT` when `options.netns` is missing, `EINVAL` when it is not a network namespace, and `EPERM` without
  * CAP_SYS_ADMIN, which it needs. Calls need CAP_NET_ADMIN over the network namespace.

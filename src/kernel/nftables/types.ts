@@ -308,10 +308,12 @@ export interface Generation {
 /** The ruleset of one network namespace. */
 export interface Nftables extends KernelClient<NftablesOperation> {
   /**
-   * Carries operations out as one transaction: all of them or none. Resolves to one result for each: all are undefined, or those
-   * that the kernel refuses have their errors and all others `ERR_ROLLED_BACK`. The kernel's errors: `ENOENT` (no such table,
-   * chain, set, rule, element), `EEXIST` (it exists, with another content or with `exclusive`), `EBUSY` (it is in use),
-   * `EOPNOTSUPP` (not for a chain of this type, or the kernel lacks the expression), `EINVAL`, `ERESTART` (another generation).
+   * Carries operations out as one transaction: all of them or none, in one buffer of any length. The work of the kernel on it has no
+   * time limit. Resolves to one result for each operation: undefined for all; or an error for each that the kernel refuses, whose target
+   * names the element or the expression if the kernel says which, and `ERR_ROLLED_BACK` for all others. If an operation is invalid, nothing is
+   * sent. A failure of the whole is the result of each: `ERESTART` (another generation), `EPERM`, `EMSGSIZE`, `ENOMEM`,
+   * `ERR_UNKNOWN_OUTCOME`. Other errors of the kernel: `ENOENT` (no such table, chain, set, rule, element), `EEXIST` (it exists, with another
+   * content or with `exclusive`), `EBUSY` (it is in use), `EOPNOTSUPP` (not for a chain of this type, or the kernel lacks it), `EINVAL`.
    */
   apply(operations: readonly NftablesOperation[], options?: TransactionOptions): Promise<OperationResult[]>;
   addTable(table: NewTable, options?: CallOptions): Promise<void>;

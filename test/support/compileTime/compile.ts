@@ -26,6 +26,10 @@ const PRELUDES: Readonly<Record<string, string>> = {
     declare const link: Link;
     declare const route: Route;
     declare const rule: Rule;`,
+  nftables: `import type { Nftables } from 'kube-netlink-proxy/nftables';
+    declare const nftables: Nftables;
+    const t = { family: 'ip', table: 't' } as const;
+    const set = { ...t, name: 's', key: 'ipv4_addr' } as const;`,
   netlink: `import { AttributeWriter, type Netlink, openNetlink } from 'kube-netlink-proxy/netlink';
     declare const netlink: Netlink;`,
 };

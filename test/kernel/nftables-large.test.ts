@@ -2,9 +2,14 @@
 // Needs: nftables
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
-import { setImmediate as nextTurn } from 'node:timers/promises';
-import { type Nftables, type NftablesOperation, openNftables } from '../../src/kernel/nftables/index.js';
-import { ADDRESSES, chain, T, table } from '../support/contract/nftablesRuleset.js';
+import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises';
+import {
+  NetlinkError,
+  type Nftables,
+  type NftablesOperation,
+  openNftables,
+} from '../../src/kernel/nftables/index.js';
+import { ADDRESSES, chain, counted, T, table } from '../support/contract/nftablesRuleset.js';
 import { makeNamespace, type Namespace } from '../support/namespaces/netns.js';
 
 let namespace: Namespace;
@@ -131,6 +136,39 @@ describe('large transactions', () => {
     assert.deepEqual(await under, [undefined, undefined, undefined]);
     await assert.rejects(other.apply([table]), { code: 'ERR_CLOSED' });
     assert.equal((await nftables.listElements(PORTS).toArray()).length, 50_000);
+  });
+
+  it('lists a snapshot, while another client changes the ruleset', async () => {
+    await using other = await openNftables({ netns: namespace.path });
+    const rules = (name: string, count: number): NftablesOperation[] =>
+      Array.from({ length: count }, (_, i) => counted(name, `${name}-${i}`));
+    await nftables.apply([table, chain('a'), chain('b'), ...rules('a', 2000), ...rules('b', 2000)]);
+    let isOver = false;
+    const changing = (async () => {
+      for (let i = 0; i < 60; i++) {
+        await other.apply([counted('a', 'more'), counted('b', 'more')]);
+        await delay(10);
+      }
+      isOver = true;
+    })();
+    const counts = new Set<number>();
+    let interrupted = 0;
+    while (!isOver) {
+      try {
+        const listed = await nftables.listRules({ ...T }).toArray();
+        const count = (name: string) => listed.filter((rule) => rule.chain === name).length;
+        assert.equal(count('a'), count('b'));
+        counts.add(count('a'));
+      } catch (error) {
+        // It changed during each of ten attempts.
+        if (!(error instanceof NetlinkError) || error.code !== 'ERR_INTERRUPTED') throw error;
+        interrupted++;
+      }
+    }
+    await changing;
+    assert.ok(counts.size > 1 || interrupted > 0, `${counts.size} ${interrupted}`);
+    const listed = await nftables.listRules({ ...T }).toArray();
+    assert.equal(listed.length, 4120);
   });
 
   it('reports that notifications were lost', async () => {

@@ -5,6 +5,7 @@ import { execFileSync } from 'node:child_process';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { type Nftables, type NftablesOperation, openNftables } from '../../src/kernel/nftables/index.js';
 import { chain, counted, MAP, T, table } from '../support/contract/nftablesRuleset.js';
+import { AS_NOBODY } from '../support/namespaces/asNobody.js';
 import { makeNamespace, type Namespace } from '../support/namespaces/netns.js';
 import { complete, inOrder, LISTED, NAT } from '../support/nftables/listed.js';
 
@@ -142,12 +143,28 @@ describe('nftables and nft', () => {
     }
   });
 
-  it('needs the privilege', async () => {
+  it('opens no other files than network namespaces', async () => {
     await assert.rejects(openNftables({ netns: '/run/netns/none' }), {
       code: 'ENOENT',
       operation: 'nftables.open',
     });
     await assert.rejects(openNftables({ netns: '/dev/null' }), { code: 'EINVAL' });
+  });
+
+  it('fails as a whole without the privilege', () => {
+    const text = `
+      import { openNftables } from '${new URL('../../src/kernel/nftables/index.js', import.meta.url)}';
+      const nftables = await openNftables();
+      const chain = (name) => ({ do: 'addChain', chain: { family: 'ip', table: 't', name } });
+      const results = await nftables.apply([chain('a'), chain('b')]);
+      console.log(JSON.stringify(results.map(({ code, operation, target }) => [code, operation, target])));
+      await nftables.close();`;
+    const command = [...AS_NOBODY, process.execPath, '--input-type=module', '--eval', text];
+    const lines = namespace.run(...command).trim();
+    assert.deepEqual(JSON.parse(lines), [
+      ['EPERM', 'nftables.addChain', 'chain ip t a'],
+      ['EPERM', 'nftables.addChain', 'chain ip t b'],
+    ]);
   });
 
   it('refuses what the kernel cannot do, and names it', async () => {

@@ -1,9 +1,6 @@
 // The names of the chains of Service ports and endpoints: hashes, as in kube-proxy.
-import { hash } from 'node:crypto';
 import type { Protocol } from '../../../net/protocol.js';
-
-/** RFC 4648, section 6. */
-const BASE32 = Buffer.from('ABCDEFGHIJKLMNOPQRSTUVWXYZ234567');
+import { writeHash } from '../../shared/plan/hashedText.js';
 
 /** Number of characters of a hash: 80 bits. */
 const LENGTH = 16;
@@ -16,19 +13,7 @@ const name = Buffer.alloc(32);
  * would each stay in memory with a name that is kept.
  */
 export function hashedName(prefix: string, text: string): string {
-  const digest = hash('sha256', text, 'binary');
-  let at = name.write(prefix, 'latin1');
-  const end = at + LENGTH;
-  let bits = 0;
-  let left = 0;
-  for (let i = 0; at < end; at++) {
-    if (left < 5) {
-      bits = ((bits << 8) | digest.charCodeAt(i++)) & 0xfff;
-      left += 8;
-    }
-    left -= 5;
-    name[at] = BASE32[(bits >> left) & 31] as number;
-  }
+  const end = writeHash(name, name.write(prefix, 'latin1'), text, LENGTH);
   return name.toString('latin1', 0, end);
 }
 

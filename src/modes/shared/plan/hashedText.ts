@@ -1,0 +1,28 @@
+// Hashes in names of chains, as kube-proxy makes them: the beginning of the SHA-256 of a text, in base32.
+import { hash } from 'node:crypto';
+
+/** RFC 4648, section 6. */
+const BASE32 = Buffer.from('ABCDEFGHIJKLMNOPQRSTUVWXYZ234567');
+
+/**
+ * Writes the first characters of the SHA-256 of a text, in base32, of 5 bits each.
+ *
+ * @param length number of characters; at most 51
+ * @returns the place behind them
+ */
+export function writeHash(target: Buffer, at: number, text: string, length: number): number {
+  const digest = hash('sha256', text, 'binary');
+  const end = at + length;
+  let bits = 0;
+  let left = 0;
+  let next = 0;
+  for (let place = at; place < end; place++) {
+    if (left < 5) {
+      bits = ((bits << 8) | digest.charCodeAt(next++)) & 0xfff;
+      left += 8;
+    }
+    left -= 5;
+    target[place] = BASE32[(bits >> left) & 31] as number;
+  }
+  return end;
+}

@@ -1,0 +1,31 @@
+// The options of nftables mode. Names in comments are fields of KubeProxyConfiguration.
+import type { Family } from '../../../net/address.js';
+import type { LocalDetector } from '../../shared/plan/localDetector.js';
+
+/** Options of nftables mode. */
+export interface NftablesOptions {
+  /** Families to program; only those that the host has. */
+  readonly families: readonly Family[];
+  /** `nftables.masqueradeAll`: masquerade all traffic to cluster IPs. */
+  readonly masqueradeAll: boolean;
+  /** `1 << nftables.masqueradeBit`; default 0x4000. */
+  readonly masqueradeMark: number;
+  readonly localDetector: LocalDetector;
+  /**
+   * `nodePortAddresses`: networks whose host addresses serve node ports, canonical; `primary`, the default in this mode: the node
+   * IPs; empty: all addresses.
+   */
+  readonly nodePortAddresses: readonly string[] | 'primary';
+  /** Time without changes after which an audit starts, in ms; default 1 hour, as between two full passes of kube-proxy. */
+  readonly auditPeriod: number;
+}
+
+/** The defaults that do not depend on the host. */
+export const NFTABLES_DEFAULTS = {
+  families: [4, 6],
+  masqueradeAll: false,
+  masqueradeMark: 1 << 14,
+  localDetector: { by: 'network', networks: {} },
+  nodePortAddresses: 'primary',
+  auditPeriod: 3_600_000,
+} as const satisfies NftablesOptions;

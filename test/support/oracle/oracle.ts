@@ -26,7 +26,7 @@ export interface Scenario {
 export type RecordedMode = 'ipvs' | 'iptables';
 
 /** All recordings of a mode. */
-export function scenarios(mode: RecordedMode): Scenario[] {
+export function scenarios(mode: RecordedMode | 'nftables'): Scenario[] {
   return readdirSync(RECORDINGS)
     .sort()
     .map((name) => join(RECORDINGS, name, mode))
@@ -68,15 +68,32 @@ export interface ToolOutput {
 }
 
 const compare: {
-  compareFolders(expected: string, actual: string): { lines: string[]; equal: string[] };
+  compareFolders(
+    expected: string,
+    actual: string,
+    only?: ReadonlySet<string>,
+  ): { lines: string[]; equal: string[] };
 } = await import(pathToFileURL(join(ROOT, 'test/oracle/compare.mjs')).href);
 
 /** Compares a state with a recorded one; returns the differences, one per line. */
 export function differences(recorded: string, actual: ToolOutput): string[] {
+  return compareFiles(recorded, Object.entries(actual));
+}
+
+/** The same for the text of `nft list ruleset` in nftables mode. */
+export function nftDifferences(recorded: string, text: string): string[] {
+  return compareFiles(recorded, [['nft', text]], new Set(['nft']));
+}
+
+function compareFiles(
+  recorded: string,
+  files: readonly (readonly [name: string, text: string])[],
+  only?: ReadonlySet<string>,
+): string[] {
   const folder = mkdtempSync(join(tmpdir(), 'knp-oracle-'));
   try {
-    for (const [name, text] of Object.entries(actual)) writeFileSync(join(folder, `${name}.txt`), text);
-    const { lines, equal } = compare.compareFolders(recorded, folder);
+    for (const [name, text] of files) writeFileSync(join(folder, `${name}.txt`), text);
+    const { lines, equal } = compare.compareFolders(recorded, folder, only);
     return equal.length + lines.length > 0 ? lines : ['nothing was compared'];
   } finally {
     rmSync(folder, { recursive: true });

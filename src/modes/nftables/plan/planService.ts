@@ -1,0 +1,230 @@
+// The plan of one Service in nftables mode.
+import { networkContains, parseNetwork } from '../../../net/network.js';
+import { STATE } from '../../../services/endpointList.js';
+import type { Frontend, NodeFacts, ServicePlanInput, ServicePort } from '../../../services/types.js';
+import { StepCounter, type Steps } from '../../../steps.js';
+import type { Plan } from '../../mode.js';
+import { localMatch } from '../../shared/plan/localDetector.js';
+import { CONTAINERS, type Container, type ContainerName, keyText } from './containers.js';
+import { podNetwork, REJECT_CHAIN } from './fixedChains.js';
+import { ElementItem, type Item, keyOf } from './items.js';
+import { type ChainRole, hashedName, portText, servicePortName } from './names.js';
+import type { NftablesOptions } from './options.js';
+import {
+  BalancingChain,
+  EndpointChain,
+  ExternalChain,
+  endpointNames,
+  FirewallChain,
+} from './serviceChains.js';
+
+/** The items of one Service, in steps. */
+export function* planService(
+  input: ServicePlanInput,
+  node: NodeFacts,
+  options: NftablesOptions,
+): Steps<Plan<Item>> {
+  const plan = new Map<string, Item>();
+  const counter = new StepCounter();
+  for (const port of input.ports) {
+    if (!options.families.includes(port.family)) continue;
+    yield* new PortPlan({ plan, counter }, port, input.service, node, options).build();
+  }
+  return plan;
+}
+
+/** The plan of a Service while it is made. */
+interface PlanUnderWay {
+  readonly plan: Map<string, Item>;
+  readonly counter: StepCounter;
+}
+
+/** The items of one Service port. */
+class PortPlan {
+  readonly #plan: Map<string, Item>;
+  readonly #counter: StepCounter;
+  readonly #port: ServicePort;
+  readonly #service: string;
+  readonly #node: NodeFacts;
+  readonly #options: NftablesOptions;
+  readonly #containers: Readonly<Record<ContainerName, Container>>;
+  /** The text in the names of the port's chains. */
+  readonly #text: string;
+  readonly #names = new Map<ChainRole, string>();
+
+  constructor(
+    { plan, counter }: PlanUnderWay,
+    port: ServicePort,
+    service: string,
+    node: NodeFacts,
+    options: NftablesOptions,
+  ) {
+    this.#plan = plan;
+    this.#counter = counter;
+    this.#port = port;
+    this.#service = service;
+    this.#node = node;
+    this.#options = options;
+    this.#containers = CONTAINERS[port.family];
+    this.#text = portText(service, port.protocol, port.portName);
+  }
+
+  *build(): Steps<void> {
+    const { frontends } = this.#port;
+    const external = frontends.filter(({ kind }) => kind !== 'clusterIP');
+    if (this.#hasEndpoints) {
+      yield* this.#endpoints();
+      if (external.length > 0) this.#externalChain(external.some(({ localPolicy }) => localPolicy));
+    }
+    yield* this.#firewall(external.filter(({ kind }) => kind === 'loadBalancerIP'));
+    for (const frontend of frontends) {
+      this.#capture(frontend);
+      if (this.#counter.isFull()) yield;
+    }
+  }
+
+  /** Some endpoint can get traffic, here or elsewhere. */
+  get #hasEndpoints(): boolean {
+    const { endpoints } = this.#port;
+    return endpoints.has(STATE.ready) || endpoints.has(STATE.serving | STATE.terminating);
+  }
+
+  /** The chain that distributes traffic; undefined if the policy allows no endpoint. */
+  #policy(localPolicy: boolean): string | undefined {
+    const { localEndpoints, clusterEndpoints } = this.#port;
+    const { size } = localPolicy ? localEndpoints : clusterEndpoints;
+    return size > 0 ? this.#name(localPolicy ? 'local' : 'service') : undefined;
+  }
+
+  /** The chains of the policies that have endpoints, and what each endpoint has. */
+  *#endpoints(): Steps<void> {
+    const { clusterEndpoints, localEndpoints, endpoints, protocol, affinitySeconds } = this.#port;
+    const affinity = affinitySeconds > 0 ? this.#text : undefined;
+    for (const [role, list] of [
+      ['service', clusterEndpoints],
+      ['local', localEndpoints],
+    ] as const) {
+      if (list.size === 0) continue;
+      this.#add(new BalancingChain(this.#place(role), protocol, list, affinity));
+      if (affinity === undefined) continue;
+      for (let index = 0; index < list.size; index++) {
+        this.#sticky(list.addressAt(index), list.portAt(index), endpointNames(affinity, list, index));
+        if (this.#counter.isFull()) yield;
+      }
+    }
+    const here = endpoints.local;
+    for (let index = 0; index < here.size; index++) {
+      if (this.#counter.isFull()) yield;
+      if (clusterEndpoints.indexOf(here, index) < 0 && localEndpoints.indexOf(here, index) < 0) continue;
+      const address = here.addressAt(index);
+      this.#element('hairpin-connections', [address, address, protocol, here.portAt(index)]);
+    }
+  }
+
+  /** The chain of an endpoint, and the set of its clients. */
+  #sticky(
+    address: string,
+    port: number,
+    { chain, set }: { readonly chain: string; readonly set: string },
+  ): void {
+    const { family, protocol, affinitySeconds: timeout } = this.#port;
+    const service = this.#service;
+    this.#add({ kind: 'set', family, name: set, timeout, service });
+    this.#add(new EndpointChain({ family, name: chain, service }, protocol, address, port));
+  }
+
+  #externalChain(localPolicy: boolean): void {
+    const { family } = this.#port;
+    const { localDetector, masqueradeMark: mark } = this.#options;
+    const local = localMatch(localDetector, family, podNetwork(family, this.#node));
+    const traffic = {
+      localPolicy,
+      cluster: this.#name('service'),
+      policy: this.#policy(localPolicy),
+      local,
+      mark,
+    };
+    this.#add(new ExternalChain(this.#place('external'), traffic));
+  }
+
+  /**
+   * Source ranges apply with endpoints and without. Traffic of the node itself to a load-balancer IP has this IP as its source: it is
+   * allowed if a range has the node IP.
+   */
+  *#firewall(frontends: readonly Frontend[]): Steps<void> {
+    const ranges = frontends[0]?.sourceRanges ?? [];
+    if (ranges.length === 0) return;
+    const { family, protocol } = this.#port;
+    let ownAllowed = false;
+    for (const range of ranges) {
+      const network = parseNetwork(range);
+      ownAllowed ||= network !== undefined && networkContains(network, this.#node.nodeIPs[family]);
+      if (this.#counter.isFull()) yield;
+    }
+    const bits = family === 4 ? 32 : 128;
+    const own = ownAllowed ? frontends.map(({ address }) => `${address}/${bits}`) : [];
+    this.#add(new FirewallChain(this.#place('firewall'), own.length > 0 ? [...ranges, ...own] : ranges));
+    for (const { address, port } of frontends) {
+      this.#element('firewall-ips', [address, protocol, port], this.#name('firewall'));
+      if (this.#counter.isFull()) yield;
+    }
+  }
+
+  /** Leads traffic to a frontend into a chain of the port, and refuses what the policy has no endpoint for. */
+  #capture({ kind, address, port, localPolicy }: Frontend): void {
+    const { protocol } = this.#port;
+    const policy = this.#policy(localPolicy);
+    const byPort = kind === 'nodePort';
+    const key = byPort ? [protocol, port] : [address, protocol, port];
+    if (kind === 'clusterIP') {
+      this.#element('cluster-ips', [address]);
+      if (policy !== undefined) this.#element('service-ips', key, policy);
+    } else if (this.#hasEndpoints)
+      this.#element(byPort ? 'service-nodeports' : 'service-ips', key, this.#name('external'));
+    if (policy === undefined) this.#refuse(byPort ? 'no-endpoint-nodeports' : 'no-endpoint-services', key);
+  }
+
+  /** Rejects traffic to a frontend without endpoints, and drops it if there are endpoints on other nodes only. */
+  #refuse(container: ContainerName, key: readonly (string | number)[]): void {
+    const verdict = this.#hasEndpoints ? 'drop' : REJECT_CHAIN;
+    const name = servicePortName(this.#service, this.#port.portName);
+    this.#element(container, key, verdict, commentOf(name));
+  }
+
+  #name(role: ChainRole): string {
+    const known = this.#names.get(role);
+    if (known !== undefined) return known;
+    const name = hashedName(role, this.#text);
+    this.#names.set(role, name);
+    return name;
+  }
+
+  /** What a chain of the port is constructed from. */
+  #place(role: ChainRole) {
+    return { family: this.#port.family, name: this.#name(role), service: this.#service };
+  }
+
+  #element(
+    container: ContainerName,
+    key: readonly (string | number)[],
+    verdict = '',
+    comment?: string,
+  ): void {
+    this.#add(new ElementItem(this.#containers[container], keyText(key), verdict, comment, this.#service));
+  }
+
+  /** Of equal keys the first one stays: a Service may name an address in several fields. */
+  #add(item: Item): void {
+    const key = keyOf(item);
+    if (!this.#plan.has(key)) this.#plan.set(key, item);
+  }
+}
+
+/** The longest comment that nft reads, in bytes. */
+const LONGEST_COMMENT = 128;
+
+/** A comment of an element, cut as kube-proxy does it. */
+function commentOf(text: string): string {
+  const bytes = Buffer.from(text);
+  return bytes.length <= LONGEST_COMMENT ? text : bytes.toString('utf8', 0, LONGEST_COMMENT);
+}

@@ -1,0 +1,288 @@
+// The chains of a Service port and of its endpoints. Most items of a large cluster are such chains. They have no rules: these are made
+// when they are written or compared.
+import type { NewElement } from '../../../kernel/nftables/types.js';
+import { type Family, joinHostPort, parseAddressAsIs } from '../../../net/address.js';
+import type { AddressPorts } from '../../../net/addressPorts.js';
+import type { Protocol } from '../../../net/protocol.js';
+import type { LocalMatch } from '../../shared/plan/localDetector.js';
+import { ADDRESS_TYPE, TABLE_FAMILY } from './containers.js';
+import type { ChainItem } from './items.js';
+import { endpointText, hashedName, ownSetName } from './names.js';
+import { addressInAny } from './ranges.js';
+import {
+  addressIn,
+  behindAddress,
+  DROP,
+  hasProtocol,
+  isOfHost,
+  localTraffic,
+  type Part,
+  type Rule,
+  remember,
+  rule,
+  setMark,
+  to,
+} from './rules.js';
+
+/** A chain whose rules follow from a few facts. */
+abstract class OwnChain implements ChainItem {
+  readonly family: Family;
+  readonly name: string;
+  readonly service: string | undefined;
+
+  /** @param service `namespace/name`; undefined if the chain was read */
+  constructor(family: Family, name: string, service: string | undefined) {
+    this.family = family;
+    this.name = name;
+    this.service = service;
+  }
+
+  get kind() {
+    return 'chain' as const;
+  }
+
+  abstract get rules(): readonly Rule[];
+}
+
+/** Selects an endpoint of a Service port: first the one to which the client was connected before, then a random one. */
+export class BalancingChain extends OwnChain {
+  readonly protocol: Protocol;
+  readonly endpoints: AddressPorts;
+  /** With client-IP affinity: the text in the names of the endpoints' chains, see `portText`. */
+  readonly affinity: string | undefined;
+
+  constructor(
+    { family, name, service }: Pick<ChainItem, 'family' | 'name' | 'service'>,
+    protocol: Protocol,
+    endpoints: AddressPorts,
+    affinity: string | undefined,
+  ) {
+    super(family, name, service);
+    this.protocol = protocol;
+    this.endpoints = endpoints;
+    this.affinity = affinity;
+  }
+
+  hasSameRules(other: ChainItem): boolean {
+    return (
+      other instanceof BalancingChain &&
+      other.protocol === this.protocol &&
+      other.affinity === this.affinity &&
+      other.endpoints.equals(this.endpoints)
+    );
+  }
+
+  get rules(): readonly Rule[] {
+    const { affinity, endpoints, family } = this;
+    if (affinity === undefined) return [rule([hasProtocol(this.protocol), this.#toRandom()])];
+    const names = inOrder(endpoints).map((index) => endpointNames(affinity, endpoints, index));
+    return [
+      ...names.map(({ chain, set }) => rule([addressIn(family, 'saddr', set), to('goto', chain)])),
+      rule([randomChain(names, ownSetName(this.name))]),
+    ];
+  }
+
+  /** Translates the destination to a random endpoint. */
+  #toRandom(): Part {
+    const { endpoints, family } = this;
+    const order = inOrder(endpoints);
+    const elements = order.map((index, slot): NewElement => {
+      return { key: slot, data: [endpoints.addressAt(index), endpoints.portAt(index)] };
+    });
+    const ip = TABLE_FAMILY[family];
+    return {
+      get text() {
+        const texts = order.map(
+          (index, slot) => `${slot} : ${endpoints.addressAt(index)} . ${endpoints.portAt(index)}`,
+        );
+        return `dnat ${ip} to numgen random mod ${order.length} map { ${texts.join(', ')} }`;
+      },
+      expressions: [
+        { kind: 'numgen', type: 'random', modulus: order.length, register: 1 },
+        {
+          kind: 'lookup',
+          set: {
+            key: 'integer',
+            data: [ADDRESS_TYPE[family], 'inet_service'],
+            flags: ['constant'],
+            elements,
+            name: ownSetName(this.name),
+          },
+          source: 1,
+          register: 1,
+        },
+        { kind: 'nat', type: 'dnat', family: ip, address: 1, port: behindAddress(family) },
+      ],
+    };
+  }
+}
+
+/** Continues in the chain of a random endpoint. */
+function randomChain(names: readonly { readonly chain: string }[], set: string): Part {
+  const elements = names.map(({ chain }, slot): NewElement => {
+    return { key: slot, data: { verdict: 'goto', chain } };
+  });
+  const texts = names.map(({ chain }, slot) => `${slot} : goto ${chain}`);
+  return {
+    text: `numgen random mod ${names.length} vmap { ${texts.join(', ')} }`,
+    expressions: [
+      { kind: 'numgen', type: 'random', modulus: names.length, register: 1 },
+      {
+        kind: 'lookup',
+        set: { key: 'integer', data: 'verdict', flags: ['constant'], elements, name: set },
+        source: 1,
+        register: 0,
+      },
+    ],
+  };
+}
+
+/** The places of endpoints in the order of their text, as in kube-proxy: by UTF-16 code units. */
+function inOrder(endpoints: AddressPorts): number[] {
+  const texts: { readonly text: string; readonly index: number }[] = [];
+  for (let index = 0; index < endpoints.size; index++) texts.push({ text: endpoints.textAt(index), index });
+  return texts.sort((a, b) => (a.text < b.text ? -1 : 1)).map(({ index }) => index);
+}
+
+/**
+ * The names of the chain of an endpoint and of the set of its clients.
+ *
+ * @param port text in the names, see `portText`
+ */
+export function endpointNames(
+  port: string,
+  endpoints: AddressPorts,
+  index: number,
+): { readonly chain: string; readonly set: string } {
+  const text = endpointText(port, endpoints.addressAt(index), endpoints.portAt(index));
+  return { chain: hashedName('endpoint', text), set: hashedName('affinity', text) };
+}
+
+/** The set of an endpoint's clients has the name of its chain, with another beginning. */
+const ENDPOINT = 'endpoint';
+
+/** Remembers the client of an endpoint, and translates the destination. */
+export class EndpointChain extends OwnChain {
+  readonly protocol: Protocol;
+  /** Canonical. */
+  readonly address: string;
+  readonly port: number;
+
+  constructor(
+    { family, name, service }: Pick<ChainItem, 'family' | 'name' | 'service'>,
+    protocol: Protocol,
+    address: string,
+    port: number,
+  ) {
+    super(family, name, service);
+    this.protocol = protocol;
+    this.address = address;
+    this.port = port;
+  }
+
+  hasSameRules(other: ChainItem): boolean {
+    return (
+      other instanceof EndpointChain &&
+      other.protocol === this.protocol &&
+      other.address === this.address &&
+      other.port === this.port
+    );
+  }
+
+  get rules(): readonly Rule[] {
+    const { family, address, port } = this;
+    const translate: Part = {
+      text: `dnat to ${joinHostPort(address, port)}`,
+      expressions: [
+        { kind: 'immediate', register: 1, data: bytesOf(address) },
+        { kind: 'immediate', register: 2, data: Uint8Array.of(port >> 8, port & 255) },
+        { kind: 'nat', type: 'dnat', family: TABLE_FAMILY[family], address: 1, port: 2 },
+      ],
+    };
+    return [
+      rule([remember(family, `affinity${this.name.slice(ENDPOINT.length)}`)]),
+      rule([hasProtocol(this.protocol), translate]),
+    ];
+  }
+}
+
+/** Where external traffic of a Service port goes. */
+export interface ExternalTraffic {
+  readonly localPolicy: boolean;
+  /** The chain of all endpoints. */
+  readonly cluster: string;
+  /** The chain of the endpoints that the policy allows; undefined if there are none. */
+  readonly policy: string | undefined;
+  /** How local traffic is detected; undefined if it is not. */
+  readonly local: LocalMatch | undefined;
+  readonly mark: number;
+}
+
+/** External traffic of a Service port. With policy Local, traffic of this node's pods and of the node itself may reach all endpoints. */
+export class ExternalChain extends OwnChain {
+  readonly traffic: ExternalTraffic;
+
+  constructor(
+    { family, name, service }: Pick<ChainItem, 'family' | 'name' | 'service'>,
+    traffic: ExternalTraffic,
+  ) {
+    super(family, name, service);
+    this.traffic = traffic;
+  }
+
+  hasSameRules(other: ChainItem): boolean {
+    if (!(other instanceof ExternalChain)) return false;
+    const { localPolicy, cluster, policy, mark } = this.traffic;
+    const { traffic } = other;
+    // With policy Local, the detection of local traffic may differ: the rules decide.
+    return (
+      !localPolicy &&
+      !traffic.localPolicy &&
+      traffic.cluster === cluster &&
+      traffic.policy === policy &&
+      traffic.mark === mark
+    );
+  }
+
+  get rules(): readonly Rule[] {
+    const { localPolicy, cluster, policy, local, mark } = this.traffic;
+    const rules: Rule[] = [];
+    if (!localPolicy) rules.push(rule([setMark(mark)], 'masquerade'));
+    else {
+      const toAll = to('goto', cluster);
+      if (local) rules.push(rule([localTraffic(this.family, local), toAll], 'short-circuit pod traffic'));
+      rules.push(rule([isOfHost('saddr'), setMark(mark)], 'masquerade local traffic'));
+      rules.push(rule([isOfHost('saddr'), toAll], 'short-circuit local traffic'));
+    }
+    if (policy !== undefined) rules.push(rule([to('goto', policy)]));
+    return rules;
+  }
+}
+
+/** Drops traffic to load-balancer IPs whose source is in none of the networks. */
+export class FirewallChain extends OwnChain {
+  /** Networks, canonical; at least one. */
+  readonly sources: readonly string[];
+
+  constructor(
+    { family, name, service }: Pick<ChainItem, 'family' | 'name' | 'service'>,
+    sources: readonly string[],
+  ) {
+    super(family, name, service);
+    this.sources = sources;
+  }
+
+  hasSameRules(other: ChainItem): boolean {
+    if (!(other instanceof FirewallChain) || other.sources.length !== this.sources.length) return false;
+    return other.sources.every((source, i) => source === this.sources[i]);
+  }
+
+  get rules(): readonly Rule[] {
+    return [rule([addressInAny(this.family, 'saddr', this.sources, ownSetName(this.name), true), DROP])];
+  }
+}
+
+/** The bytes of a canonical address, in network order. */
+function bytesOf(address: string): Uint8Array {
+  return parseAddressAsIs(address) as Uint8Array;
+}

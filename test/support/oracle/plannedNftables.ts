@@ -1,0 +1,70 @@
+// The plan of nftables mode for the objects of a recording.
+import { readFileSync } from 'node:fs';
+import { nftablesOptions } from '../../../src/modes/nftables/open/fromConfiguration.js';
+import { nodePortHosts } from '../../../src/modes/nftables/plan/host.js';
+import type { Item } from '../../../src/modes/nftables/plan/items.js';
+import type { NftablesOptions } from '../../../src/modes/nftables/plan/options.js';
+import { planNode } from '../../../src/modes/nftables/plan/planNode.js';
+import { planService } from '../../../src/modes/nftables/plan/planService.js';
+import { DesiredState } from '../../../src/reconcile/desiredState.js';
+import { nodeFacts } from '../../../src/services/nodeFacts.js';
+import { ServiceCache } from '../../../src/services/serviceCache.js';
+import type { NodeFacts } from '../../../src/services/types.js';
+import { readManifest } from '../../../src/source/manifestFile.js';
+import { atOnce } from '../../../src/steps.js';
+import { decodeConfiguration } from '../clusters/decodeConfiguration.js';
+import type { Scenario } from './oracle.js';
+
+/** The ServiceCIDRs of the cluster that was recorded. */
+export const SERVICE_CIDRS = ['10.96.0.0/12', 'fd00:10:96::/112'];
+
+/** The options of a recording. */
+export function optionsOf({
+  configuration: { mode: _, ...fields },
+}: Pick<Scenario, 'configuration'>): NftablesOptions {
+  const { configuration, problems } = decodeConfiguration(fields);
+  if (problems.length > 0) throw new Error(JSON.stringify(problems));
+  return nftablesOptions(configuration, { families: [4, 6] });
+}
+
+/** The items that the mode wants at a step of a recording. */
+export async function desiredAt(scenario: Scenario, step: string): Promise<DesiredState<Item>> {
+  const options = optionsOf(scenario);
+  const { objects, problems } = await readManifest(
+    'objects.yaml',
+    readFileSync(`${step}/objects.yaml`, 'utf8'),
+  );
+  if (problems.length > 0) throw new Error(JSON.stringify(problems));
+  const cache = new ServiceCache({ sharesEndpoints: true });
+  for (const object of objects.values()) for (const _ of cache.apply({ type: 'set', object }));
+  const rules = nodePortHosts(options);
+  const addresses = [{ link: 'lo', address: '127.0.0.1' }, ...scenario.interfaces];
+  const node = nodeFacts('node-a', {
+    node: cache.node('node-a'),
+    host: (nodeIPs) => rules.facts(addresses, nodeIPs),
+    serviceCIDRs: SERVICE_CIDRS,
+  });
+  return desiredOf(cache, node, options);
+}
+
+/** The items of all Services and of the node. */
+export function desiredOf(
+  cache: ServiceCache,
+  node: NodeFacts,
+  options: NftablesOptions,
+): DesiredState<Item> {
+  const desired = new DesiredState<Item>(() => undefined);
+  for (const service of cache.serviceNames()) {
+    const input = cache.planInput(service, node);
+    if (!input) continue;
+    const plan = atOnce(planService(input, node, options));
+    desired.replace({ name: service, rank: input.createdAt }, plan);
+  }
+  desired.replace({ name: '', rank: -1 }, planNode(node, options));
+  return desired;
+}
+
+/** The items of a desired state. */
+export function itemsOf(desired: DesiredState<Item>): Item[] {
+  return [...desired.keys()].map((key) => desired.get(key) as Item);
+}

@@ -1,0 +1,185 @@
+// The operations of nftables mode, and their order.
+import type { NewSet, NftablesOperation } from '../../../kernel/nftables/types.js';
+import type { Family } from '../../../net/address.js';
+import { ADDRESS_TYPE, containerNamed, keyOfText, TABLE_FAMILY } from './containers.js';
+import { TABLE_COMMENT } from './fixedChains.js';
+import type { ChainItem, ElementItem, Item, SetItem } from './items.js';
+import { isOfService, TABLE } from './names.js';
+
+/**
+ * The order of the phases that add or change. A chain precedes the chains and the elements that lead to it: packets never meet a Service
+ * that is half written.
+ */
+export const ADDITIONS = [
+  'tables',
+  'sets',
+  'endpointChains',
+  'serviceChains',
+  'externalChains',
+  'nodeChains',
+  'baseChains',
+  'elements',
+] as const;
+
+/** The order of the phases that remove, the reverse. They follow all additions of a pass. */
+export const REMOVALS = [
+  'deleteElements',
+  'deleteExternalChains',
+  'deleteServiceChains',
+  'deleteEndpointChains',
+  'deleteSets',
+  'deleteTables',
+] as const;
+
+/** The order of all phases. */
+export const ORDER = [...ADDITIONS, ...REMOVALS] as const;
+
+/** A phase of {@link ORDER}. */
+export type Phase = (typeof ORDER)[number];
+
+/** One operation: the change of one item. */
+export interface Operation {
+  readonly key: string;
+  readonly phase: Phase;
+  /** `replace`: it is deleted, and made anew, in one transaction. A chain that is added loses the rules that it has. */
+  readonly do: 'add' | 'replace' | 'delete';
+  /** The item that is added or deleted. */
+  readonly item: Item;
+  /** `namespace/name`; undefined for items of the node and for those that were only read. */
+  readonly service: string | undefined;
+  /** The item afterwards; undefined if it is removed. */
+  readonly becomes: Item | undefined;
+}
+
+/** The phase that adds an item. */
+export function additionPhase(item: Item): Phase {
+  switch (item.kind) {
+    case 'table':
+      return 'tables';
+    case 'set':
+      return 'sets';
+    case 'element':
+      return 'elements';
+    case 'chain':
+      if (item.base) return 'baseChains';
+      return isOfService(item.name) ? `${roleOf(item.name)}Chains` : 'nodeChains';
+  }
+}
+
+/** The phase that removes an item. */
+export function removalPhase(item: Item): Phase {
+  switch (item.kind) {
+    case 'table':
+      return 'deleteTables';
+    case 'set':
+      return 'deleteSets';
+    case 'element':
+      return 'deleteElements';
+    case 'chain':
+      return REMOVAL_OF_CHAIN[roleOf(item.name)];
+  }
+}
+
+const REMOVAL_OF_CHAIN = {
+  external: 'deleteExternalChains',
+  service: 'deleteServiceChains',
+  endpoint: 'deleteEndpointChains',
+} as const;
+
+/** The chains to which a chain of a Service leads: `external` to `service`, this to `endpoint`. Those of source ranges lead to none. */
+function roleOf(name: string): keyof typeof REMOVAL_OF_CHAIN {
+  if (name.startsWith('endpoint-')) return 'endpoint';
+  return name.startsWith('service-') || name.startsWith('local-') ? 'service' : 'external';
+}
+
+/** The operations of the kernel for an operation, in order. All of them belong in one transaction. */
+export function kernelOperations({ do: verb, item }: Operation): NftablesOperation[] {
+  switch (item.kind) {
+    case 'table':
+      return tableOperations(verb, item.family);
+    case 'set':
+      return [
+        verb === 'delete'
+          ? { do: 'deleteSet', set: nameIn(item.family, item.name) }
+          : { do: 'addSet', set: setOf(item) },
+      ];
+    case 'chain':
+      return chainOperations(verb, item);
+    case 'element':
+      return elementOperations(verb, item);
+  }
+}
+
+function tableOperations(verb: Operation['do'], family: Family): NftablesOperation[] {
+  const table = { family: TABLE_FAMILY[family], name: TABLE };
+  const operations: NftablesOperation[] = [];
+  if (verb !== 'add') operations.push({ do: 'deleteTable', table });
+  if (verb !== 'delete') operations.push({ do: 'addTable', table: { ...table, comment: TABLE_COMMENT } });
+  return operations;
+}
+
+function nameIn(family: Family, name: string) {
+  return { family: TABLE_FAMILY[family], table: TABLE, name } as const;
+}
+
+/** The set of an item, as the kernel has it. */
+export function setOf({ family, name, timeout }: SetItem): NewSet {
+  const named = nameIn(family, name);
+  const container = containerNamed(family, name);
+  if (container) {
+    const { key, data, comment } = container;
+    return { ...named, key, ...(data !== undefined && { data }), comment };
+  }
+  return {
+    ...named,
+    key: ADDRESS_TYPE[family],
+    flags: ['dynamic', 'timeout'],
+    ...(timeout !== undefined && { timeout: BigInt(timeout) * 1000n }),
+  };
+}
+
+/** All its rules are written: a chain that exists is emptied first. */
+function chainOperations(verb: Operation['do'], item: ChainItem): NftablesOperation[] {
+  const chain = nameIn(item.family, item.name);
+  const operations: NftablesOperation[] = [];
+  if (verb !== 'add') operations.push({ do: 'flushChain', chain }, { do: 'deleteChain', chain });
+  if (verb === 'delete') return operations;
+  const { base, comment } = item;
+  operations.push({
+    do: 'addChain',
+    chain: { ...chain, ...(base && { base }), ...(comment !== undefined && { comment }) },
+  });
+  if (verb === 'add') operations.push({ do: 'flushChain', chain });
+  for (const { expressions, comment } of item.rules) {
+    const { family, table, name } = chain;
+    operations.push({
+      do: 'addRule',
+      rule: { family, table, chain: name, expressions, ...(comment !== undefined && { comment }) },
+    });
+  }
+  return operations;
+}
+
+function elementOperations(
+  verb: Operation['do'],
+  { container, text, verdict, comment }: ElementItem,
+): NftablesOperation[] {
+  const { family, name, key, data } = container;
+  const set = { ...nameIn(family, name), key, ...(data !== undefined && { data }) };
+  const element = { key: keyOfText(container, text) };
+  const operations: NftablesOperation[] = [];
+  if (verb !== 'add') operations.push({ do: 'deleteElements', set, elements: [element] });
+  if (verb === 'delete') return operations;
+  const written = {
+    ...element,
+    ...(data !== undefined && { data: verdictOf(verdict) }),
+    ...(comment !== undefined && { comment }),
+  };
+  operations.push({ do: 'addElements', set, elements: [written] });
+  return operations;
+}
+
+/** The verdict of an element that is written. */
+function verdictOf(verdict: string) {
+  return verdict === 'drop' ? ({ verdict } as const) : ({ verdict: 'goto', chain: verdict } as const);
+}

@@ -1,0 +1,62 @@
+// While objects are unreadable, what no plan contains stays, and so do endpoints in chains that a plan contains.
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+import type { Item } from '../../../../src/modes/nftables/plan/items.js';
+import { keep } from '../../../../src/modes/nftables/plan/keep.js';
+import type { DesiredState } from '../../../../src/reconcile/desiredState.js';
+import { planned, service, slice } from '../../../support/clusters/nftablesPlans.js';
+
+const stateOf = (desired: DesiredState<Item>) =>
+  new Map([...desired.keys()].map((key) => [key, desired.get(key) as Item]));
+
+const sticky = { sessionAffinity: 'ClientIP', type: 'NodePort', ports: [{ port: 80, nodePort: 30080 }] };
+
+it('finds all that belongs to Services, and nothing of the node', () => {
+  const desired = planned([
+    service('web', '10.96.0.1', sticky),
+    slice('web', '@10.244.0.1'),
+    service('idle', '10.96.0.2'),
+  ]);
+  const found = keep.found(stateOf(desired));
+  const node = [...desired.keys()].filter((key) => desired.ownersOf(key).includes(''));
+  const ofServices = [...desired.keys()].filter((key) => !desired.ownersOf(key).includes(''));
+  assert.deepEqual([...found.keys()].toSorted(), ofServices.toSorted());
+  assert.ok(node.length > 40 && ofServices.length >= 10);
+  assert.ok(ofServices.some((key) => key.startsWith('set ip kube-proxy affinity-')));
+});
+
+for (const [what, spec] of [
+  ['without affinity', {}],
+  ['with affinity', { sessionAffinity: 'ClientIP' }],
+] as const) {
+  it(`endpoints that are not read stay in their chain: ${what}`, () => {
+    const chain = (...endpoints: readonly string[]) => {
+      const state = stateOf(planned([service('web', '10.96.0.1', spec), slice('web', ...endpoints)]));
+      const item = [...state.values()].find(
+        (each) => each.kind === 'chain' && each.name.startsWith('service-') && each.name.includes('/'),
+      );
+      assert.ok(item?.kind === 'chain');
+      return item;
+    };
+    const texts = (item: Item | undefined) => item?.kind === 'chain' && item.rules.map(({ text }) => text);
+    const found = chain('10.244.0.1', '10.244.0.2', '10.244.0.3');
+    const wanted = chain('10.244.0.2', '10.244.0.4');
+    const part = keep.beyond(found, wanted);
+    assert.ok(part);
+    assert.deepEqual(
+      texts(keep.join(wanted, part)),
+      texts(chain('10.244.0.1', '10.244.0.2', '10.244.0.3', '10.244.0.4')),
+    );
+    assert.equal(keep.beyond(wanted, keep.join(wanted, found)), undefined);
+    assert.notEqual(keep.join(found, wanted), found);
+    assert.equal(keep.join(found, chain('10.244.0.2')), found);
+  });
+}
+
+it('other items have no parts', () => {
+  const state = stateOf(planned([service('web', '10.96.0.1', sticky), slice('web', '10.244.0.1')]));
+  for (const item of state.values()) {
+    assert.equal(keep.beyond(item, item), undefined);
+    assert.equal(keep.join(item, item), item);
+  }
+});

@@ -1,5 +1,5 @@
 // The sets and maps that hold the addresses and ports of Services: the same ones in each cluster.
-import type { SetShape, Value, ValueType } from '../../../kernel/nftables/types.js';
+import type { SetShape, Value, ValueType, ValueTypes } from '../../../kernel/nftables/types.js';
 import type { Family } from '../../../net/address.js';
 
 /** The family of the mode's table for each family of addresses. */
@@ -61,11 +61,11 @@ const DEFINITIONS: readonly (readonly [
 function containersOf(family: Family): Readonly<Record<ContainerName, Container>> {
   const typeOf = (part: KeyPart): ValueType => (part === 'address' ? ADDRESS_TYPE[family] : part);
   const entries = DEFINITIONS.map(([name, parts, data, comment]) => {
-    const [first, ...rest] = parts.map(typeOf) as [ValueType, ...ValueType[]];
-    const key = rest.length === 0 ? first : ([first, ...rest] as const);
-    return [name, { family, name, key, ...(data && { data }), comment }];
+    const [first, second, ...rest] = parts.map(typeOf) as [ValueType, ValueType?, ...ValueType[]];
+    const key: ValueTypes = second === undefined ? first : [first, second, ...rest];
+    return [name, { family, name, key, ...(data && { data }), comment } satisfies Container] as const;
   });
-  return Object.fromEntries(entries);
+  return Object.fromEntries(entries) as Record<ContainerName, Container>;
 }
 
 /** The containers of each family, by name. */
@@ -91,8 +91,6 @@ export function keyText(parts: readonly Value[]): string {
 /** The key of an element of a container from its text. */
 export function keyOfText({ key }: SetShape, text: string): Value | readonly Value[] {
   if (!Array.isArray(key)) return text;
-  const parts: Value[] = text.split(SEPARATOR);
-  const last = parts.length - 1;
-  parts[last] = Number(parts[last]); // Each such key ends with a port.
-  return parts;
+  // Ports, and protocols without a name, are numbers.
+  return text.split(SEPARATOR).map((part) => (/^\d+$/.test(part) ? Number(part) : part));
 }

@@ -3,7 +3,13 @@
 // never written as a whole.
 import type { BaseChain } from '../../../kernel/nftables/types.js';
 import type { Family } from '../../../net/address.js';
-import { CONTAINERS, type Container, type ContainerName, TABLE_FAMILY } from './containers.js';
+import {
+  CONTAINERS,
+  type Container,
+  type ContainerName,
+  containerNamed,
+  TABLE_FAMILY,
+} from './containers.js';
 import { TABLE } from './names.js';
 import type { Rule } from './rules.js';
 
@@ -127,6 +133,33 @@ function prefixesOf(family: Family): Readonly<Record<ContainerName, string>> {
 
 /** The beginnings of the keys of elements. */
 const PREFIXES = { 4: prefixesOf(4), 6: prefixesOf(6) } as const;
+
+/** Where the item of a key is. */
+export type PlaceOfKey = { readonly family: Family } & (
+  | { readonly kind: 'table' }
+  | { readonly kind: 'set' | 'chain'; readonly name: string }
+  | { readonly kind: 'element'; readonly container: ContainerName; readonly text: string }
+);
+
+/** The place of the item with a key; undefined for other texts. */
+export function placeOfKey(key: string): PlaceOfKey | undefined {
+  const [, kind, ip, rest = ''] = /^(table|set|chain|element) (ip6?) kube-proxy(?: (.+))?$/.exec(key) ?? [];
+  const family = ip === TABLE_FAMILY[6] ? 6 : 4;
+  switch (kind) {
+    case 'table':
+      return { kind, family };
+    case 'set':
+    case 'chain':
+      return { kind, family, name: rest };
+    case 'element': {
+      const end = rest.indexOf(' ');
+      const container = containerNamed(family, rest.slice(0, end));
+      return container && { kind, family, container: container.name, text: rest.slice(end + 1) };
+    }
+    default:
+      return undefined;
+  }
+}
 
 /** `element ip kube-proxy service-ips 10.96.0.1 . tcp . 443`. One text: join() adds none from parts. */
 function elementKey({ family, name }: Container, text: string): string {

@@ -108,7 +108,7 @@ class PortPlan {
       this.#add(new BalancingChain(this.#place(role), protocol, list, affinity));
       if (affinity === undefined) continue;
       for (let index = 0; index < list.size; index++) {
-        this.#sticky(list.addressAt(index), list.portAt(index), endpointNames(affinity, list, index));
+        this.#sticky(affinity, { address: list.addressAt(index), port: list.portAt(index) });
         if (this.#counter.isFull()) yield;
       }
     }
@@ -122,15 +122,12 @@ class PortPlan {
   }
 
   /** The chain of an endpoint, and the set of its clients. */
-  #sticky(
-    address: string,
-    port: number,
-    { chain, set }: { readonly chain: string; readonly set: string },
-  ): void {
+  #sticky(affinity: string, endpoint: { readonly address: string; readonly port: number }): void {
     const { family, protocol, affinitySeconds: timeout } = this.#port;
     const service = this.#service;
+    const { chain, set } = endpointNames(affinity, endpoint);
     this.#add({ kind: 'set', family, name: set, timeout, service });
-    this.#add(new EndpointChain({ family, name: chain, service }, protocol, address, port));
+    this.#add(new EndpointChain({ family, name: chain, service }, protocol, endpoint.address, endpoint.port));
   }
 
   #externalChain(localPolicy: boolean): void {

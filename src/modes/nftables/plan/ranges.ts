@@ -46,7 +46,7 @@ export function addressInAny(
         kind: 'lookup',
         set: {
           key: ADDRESS_TYPE[family],
-          flags: single ? ['constant'] : ['constant', 'interval'],
+          ...(!single && { flags: ['interval'] }),
           elements,
           name: set,
         },

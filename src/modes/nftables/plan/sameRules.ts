@@ -24,12 +24,16 @@ function sameExpression(a: Expression, b: Expression): boolean {
   return sameSet(first, second);
 }
 
-/** The names of sets of rules mean nothing, nor does the order of their elements. */
+/** The names of sets of rules mean nothing, nor does the order of their elements. All such sets are constant. */
 function sameSet(a: AnonymousSet, b: AnonymousSet): boolean {
   if (!sameValue([a.key, a.data], [b.key, b.data]) || a.elements.length !== b.elements.length) return false;
-  if (!sameValue([...(a.flags ?? [])].sort(), [...(b.flags ?? [])].sort())) return false;
+  if (!sameValue(ownFlags(a), ownFlags(b))) return false;
   const others = new Map(b.elements.map((element) => [String(element.key), element]));
   return a.elements.every((element) => sameElement(element, others.get(String(element.key))));
+}
+
+function ownFlags({ flags = [] }: AnonymousSet): readonly unknown[] {
+  return flags.filter((flag) => flag !== 'constant').toSorted();
 }
 
 function sameElement(a: NewElement, b: NewElement | undefined): boolean {

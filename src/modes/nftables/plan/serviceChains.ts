@@ -75,7 +75,7 @@ export class BalancingChain extends OwnChain {
   get rules(): readonly Rule[] {
     const { affinity, endpoints, family } = this;
     if (affinity === undefined) return [rule([hasProtocol(this.protocol), this.#toRandom()])];
-    const names = inOrder(endpoints).map((index) => endpointNames(affinity, endpoints, index));
+    const names = inOrder(endpoints).map((endpoint) => endpointNames(affinity, endpoint));
     return [
       ...names.map(({ chain, set }) => rule([addressIn(family, 'saddr', set), to('goto', chain)])),
       rule([randomChain(names, ownSetName(this.name))]),
@@ -84,17 +84,15 @@ export class BalancingChain extends OwnChain {
 
   /** Translates the destination to a random endpoint. */
   #toRandom(): Part {
-    const { endpoints, family } = this;
-    const order = inOrder(endpoints);
-    const elements = order.map((index, slot): NewElement => {
-      return { key: slot, data: [endpoints.addressAt(index), endpoints.portAt(index)] };
-    });
+    const { family } = this;
+    const order = inOrder(this.endpoints);
+    const elements = order.map(
+      ({ address, port }, slot): NewElement => ({ key: slot, data: [address, port] }),
+    );
     const ip = TABLE_FAMILY[family];
     return {
       get text() {
-        const texts = order.map(
-          (index, slot) => `${slot} : ${endpoints.addressAt(index)} . ${endpoints.portAt(index)}`,
-        );
+        const texts = order.map(({ address, port }, slot) => `${slot} : ${address} . ${port}`);
         return `dnat ${ip} to numgen random mod ${order.length} map { ${texts.join(', ')} }`;
       },
       expressions: [
@@ -104,7 +102,6 @@ export class BalancingChain extends OwnChain {
           set: {
             key: 'integer',
             data: [ADDRESS_TYPE[family], 'inet_service'],
-            flags: ['constant'],
             elements,
             name: ownSetName(this.name),
           },
@@ -129,7 +126,7 @@ function randomChain(names: readonly { readonly chain: string }[], set: string):
       { kind: 'numgen', type: 'random', modulus: names.length, register: 1 },
       {
         kind: 'lookup',
-        set: { key: 'integer', data: 'verdict', flags: ['constant'], elements, name: set },
+        set: { key: 'integer', data: 'verdict', elements, name: set },
         source: 1,
         register: 0,
       },
@@ -137,11 +134,23 @@ function randomChain(names: readonly { readonly chain: string }[], set: string):
   };
 }
 
-/** The places of endpoints in the order of their text, as in kube-proxy: by UTF-16 code units. */
-function inOrder(endpoints: AddressPorts): number[] {
-  const texts: { readonly text: string; readonly index: number }[] = [];
-  for (let index = 0; index < endpoints.size; index++) texts.push({ text: endpoints.textAt(index), index });
-  return texts.sort((a, b) => (a.text < b.text ? -1 : 1)).map(({ index }) => index);
+/** An endpoint of a list. */
+interface Endpoint {
+  readonly text: string;
+  /** Canonical. */
+  readonly address: string;
+  readonly port: number;
+}
+
+/** Endpoints in the order of their text, as in kube-proxy: by UTF-16 code units. */
+function inOrder(list: AddressPorts): Endpoint[] {
+  const endpoints: Endpoint[] = [];
+  for (let index = 0; index < list.size; index++) {
+    const address = list.addressAt(index);
+    const port = list.portAt(index);
+    endpoints.push({ text: joinHostPort(address, port), address, port });
+  }
+  return endpoints.sort((a, b) => (a.text < b.text ? -1 : 1));
 }
 
 /**
@@ -151,10 +160,9 @@ function inOrder(endpoints: AddressPorts): number[] {
  */
 export function endpointNames(
   port: string,
-  endpoints: AddressPorts,
-  index: number,
+  endpoint: Pick<Endpoint, 'address' | 'port'>,
 ): { readonly chain: string; readonly set: string } {
-  const text = endpointText(port, endpoints.addressAt(index), endpoints.portAt(index));
+  const text = endpointText(port, endpoint.address, endpoint.port);
   return { chain: hashedName('endpoint', text), set: hashedName('affinity', text) };
 }
 

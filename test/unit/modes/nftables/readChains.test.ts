@@ -36,7 +36,12 @@ function withOtherSet(expression: Expression): Expression {
   return {
     ...expression,
     invert: expression.invert ?? false,
-    set: { ...set, name: '__map3', elements: set.elements.toReversed() },
+    set: {
+      ...set,
+      flags: ['constant', ...(set.flags ?? [])],
+      name: '__map3',
+      elements: set.elements.toReversed(),
+    },
   };
 }
 

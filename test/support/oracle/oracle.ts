@@ -22,6 +22,9 @@ export interface Scenario {
   readonly steps: readonly string[];
 }
 
+/** The ServiceCIDRs of the cluster that was recorded: they are not among its objects. */
+export const SERVICE_CIDRS = ['10.96.0.0/12', 'fd00:10:96::/112'];
+
 /** A mode with recordings. */
 export type RecordedMode = 'ipvs' | 'iptables';
 

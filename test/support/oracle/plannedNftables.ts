@@ -13,10 +13,7 @@ import type { NodeFacts } from '../../../src/services/types.js';
 import { readManifest } from '../../../src/source/manifestFile.js';
 import { atOnce } from '../../../src/steps.js';
 import { decodeConfiguration } from '../clusters/decodeConfiguration.js';
-import type { Scenario } from './oracle.js';
-
-/** The ServiceCIDRs of the cluster that was recorded. */
-export const SERVICE_CIDRS = ['10.96.0.0/12', 'fd00:10:96::/112'];
+import { type Scenario, SERVICE_CIDRS } from './oracle.js';
 
 /** The options of a recording. */
 export function optionsOf({

@@ -21,6 +21,13 @@ import {
 } from '../../../src/modes/ipvs/index.js';
 import { ipvsOptions } from '../../../src/modes/ipvs/open/fromConfiguration.js';
 import type { KeyedOperation, Mode } from '../../../src/modes/mode.js';
+import {
+  createNftablesMode,
+  type Item as NftablesItem,
+  type NftablesKernel,
+  type Operation as NftablesModeOperation,
+} from '../../../src/modes/nftables/index.js';
+import { nftablesOptions } from '../../../src/modes/nftables/open/fromConfiguration.js';
 import type { KubernetesObject } from '../../../src/objects/types.js';
 import { NodeState } from '../../../src/reconcile/nodeState.js';
 import { Reconciler } from '../../../src/reconcile/reconciler.js';
@@ -31,7 +38,7 @@ import type { AssignedAddress, ServicePlanInput } from '../../../src/services/ty
 import { readManifest } from '../../../src/source/manifestFile.js';
 import { oneStep } from '../../../src/steps.js';
 import { decodeConfiguration } from '../clusters/decodeConfiguration.js';
-import type { Scenario, ToolOutput } from './oracle.js';
+import { type Scenario, SERVICE_CIDRS, type ToolOutput } from './oracle.js';
 
 /** The flows that a node deletes. */
 type NodeConntrack = Pick<Conntrack, 'list' | 'deleteFlows'>;
@@ -65,6 +72,7 @@ export class TestNode<Item, Operation extends KeyedOperation<Item>> {
     this.#addresses = [{ link: 'lo', address: '127.0.0.1', prefix: 8 }, ...scenario.interfaces];
     this.#state = new NodeState(this.mode.host, 'node-a');
     this.#state.hostListed(this.#addresses);
+    this.#state.serviceCIDRsChanged(SERVICE_CIDRS);
     const inputs = {
       serviceNames: () => this.#cache.serviceNames(),
       order: (services: Iterable<string>) => this.#cache.order(services),
@@ -159,6 +167,20 @@ export class IptablesNode<
     const own = { families: [4, 6], nfacct, conntrackLiberal: false } as const;
     super(scenario, kernel.conntrack, (configuration) =>
       createIptablesMode(kernel, iptablesOptions(configuration, own)),
+    );
+    this.kernel = kernel;
+  }
+}
+
+/** A node in nftables mode. */
+export class NftablesNode<
+  Kernel extends NftablesKernel & { readonly conntrack: NodeConntrack },
+> extends TestNode<NftablesItem, NftablesModeOperation> {
+  readonly kernel: Kernel;
+
+  constructor(scenario: NodeScenario, kernel: Kernel) {
+    super(scenario, kernel.conntrack, (configuration) =>
+      createNftablesMode(kernel, nftablesOptions(configuration, { families: [4, 6] })),
     );
     this.kernel = kernel;
   }

@@ -1,0 +1,53 @@
+// nftables mode: load balancing by maps. A packet needs one look-up; every Service port has a chain.
+import { checkArgument } from '../../shapes.js';
+import type { Mode } from '../mode.js';
+import { compare, isSame } from './plan/compare.js';
+import { describe } from './plan/describe.js';
+import { nodePortHosts } from './plan/host.js';
+import type { Item } from './plan/items.js';
+import { keep } from './plan/keep.js';
+import type { Operation } from './plan/operations.js';
+import type { NftablesOptions } from './plan/options.js';
+import { planNode } from './plan/planNode.js';
+import { planService } from './plan/planService.js';
+import { dependsOn } from './plan/references.js';
+import { apply } from './program/apply.js';
+import type { NftablesKernel } from './program/kernel.js';
+import { observe } from './program/observe.js';
+import { observeAlone } from './program/observeAlone.js';
+import { OwnGenerations } from './program/ownGenerations.js';
+import { refusedBy } from './program/refused.js';
+import { KERNEL, OPTIONS } from './program/shapes.js';
+import { watchTables } from './program/watch.js';
+
+export type { Item } from './plan/items.js';
+export { type Operation, ORDER } from './plan/operations.js';
+export { NFTABLES_DEFAULTS, type NftablesOptions } from './plan/options.js';
+export type { NftablesKernel } from './program/kernel.js';
+
+/** The plans of all Services have one form, however many endpoints there are. */
+const ONE_FORM = () => '';
+
+/** Creates nftables mode from its pure parts and a kernel. */
+export function createNftablesMode(kernel: NftablesKernel, options: NftablesOptions): Mode<Item, Operation> {
+  checkArgument('createNftablesMode', 'kernel', kernel, KERNEL);
+  checkArgument('createNftablesMode', 'options', options, OPTIONS);
+  const own = new OwnGenerations(kernel.nftables);
+  return {
+    name: 'nftables',
+    auditPeriod: options.auditPeriod,
+    host: nodePortHosts(options),
+    planService: (input, node) => planService(input, node, options),
+    sharedEndpoints: { formOf: ONE_FORM },
+    transactions: { refusedBy, dependsOn },
+    // The tables are ours with all that is read of them.
+    items: { isOurs: () => true, isSame, keep },
+    planNode: (_desired, node) => planNode(node, options),
+    compare,
+    describe,
+    apply: (operations) => apply(kernel, own, operations),
+    observe: () => observe(kernel, options),
+    observeAlone: (items) => observeAlone(kernel, options, items.keys()),
+    watch: (listener) => watchTables(kernel, own, options, listener),
+  };
+}

@@ -1,0 +1,85 @@
+// Applies operations, in order: in transactions, each of one family.
+import { ROLLED_BACK } from '../../../errors.js';
+import type { NftablesOperation } from '../../../kernel/nftables/types.js';
+import type { Family } from '../../../net/address.js';
+import { TimeSlice } from '../../../timeSlice.js';
+import { leaveOut } from '../../shared/program/leaveOut.js';
+import { type Result, resultsOf } from '../../shared/program/result.js';
+import { kernelOperations, type Operation } from '../plan/operations.js';
+import type { NftablesKernel } from './kernel.js';
+import type { OwnGenerations } from './ownGenerations.js';
+import { recordRefused } from './refused.js';
+
+/**
+ * Maximum operations of the mode in a transaction: some 256 Services. To bind a set of a rule, the kernel walks the whole transaction;
+ * a change that needs more is not atomic, but the order of operations holds.
+ */
+const MOST = 2048;
+
+/** Returns one result for each operation. A refused operation fails those of its Service in its transaction. */
+export async function apply(
+  { nftables }: NftablesKernel,
+  own: OwnGenerations,
+  operations: readonly Operation[],
+): Promise<Result[]> {
+  const results = new Array<Result>(operations.length).fill(undefined);
+  for (const places of transactionsOf(operations)) {
+    const made = await leaveOut({
+      changes: places.map((place) => operations[place] as Operation),
+      send: (some) => send(nftables, own, some),
+      ownerOf,
+      removes: (operation) => operation.do === 'delete',
+    });
+    for (const [i, place] of places.entries()) results[place] = made[i];
+  }
+  return results;
+}
+
+/**
+ * The Service of an operation. Chains and sets that are deleted fail alone: while something still refers to one, the elements that lead to
+ * its Service must go nevertheless.
+ */
+function ownerOf({ do: verb, item, service }: Operation): string | undefined {
+  return verb === 'delete' && item.kind !== 'element' ? undefined : service;
+}
+
+/** The places of the operations of each transaction. */
+function transactionsOf(operations: readonly Operation[]): number[][] {
+  const families = new Map<Family, number[]>();
+  for (const [place, { item }] of operations.entries()) {
+    const places = families.get(item.family);
+    if (places) places.push(place);
+    else families.set(item.family, [place]);
+  }
+  const transactions: number[][] = [];
+  for (const places of families.values())
+    for (let first = 0; first < places.length; first += MOST)
+      transactions.push(places.slice(first, first + MOST));
+  return transactions;
+}
+
+/** One transaction. An operation has the first error of its operations in the kernel. */
+async function send(
+  nftables: Pick<NftablesKernel['nftables'], 'apply'>,
+  own: OwnGenerations,
+  operations: readonly Operation[],
+): Promise<Result[]> {
+  const all: NftablesOperation[] = [];
+  const ends: number[] = [];
+  const slice = new TimeSlice();
+  for (const operation of operations) {
+    for (const each of kernelOperations(operation)) all.push(each);
+    ends.push(all.length);
+    if (slice.spend(1)) await slice.yield();
+  }
+  const results = await resultsOf('nftables.apply', all.length, () => own.during(() => nftables.apply(all)));
+  return operations.map(({ item }, i) => {
+    const error = firstError(results.slice(ends[i - 1] ?? 0, ends[i]));
+    if (error) recordRefused(error, item);
+    return error;
+  });
+}
+
+function firstError(results: readonly Result[]): Result {
+  return results.find((result) => result && result.code !== ROLLED_BACK) ?? results.find(Boolean);
+}

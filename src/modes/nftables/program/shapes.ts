@@ -1,0 +1,24 @@
+// The checks of what nftables mode is made of.
+import { FUNCTION, object, optional, partOf, type Shape } from '../../../shapes.js';
+import { OPTIONS as SHARED } from '../../shared/program/shapes.js';
+import type { NftablesOptions } from '../plan/options.js';
+import type { NftablesKernel } from './kernel.js';
+
+/** The check of the options. */
+export const OPTIONS = object<NftablesOptions>(SHARED);
+
+const NFTABLES = partOf({
+  apply: FUNCTION,
+  generation: FUNCTION,
+  getElements: FUNCTION,
+  listChains: FUNCTION,
+  listElements: FUNCTION,
+  listRules: FUNCTION,
+  listSets: FUNCTION,
+  listTables: FUNCTION,
+  watch: FUNCTION,
+  onBatch: optional(FUNCTION),
+} satisfies Shape<NftablesKernel['nftables']>);
+
+/** The check of the kernel. */
+export const KERNEL = partOf({ nftables: NFTABLES } satisfies Shape<NftablesKernel>);

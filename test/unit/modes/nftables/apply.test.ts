@@ -1,0 +1,138 @@
+// Operations in transactions: which belong together, what is left out when the kernel refuses some, and which item was refused.
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+import { NetlinkError, ROLLED_BACK } from '../../../../src/errors.js';
+import type { NftablesOperation } from '../../../../src/kernel/nftables/types.js';
+import { compare } from '../../../../src/modes/nftables/plan/compare.js';
+import type { Item } from '../../../../src/modes/nftables/plan/items.js';
+import type { Operation } from '../../../../src/modes/nftables/plan/operations.js';
+import { apply } from '../../../../src/modes/nftables/program/apply.js';
+import type { NftablesKernel } from '../../../../src/modes/nftables/program/kernel.js';
+import { OwnGenerations } from '../../../../src/modes/nftables/program/ownGenerations.js';
+import { refusedBy } from '../../../../src/modes/nftables/program/refused.js';
+import { planned, service, slice } from '../../../support/clusters/nftablesPlans.js';
+
+/** A kernel that refuses some operations, and keeps the transactions that it got. */
+function kernelThat(refuses: (operation: NftablesOperation) => string | undefined) {
+  const sent: (readonly NftablesOperation[])[] = [];
+  let id = 0;
+  const nftables = {
+    async apply(operations: readonly NftablesOperation[]) {
+      sent.push(operations);
+      const codes = operations.map(refuses);
+      if (codes.every((code) => code === undefined)) {
+        id++;
+        return codes.map(() => undefined);
+      }
+      return codes.map(
+        (code) => new NetlinkError({ code: code ?? ROLLED_BACK, operation: 'nftables.apply' }),
+      );
+    },
+    async generation() {
+      return { id, pid: 0, program: '' };
+    },
+  } as unknown as NftablesKernel['nftables'];
+  return { kernel: { nftables }, sent, own: new OwnGenerations(nftables) };
+}
+
+/** The operations between two states. */
+function between(
+  before: readonly object[],
+  after: readonly object[],
+  families: readonly (4 | 6)[] = [4],
+): Operation[] {
+  const known = planned(before, { families });
+  const desired = planned(after, { families });
+  const state = new Map([...known.keys()].map((key) => [key, known.get(key) as Item]));
+  const comparison = compare(desired, before.length > 0 ? state : new Map());
+  for (const key of new Set([...desired.keys(), ...(before.length > 0 ? state.keys() : [])]))
+    comparison.look(key);
+  return [...comparison.additions(), ...comparison.removals()];
+}
+
+const IDLE = service('idle', '10.96.0.2');
+const WEB = [service('web', '10.96.0.1'), slice('web', '10.244.0.1')];
+
+const isElement = (operation: NftablesOperation, verb: string, address: string) =>
+  operation.do === verb &&
+  'elements' in operation &&
+  JSON.stringify(operation.elements).includes(`"${address}"`);
+
+const codes = (operations: readonly Operation[], results: readonly (NetlinkError | undefined)[]) =>
+  operations.flatMap(({ key }, i) =>
+    results[i] ? [`${results[i].code} ${key.replace(/-[A-Z2-7]{8}-/, '-H-')}`] : [],
+  );
+
+it('a transaction for each family, in which no operation is divided', async () => {
+  const { kernel, sent, own } = kernelThat(() => undefined);
+  const many = Array.from({ length: 1100 }, (_, i) => service(`s${i}`, `10.97.${i >> 8}.${i & 255}`));
+  const operations = between([], many, [4, 6]);
+  const results = await apply(kernel, own, operations);
+  assert.ok(results.length === operations.length && results.every((result) => result === undefined));
+  const families = sent.map((some) => new Set(some.map((each) => JSON.stringify(each).includes('"ip6"'))));
+  assert.deepEqual(
+    families.map((each) => [...each]),
+    [[false], [false], [true]],
+  );
+  for (const some of sent) assert.notEqual(some[0]?.do, 'addRule');
+});
+
+it('a refused element fails its Service only, and is named', async () => {
+  const { kernel, sent, own } = kernelThat((each) =>
+    isElement(each, 'addElements', '10.96.0.1') ? 'EEXIST' : undefined,
+  );
+  const operations = between([IDLE], [IDLE, ...WEB, service('new', '10.96.0.3')]);
+  const results = await apply(kernel, own, operations);
+  assert.deepEqual(codes(operations, results), [
+    'EEXIST chain ip kube-proxy service-H-demo/web/tcp/',
+    'EEXIST element ip kube-proxy cluster-ips 10.96.0.1',
+    'EEXIST element ip kube-proxy service-ips 10.96.0.1 . tcp . 80',
+  ]);
+  assert.equal(sent.length, 2);
+  assert.ok(sent[1]?.some((each) => isElement(each, 'addElements', '10.96.0.3')));
+  const errors = new Set(results.filter((result) => result !== undefined));
+  const refused = operations
+    .map(({ item }) => item)
+    .filter((item) => [...errors].some((error) => refusedBy(error)?.isIn(item)));
+  assert.deepEqual(
+    refused.map((item) => item.kind === 'element' && item.text),
+    ['10.96.0.1'],
+    'the first one',
+  );
+  assert.equal(refusedBy(new NetlinkError({ code: 'EPERM', operation: 'nftables.apply' })), undefined);
+});
+
+it('a chain in use stays, and the elements that lead to it go', async () => {
+  const { kernel, own } = kernelThat((each) => (each.do === 'deleteChain' ? 'EBUSY' : undefined));
+  const operations = between([IDLE, ...WEB], [IDLE]);
+  const results = await apply(kernel, own, operations);
+  assert.deepEqual(codes(operations, results), ['EBUSY chain ip kube-proxy service-H-demo/web/tcp/']);
+});
+
+it('an error of the call is the error of each operation', async () => {
+  const { kernel, own } = kernelThat(() => undefined);
+  const operations = between([IDLE], [IDLE, ...WEB]);
+  const failing = { nftables: { ...kernel.nftables, apply: () => Promise.reject(new TypeError('broken')) } };
+  const results = await apply(failing, own, operations);
+  assert.ok(results.every((result) => result?.code === 'ERR_UNKNOWN'));
+});
+
+it('generations: those of our transactions, once each', async () => {
+  let id = 7;
+  const own = new OwnGenerations({ generation: async () => ({ id, pid: 0, program: '' }) });
+  await own.during(async () => id++); // ours is 8
+  id++; // 9 is of another program
+  await own.during(async () => {
+    id += 2; // of 10 and 11, one is ours
+  });
+  await own.during(async () => {}); // nothing was changed
+  assert.deepEqual(
+    [7, 8, 9, 10, 11, 12].map((generation) => own.isOurs(generation)),
+    [false, true, false, true, false, false],
+  );
+  assert.equal(own.isOurs(8), false);
+  await assert.rejects(
+    own.during(async () => Promise.reject(new Error('refused'))),
+    /refused/,
+  );
+});

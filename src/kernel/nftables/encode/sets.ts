@@ -142,7 +142,9 @@ export function encodeAnonymousSet(
   messages.begin(MESSAGE.newSet, NLM_F.create, family);
   messages.name(SET.table, 'rule.table', table);
   messages.name(SET.name, `${path}.name`, name);
-  writeShape(messages, path, set, shape, flags, Math.max(set.elements.length, 1));
+  // An interval is two elements.
+  const size = set.elements.length * (shape.hasEnds ? 2 : 1);
+  writeShape(messages, path, set, shape, flags, Math.max(size, 1));
   const id = messages.nextSetId();
   messages.u32(SET.id, id);
   messages.end();

@@ -212,6 +212,14 @@ export class FakeIptablesNode extends IptablesNode<FakeKernel> {
   }
 }
 
+/** A node in nftables mode with a fake kernel. */
+export class FakeNftablesNode extends NftablesNode<FakeKernel> {
+  /** @param kernel a kernel that has state, to test a restart */
+  constructor(scenario: NodeScenario, kernel = new FakeKernel()) {
+    super(scenario, kernel);
+  }
+}
+
 /** The state of a fake kernel in the format of the tools. */
 export function outputOf({ ipvs, ipset, iptables, rtnetlink, sysctl }: FakeKernel): ToolOutput {
   return {

@@ -2,7 +2,6 @@
 import { checkArgument } from '../../shapes.js';
 import type { Mode } from '../mode.js';
 import { compare, isSame } from './plan/compare.js';
-import { describe } from './plan/describe.js';
 import { nodePortHosts } from './plan/host.js';
 import type { Item } from './plan/items.js';
 import { keep } from './plan/keep.js';
@@ -12,6 +11,7 @@ import { planNode } from './plan/planNode.js';
 import { planService } from './plan/planService.js';
 import { dependsOn } from './plan/references.js';
 import { apply } from './program/apply.js';
+import { describe } from './program/describe.js';
 import type { NftablesKernel } from './program/kernel.js';
 import { observe } from './program/observe.js';
 import { observeAlone } from './program/observeAlone.js';

@@ -1,4 +1,4 @@
-// The items of nftables mode as nft prints them, from the texts of their rules.
+// The items of nftables mode as nft prints them.
 import type { ValueTypes } from '../../../src/kernel/nftables/types.js';
 import { ADDRESS_TYPE, containerNamed, TABLE_FAMILY } from '../../../src/modes/nftables/plan/containers.js';
 import { TABLE_COMMENT } from '../../../src/modes/nftables/plan/fixedChains.js';
@@ -9,6 +9,7 @@ import {
   type SetItem,
   verdictText,
 } from '../../../src/modes/nftables/plan/items.js';
+import { ruleText } from '../../../src/modes/nftables/program/ruleText.js';
 
 /** The text of `nft list ruleset` for items. The kernel gives sets that rules fill a size. */
 export function nftText(items: Iterable<Item>): string {
@@ -54,12 +55,12 @@ function elementText({ text, verdict, comment }: ElementItem): string {
   return `${text}${remark}${verdict === '' ? '' : ` : ${verdictText(verdict)}`}`;
 }
 
-function chainText({ name, base, comment, rules }: ChainItem): string[] {
+function chainText({ family, name, base, comment, rules }: ChainItem): string[] {
   return [
     `chain ${name} {`,
     ...(base ? [`type ${base.type} hook ${base.hook} priority ${base.priority}; policy accept;`] : []),
     ...(comment === undefined ? [] : [`comment "${comment}"`]),
-    ...rules.map(({ text }) => text ?? 'a rule that was read'),
+    ...rules.map((rule) => ruleText(family, rule)),
     '}',
   ];
 }

@@ -2,7 +2,7 @@
 import type { NewElement } from '../../../kernel/nftables/types.js';
 import { type Family, formatAddress } from '../../../net/address.js';
 import { type Network, parseNetwork } from '../../../net/network.js';
-import { ADDRESS_TYPE, TABLE_FAMILY } from './containers.js';
+import { ADDRESS_TYPE } from './containers.js';
 import { addressInNetwork, loadAddress, type Part } from './rules.js';
 
 /** An address of either family as a number. */
@@ -38,23 +38,15 @@ export function addressInAny(
     const key = textOf(first, family);
     return single ? { key } : { key, keyEnd: textOf(last, family) };
   });
-  return {
-    text: `${TABLE_FAMILY[family]} ${field} ${not ? '!= ' : ''}{ ${ranges.map((range) => rangeText(range, family)).join(', ')} }`,
-    expressions: [
-      loadAddress(family, field),
-      {
-        kind: 'lookup',
-        set: {
-          key: ADDRESS_TYPE[family],
-          ...(!single && { flags: ['interval'] }),
-          elements,
-          name: set,
-        },
-        source: 1,
-        ...(not && { invert: true }),
-      },
-    ],
-  };
+  return [
+    loadAddress(family, field),
+    {
+      kind: 'lookup',
+      set: { key: ADDRESS_TYPE[family], ...(!single && { flags: ['interval'] }), elements, name: set },
+      source: 1,
+      ...(not && { invert: true }),
+    },
+  ];
 }
 
 function rangeOf({ bytes, prefix }: Network): Range {
@@ -81,16 +73,6 @@ function merged(ranges: readonly Range[]): Range[] {
     else if (range.last > before.last) result[result.length - 1] = { first: before.first, last: range.last };
   }
   return result;
-}
-
-/** As nft prints it: an address, a network if it is one, else the first and the last address. */
-function rangeText({ first, last }: Range, family: Family): string {
-  const text = textOf(first, family);
-  if (first === last) return text;
-  const size = last - first + 1n;
-  const isNetwork = (size & (size - 1n)) === 0n && first % size === 0n;
-  if (!isNetwork) return `${text}-${textOf(last, family)}`;
-  return `${text}/${(family === 4 ? 32 : 128) - (size.toString(2).length - 1)}`;
 }
 
 function numberOf(bytes: Uint8Array): AddressNumber {

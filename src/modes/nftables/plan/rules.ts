@@ -1,36 +1,23 @@
-// Rules as the expressions that the kernel runs, and as the text that nft prints. The expressions are those that nft 1.0.6 writes for this
-// text, so that a rule of kube-proxy equals ours.
+// Rules as the expressions that the kernel runs. They are those that nft 1.0.6 writes for the text in the comments, so that a rule of
+// kube-proxy equals ours.
 import type { Expression, Register } from '../../../kernel/nftables/expressions/types.js';
 import type { Family } from '../../../net/address.js';
-import { formatNetwork, type Network, parseNetwork } from '../../../net/network.js';
+import { type Network, parseNetwork } from '../../../net/network.js';
 import type { Protocol } from '../../../net/protocol.js';
 import { containsAll, type LocalMatch } from '../../shared/plan/localDetector.js';
-import { TABLE_FAMILY } from './containers.js';
 
-/** A rule, desired or read. */
+/** A rule. */
 export interface Rule {
   readonly expressions: readonly Expression[];
   readonly comment?: string;
-  /** The rule as nft prints it, with its comment. Absent: it was read. */
-  readonly text?: string;
 }
 
-/** A part of a rule: expressions that follow each other, and their text. */
-export interface Part {
-  readonly text: string;
-  readonly expressions: readonly Expression[];
-}
+/** A part of a rule: expressions that follow each other. */
+export type Part = readonly Expression[];
 
-/** A rule of these parts. Parts without text only contribute expressions. */
+/** A rule of these parts. */
 export function rule(parts: readonly Part[], comment?: string): Rule {
-  return {
-    expressions: parts.flatMap(({ expressions }) => expressions),
-    ...(comment !== undefined && { comment }),
-    get text() {
-      const texts = parts.map(({ text }) => text).filter((text) => text !== '');
-      return comment === undefined ? texts.join(' ') : `${texts.join(' ')} comment "${comment}"`;
-    },
-  };
+  return { expressions: parts.flat(), ...(comment !== undefined && { comment }) };
 }
 
 /** A number in the byte order of this machine, in which the kernel has marks and bits of conntrack. */
@@ -68,10 +55,7 @@ function protocolAndPort(protocol: Register, port: Register): Expression[] {
 
 /** `ip saddr @set`: the address is an element of a set. */
 export function addressIn(family: Family, field: 'saddr' | 'daddr', set: string): Part {
-  return {
-    text: `${TABLE_FAMILY[family]} ${field} @${set}`,
-    expressions: [address(family, field, 1), { kind: 'lookup', set, source: 1 }],
-  };
+  return [address(family, field, 1), { kind: 'lookup', set, source: 1 }];
 }
 
 /** `ip saddr 10.244.0.0/16`: the address is in the network or, with `not`, outside. The length of the network is not 0. */
@@ -83,18 +67,11 @@ export function addressInNetwork(
 ): Part {
   const { bytes, prefix } = network;
   const operator = not ? 'neq' : 'eq';
-  const whole = prefix === bytes.length * 8;
-  const text = whole ? formatNetwork(network).replace(/\/.*/, '') : formatNetwork(network);
   const load = (length?: number) => address(family, field, 1, length);
   const compared = (data: Uint8Array): Expression => ({ kind: 'cmp', operator, source: 1, data });
   const length = prefix / 8;
-  return {
-    text: `${TABLE_FAMILY[family]} ${field} ${not ? '!= ' : ''}${text}`,
-    expressions:
-      prefix % 8 === 0
-        ? [load(length), compared(bytes.slice(0, length))]
-        : [load(), bits(maskOf(bytes.length, prefix), new Uint8Array(bytes.length)), compared(bytes)],
-  };
+  if (prefix % 8 === 0) return [load(length), compared(bytes.slice(0, length))];
+  return [load(), bits(maskOf(bytes.length, prefix), new Uint8Array(bytes.length)), compared(bytes)];
 }
 
 /** The mask of a network. */
@@ -114,7 +91,7 @@ function bits(mask: Uint8Array, xor: Uint8Array): Expression {
 export function localTraffic(family: Family, local: LocalMatch, not = false): Part {
   if ('interface' in local) return inputInterface(local.interface, not);
   const network = parseNetwork(local.network);
-  if (!network || containsAll(local)) return { text: '', expressions: [] };
+  if (!network || containsAll(local)) return [];
   return addressInNetwork(family, 'saddr', network, not);
 }
 
@@ -127,159 +104,112 @@ function inputInterface(match: string, not: boolean): Part {
   const name = Buffer.from(isPrefix ? match.slice(0, -1) : match);
   const data = new Uint8Array(isPrefix ? name.length : NAME_LENGTH);
   data.set(name.subarray(0, data.length));
-  return {
-    text: `iifname ${not ? '!= ' : ''}"${isPrefix ? `${match.slice(0, -1)}*` : match}"`,
-    expressions: [
-      { kind: 'meta', key: 'iifname', register: 1 },
-      { kind: 'cmp', operator: not ? 'neq' : 'eq', source: 1, data },
-    ],
-  };
+  return [
+    { kind: 'meta', key: 'iifname', register: 1 },
+    { kind: 'cmp', operator: not ? 'neq' : 'eq', source: 1, data },
+  ];
 }
 
 /** `ip daddr . meta l4proto . th dport vmap @map`: the verdict of a map for the destination. */
 export function verdictOfDestination(family: Family, map: string): Part {
   const second = HEADER[family].behind;
-  return {
-    text: `${TABLE_FAMILY[family]} daddr . meta l4proto . th dport vmap @${map}`,
-    expressions: [
-      address(family, 'daddr', 1),
-      ...protocolAndPort(second, family === 4 ? 10 : 13),
-      { kind: 'lookup', set: map, source: 1, register: 0 },
-    ],
-  };
+  return [
+    address(family, 'daddr', 1),
+    ...protocolAndPort(second, family === 4 ? 10 : 13),
+    { kind: 'lookup', set: map, source: 1, register: 0 },
+  ];
 }
 
 /** `meta l4proto . th dport vmap @map`: the verdict of a map for the port. */
 export function verdictOfPort(map: string): Part {
-  return {
-    text: `meta l4proto . th dport vmap @${map}`,
-    expressions: [...protocolAndPort(1, 9), { kind: 'lookup', set: map, source: 1, register: 0 }],
-  };
+  return [...protocolAndPort(1, 9), { kind: 'lookup', set: map, source: 1, register: 0 }];
 }
 
 /** A connection with these addresses, protocol and port is an element of a set. */
 export function connectionIn(family: Family, set: string): Part {
-  const ip = TABLE_FAMILY[family];
   const [second, third, fourth] = family === 4 ? [9, 10, 11] : [2, 3, 17];
-  return {
-    text: `${ip} saddr . ${ip} daddr . meta l4proto . th dport @${set}`,
-    expressions: [
-      address(family, 'saddr', 1),
-      address(family, 'daddr', second as Register),
-      ...protocolAndPort(third as Register, fourth as Register),
-      { kind: 'lookup', set, source: 1 },
-    ],
-  };
+  return [
+    address(family, 'saddr', 1),
+    address(family, 'daddr', second as Register),
+    ...protocolAndPort(third as Register, fourth as Register),
+    { kind: 'lookup', set, source: 1 },
+  ];
 }
 
 /** `update @set { ip saddr }`: the source becomes an element of a set, with a new lifetime. */
 export function remember(family: Family, set: string): Part {
-  return {
-    text: `update @${set} { ${TABLE_FAMILY[family]} saddr }`,
-    expressions: [address(family, 'saddr', 1), { kind: 'dynset', operation: 'update', set, source: 1 }],
-  };
+  return [address(family, 'saddr', 1), { kind: 'dynset', operation: 'update', set, source: 1 }];
 }
 
 /** A bit of conntrack is set: `IP_CT_NEW` as a state, `IPS_DST_NAT` as a status. */
-function conntrackBit(text: string, key: 'state' | 'status', bit: number): Part {
-  return {
-    text,
-    expressions: [
-      { kind: 'ct', key, register: 1 },
-      bits(hostOrder(bit), ZERO),
-      { kind: 'cmp', operator: 'neq', source: 1, data: ZERO },
-    ],
-  };
+function conntrackBit(key: 'state' | 'status', bit: number): Part {
+  return [
+    { kind: 'ct', key, register: 1 },
+    bits(hostOrder(bit), ZERO),
+    { kind: 'cmp', operator: 'neq', source: 1, data: ZERO },
+  ];
 }
 
-/** The packet begins a connection. */
-export const NEW_CONNECTION = conntrackBit('ct state new', 'state', 1 << 3);
+/** `ct state new`: the packet begins a connection. */
+export const NEW_CONNECTION = conntrackBit('state', 1 << 3);
 
-/** The destination of the connection was translated. */
-export const TRANSLATED = conntrackBit('ct status dnat', 'status', 1 << 5);
-
-/** A mark as nft prints it. */
-const hex = (mark: number) => `0x${mark.toString(16).padStart(8, '0')}`;
+/** `ct status dnat`: the destination of the connection was translated. */
+export const TRANSLATED = conntrackBit('status', 1 << 5);
 
 const LOAD_MARK: Expression = { kind: 'meta', key: 'mark', register: 1 };
 const STORE_MARK: Expression = { kind: 'metaSet', key: 'mark', source: 1 };
 
-/** The packet has the mark. */
+/** `meta mark & MARK != 0x00000000`: the packet has the mark. */
 export function hasMark(mark: number): Part {
-  return {
-    text: `meta mark & ${hex(mark)} != 0x00000000`,
-    expressions: [
-      LOAD_MARK,
-      bits(hostOrder(mark), ZERO),
-      { kind: 'cmp', operator: 'neq', source: 1, data: ZERO },
-    ],
-  };
+  return [LOAD_MARK, bits(hostOrder(mark), ZERO), { kind: 'cmp', operator: 'neq', source: 1, data: ZERO }];
 }
 
-/** Sets the mark of the packet. Other bits stay. */
+/** `meta mark set meta mark | MARK`. Other bits stay. */
 export function setMark(mark: number): Part {
-  return {
-    text: `meta mark set meta mark | ${hex(mark)}`,
-    expressions: [LOAD_MARK, bits(hostOrder(~mark), hostOrder(mark)), STORE_MARK],
-  };
+  return [LOAD_MARK, bits(hostOrder(~mark), hostOrder(mark)), STORE_MARK];
 }
 
-/** Inverts the mark of the packet. */
+/** `meta mark set meta mark ^ MARK` */
 export function invertMark(mark: number): Part {
-  return {
-    text: `meta mark set meta mark ^ ${hex(mark)}`,
-    expressions: [LOAD_MARK, bits(hostOrder(~0), hostOrder(mark)), STORE_MARK],
-  };
+  return [LOAD_MARK, bits(hostOrder(~0), hostOrder(mark)), STORE_MARK];
 }
 
-/** Replaces the source by an address of the output interface, with a random port. */
-export const MASQUERADE: Part = {
-  text: 'masquerade fully-random',
-  expressions: [{ kind: 'masq', flags: ['fully-random'] }],
-};
+/** `masquerade fully-random`: replaces the source by an address of the output interface, with a random port. */
+export const MASQUERADE: Part = [{ kind: 'masq', flags: ['fully-random'] }];
 
 /** `RTN_LOCAL` */
 const LOCAL = hostOrder(2);
 
-/** The source or the destination is an address of this host. */
+/** `fib daddr type local`: the source or the destination is an address of this host. */
 export function isOfHost(field: 'saddr' | 'daddr'): Part {
-  return {
-    text: `fib ${field} type local`,
-    expressions: [
-      { kind: 'fib', result: 'type', flags: [field], register: 1 },
-      { kind: 'cmp', operator: 'eq', source: 1, data: LOCAL },
-    ],
-  };
+  return [
+    { kind: 'fib', result: 'type', flags: [field], register: 1 },
+    { kind: 'cmp', operator: 'eq', source: 1, data: LOCAL },
+  ];
 }
 
-/** Refuses the packet: ICMP port unreachable. */
+/** `reject`: ICMP port unreachable. */
 export function reject(family: Family): Part {
-  return { text: 'reject', expressions: [{ kind: 'reject', type: 'icmp', code: family === 4 ? 3 : 4 }] };
+  return [{ kind: 'reject', type: 'icmp', code: family === 4 ? 3 : 4 }];
 }
 
 /** Drops the packet silently. */
-export const DROP: Part = {
-  text: 'drop',
-  expressions: [{ kind: 'verdict', verdict: { verdict: 'drop' } }],
-};
+export const DROP: Part = [{ kind: 'verdict', verdict: { verdict: 'drop' } }];
 
 /** Continues in another chain: `jump` comes back, `goto` does not. */
 export function to(verdict: 'jump' | 'goto', chain: string): Part {
-  return { text: `${verdict} ${chain}`, expressions: [{ kind: 'verdict', verdict: { verdict, chain } }] };
+  return [{ kind: 'verdict', verdict: { verdict, chain } }];
 }
 
 /** Numbers of the protocols (`IPPROTO_`). */
 export const PROTOCOL_NUMBER: Readonly<Record<Protocol, number>> = { tcp: 6, udp: 17, sctp: 132 };
 
-/** The packet has the protocol. */
+/** `meta l4proto tcp` */
 export function hasProtocol(protocol: Protocol): Part {
-  return {
-    text: `meta l4proto ${protocol}`,
-    expressions: [
-      { kind: 'meta', key: 'l4proto', register: 1 },
-      { kind: 'cmp', operator: 'eq', source: 1, data: Uint8Array.of(PROTOCOL_NUMBER[protocol]) },
-    ],
-  };
+  return [
+    { kind: 'meta', key: 'l4proto', register: 1 },
+    { kind: 'cmp', operator: 'eq', source: 1, data: Uint8Array.of(PROTOCOL_NUMBER[protocol]) },
+  ];
 }
 
 /** The register behind an address in register 1. */

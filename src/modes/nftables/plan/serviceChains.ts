@@ -82,7 +82,7 @@ export class BalancingChain extends OwnChain {
     ];
   }
 
-  /** Translates the destination to a random endpoint. */
+  /** `dnat ip to numgen random mod 2 map { 0 : 10.0.0.1 . 80, 1 : 10.0.0.2 . 80 }` */
   #toRandom(): Part {
     const { family } = this;
     const order = inOrder(this.endpoints);
@@ -90,48 +90,38 @@ export class BalancingChain extends OwnChain {
       ({ address, port }, slot): NewElement => ({ key: slot, data: [address, port] }),
     );
     const ip = TABLE_FAMILY[family];
-    return {
-      get text() {
-        const texts = order.map(({ address, port }, slot) => `${slot} : ${address} . ${port}`);
-        return `dnat ${ip} to numgen random mod ${order.length} map { ${texts.join(', ')} }`;
-      },
-      expressions: [
-        { kind: 'numgen', type: 'random', modulus: order.length, register: 1 },
-        {
-          kind: 'lookup',
-          set: {
-            key: 'integer',
-            data: [ADDRESS_TYPE[family], 'inet_service'],
-            elements,
-            name: ownSetName(this.name),
-          },
-          source: 1,
-          register: 1,
+    return [
+      { kind: 'numgen', type: 'random', modulus: order.length, register: 1 },
+      {
+        kind: 'lookup',
+        set: {
+          key: 'integer',
+          data: [ADDRESS_TYPE[family], 'inet_service'],
+          elements,
+          name: ownSetName(this.name),
         },
-        { kind: 'nat', type: 'dnat', family: ip, address: 1, port: behindAddress(family) },
-      ],
-    };
+        source: 1,
+        register: 1,
+      },
+      { kind: 'nat', type: 'dnat', family: ip, address: 1, port: behindAddress(family) },
+    ];
   }
 }
 
-/** Continues in the chain of a random endpoint. */
+/** `numgen random mod 2 vmap { 0 : goto …, 1 : goto … }`: continues in the chain of a random endpoint. */
 function randomChain(names: readonly { readonly chain: string }[], set: string): Part {
   const elements = names.map(({ chain }, slot): NewElement => {
     return { key: slot, data: { verdict: 'goto', chain } };
   });
-  const texts = names.map(({ chain }, slot) => `${slot} : goto ${chain}`);
-  return {
-    text: `numgen random mod ${names.length} vmap { ${texts.join(', ')} }`,
-    expressions: [
-      { kind: 'numgen', type: 'random', modulus: names.length, register: 1 },
-      {
-        kind: 'lookup',
-        set: { key: 'integer', data: 'verdict', elements, name: set },
-        source: 1,
-        register: 0,
-      },
-    ],
-  };
+  return [
+    { kind: 'numgen', type: 'random', modulus: names.length, register: 1 },
+    {
+      kind: 'lookup',
+      set: { key: 'integer', data: 'verdict', elements, name: set },
+      source: 1,
+      register: 0,
+    },
+  ];
 }
 
 /** An endpoint of a list. */
@@ -199,14 +189,12 @@ export class EndpointChain extends OwnChain {
 
   get rules(): readonly Rule[] {
     const { family, address, port } = this;
-    const translate: Part = {
-      text: `dnat to ${joinHostPort(address, port)}`,
-      expressions: [
-        { kind: 'immediate', register: 1, data: bytesOf(address) },
-        { kind: 'immediate', register: 2, data: Uint8Array.of(port >> 8, port & 255) },
-        { kind: 'nat', type: 'dnat', family: TABLE_FAMILY[family], address: 1, port: 2 },
-      ],
-    };
+    // dnat to 10.0.0.1:80
+    const translate: Part = [
+      { kind: 'immediate', register: 1, data: bytesOf(address) },
+      { kind: 'immediate', register: 2, data: Uint8Array.of(port >> 8, port & 255) },
+      { kind: 'nat', type: 'dnat', family: TABLE_FAMILY[family], address: 1, port: 2 },
+    ];
     return [
       rule([remember(family, `affinity${this.name.slice(ENDPOINT.length)}`)]),
       rule([hasProtocol(this.protocol), translate]),

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { compare } from '../../../../src/modes/nftables/plan/compare.js';
-import { describe } from '../../../../src/modes/nftables/plan/describe.js';
 import type { ChainItem, Item } from '../../../../src/modes/nftables/plan/items.js';
+import { describe } from '../../../../src/modes/nftables/program/describe.js';
 import { DesiredState } from '../../../../src/reconcile/desiredState.js';
 import { planned, service, slice } from '../../../support/clusters/nftablesPlans.js';
 
@@ -72,8 +72,8 @@ it('of another verdict, and of rules of other programs', () => {
   const local = service('web', '10.96.0.1', { internalTrafficPolicy: 'Local' });
   assert.deepEqual(diff(rejected, known), [
     '~ chain ip kube-proxy firewall-check',
-    '    - another rule',
-    '    - another rule, comment "mine"',
+    '    - counter packets 0 bytes 0',
+    '    - comment "mine"',
   ]);
   const drops = planned([local, slice('web', '10.244.0.1')], IPV4);
   assert.deepEqual(

@@ -51,7 +51,7 @@ describe('recordings on a kernel in memory', () => {
 });
 
 /** Operations of a recording that fail, one in each run. */
-const MOST_FAULTS = 16;
+const MOST_FAULTS = 8;
 
 describe('operations fail once', () => {
   for (const scenario of scenarios('nftables').filter((recording) => !isRandom(recording)))
@@ -113,7 +113,7 @@ async function tamper(nftables: Nftables, random: () => number): Promise<void> {
   }
 }
 
-const SEEDS = 12;
+const SEEDS = 10;
 const STEPS = 15;
 
 it(`${SEEDS} random clusters on a kernel that fails and that others change, ${STEPS} steps each`, async () => {

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import type { Item } from '../../../../src/modes/nftables/plan/items.js';
 import { keep } from '../../../../src/modes/nftables/plan/keep.js';
+import { ruleText } from '../../../../src/modes/nftables/program/ruleText.js';
 import type { DesiredState } from '../../../../src/reconcile/desiredState.js';
 import { planned, service, slice } from '../../../support/clusters/nftablesPlans.js';
 
@@ -38,7 +39,8 @@ for (const [what, spec] of [
       assert.ok(item?.kind === 'chain');
       return item;
     };
-    const texts = (item: Item | undefined) => item?.kind === 'chain' && item.rules.map(({ text }) => text);
+    const texts = (item: Item | undefined) =>
+      item?.kind === 'chain' && item.rules.map((rule) => ruleText(4, rule));
     const found = chain('10.244.0.1', '10.244.0.2', '10.244.0.3');
     const wanted = chain('10.244.0.2', '10.244.0.4');
     const part = keep.beyond(found, wanted);

@@ -5,14 +5,15 @@ import type { Plan } from '../../../../src/modes/mode.js';
 import type { ChainItem, Item } from '../../../../src/modes/nftables/plan/items.js';
 import { NFTABLES_DEFAULTS, type NftablesOptions } from '../../../../src/modes/nftables/plan/options.js';
 import { planNode } from '../../../../src/modes/nftables/plan/planNode.js';
+import { ruleText } from '../../../../src/modes/nftables/program/ruleText.js';
 import { type NodeParts, nodeFacts } from '../../../../src/services/nodeFacts.js';
 
 function planOf(options: Partial<NftablesOptions>, parts: NodeParts = {}): Plan<Item> {
   return planNode(nodeFacts('node-a', parts), { ...NFTABLES_DEFAULTS, ...options });
 }
 
-function rulesIn(plan: Plan<Item>, chain: string): (string | undefined)[] {
-  return (plan.get(`chain ip kube-proxy ${chain}`) as ChainItem).rules.map(({ text }) => text);
+function rulesIn(plan: Plan<Item>, chain: string): string[] {
+  return (plan.get(`chain ip kube-proxy ${chain}`) as ChainItem).rules.map((rule) => ruleText(4, rule));
 }
 
 const detectedBy = (network: string) =>

@@ -2,7 +2,11 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { addressInAny } from '../../../../src/modes/nftables/plan/ranges.js';
+import type { Part } from '../../../../src/modes/nftables/plan/rules.js';
+import { ruleText } from '../../../../src/modes/nftables/program/ruleText.js';
 import type { Family } from '../../../../src/net/address.js';
+
+const textOf = (family: Family, part: Part) => ruleText(family, { expressions: part });
 
 /** Networks → the text of the match, and the elements of the rule's set. */
 const CASES: readonly (readonly [
@@ -55,8 +59,8 @@ const CASES: readonly (readonly [
 for (const [family, networks, text, elements] of CASES) {
   it(networks.join(', '), () => {
     const part = addressInAny(family, 'saddr', networks, '__own');
-    assert.equal(part.text, text);
-    const lookup = part.expressions.find(({ kind }) => kind === 'lookup');
+    assert.equal(textOf(family, part), text);
+    const lookup = part.find(({ kind }) => kind === 'lookup');
     if (elements === 'compared') {
       assert.equal(lookup, undefined);
       return;
@@ -75,7 +79,10 @@ for (const [family, networks, text, elements] of CASES) {
 
 it('addresses outside of all', () => {
   const outside = addressInAny(4, 'saddr', ['10.0.0.9/32', '10.0.0.10/32'], '__own', true);
-  assert.equal(outside.text, 'ip saddr != { 10.0.0.9, 10.0.0.10 }');
-  assert.ok(outside.expressions.some((expression) => expression.kind === 'lookup' && expression.invert));
-  assert.equal(addressInAny(4, 'daddr', ['10.0.0.0/12'], '__own', true).text, 'ip daddr != 10.0.0.0/12');
+  assert.equal(textOf(4, outside), 'ip saddr != { 10.0.0.9, 10.0.0.10 }');
+  assert.ok(outside.some((expression) => expression.kind === 'lookup' && expression.invert));
+  assert.equal(
+    textOf(4, addressInAny(4, 'daddr', ['10.0.0.0/12'], '__own', true)),
+    'ip daddr != 10.0.0.0/12',
+  );
 });

@@ -1,11 +1,12 @@
 // Operations as a readable diff, in the notation of nft.
 import type { Known } from '../../mode.js';
-import { TABLE_FAMILY } from './containers.js';
-import { type ChainItem, type ElementItem, type Item, verdictText } from './items.js';
-import { TABLE } from './names.js';
-import type { Operation } from './operations.js';
-import type { Rule } from './rules.js';
-import { sameRule } from './sameRules.js';
+import { TABLE_FAMILY } from '../plan/containers.js';
+import { type ChainItem, type ElementItem, type Item, verdictText } from '../plan/items.js';
+import { TABLE } from '../plan/names.js';
+import type { Operation } from '../plan/operations.js';
+import type { Rule } from '../plan/rules.js';
+import { sameRule } from '../plan/sameRules.js';
+import { ruleText } from './ruleText.js';
 
 /** Lines of a readable diff for the operation: `+` adds, `-` removes, `~` changes. */
 export function describe({ key, do: verb, item }: Operation, known: Known<Item>): string[][] {
@@ -25,17 +26,17 @@ export function describe({ key, do: verb, item }: Operation, known: Known<Item>)
   }
 }
 
-function describeChain(sign: string, key: string, { rules }: ChainItem, before: readonly Rule[]): string[] {
+function describeChain(
+  sign: string,
+  key: string,
+  { family, rules }: ChainItem,
+  before: readonly Rule[],
+): string[] {
   const lines = (mark: string, some: readonly Rule[], others: readonly Rule[]) =>
     some
       .filter((rule) => !others.some((other) => sameRule(rule, other)))
-      .map(({ text, comment }) => `    ${mark} ${text ?? otherRule(comment)}`);
+      .map((rule) => `    ${mark} ${ruleText(family, rule)}`);
   return [`${sign} ${key}`, ...lines('-', before, rules), ...lines('+', rules, before)];
-}
-
-/** A rule that was read, and is not one that we make. */
-function otherRule(comment: string | undefined): string {
-  return comment === undefined ? 'another rule' : `another rule, comment "${comment}"`;
 }
 
 function elementLines(verb: Operation['do'], item: ElementItem, before: Item | undefined): string[] {

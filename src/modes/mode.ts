@@ -240,8 +240,10 @@ export interface Mode<Item, Operation extends KeyedOperation<Item>> {
   /**
    * Reads our items from the kernel, in pieces of bounded size and in any order. If an item comes twice, the second one is right. A
    * piece may be older than the call for it, but not older than the first call. With the end of an iteration, the reading ends.
+   *
+   * @param whole with the parts of items that {@link Keep} needs, even if a comparison does not; default false
    */
-  observe(): AsyncIterable<ReadonlyMap<string, Item>>;
+  observe(whole?: boolean): AsyncIterable<ReadonlyMap<string, Item>>;
 
   /**
    * Reads single items. The result contains only those that are in the kernel. If the kernel cannot report an item

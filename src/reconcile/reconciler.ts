@@ -342,7 +342,7 @@ export class Reconciler<Item, Operation extends KeyedOperation<Item>> {
 
   async #observe(): Promise<void> {
     const asked = this.#fullAsked;
-    this.#kernel.known = await observeAll(this.#mode);
+    this.#kernel.known = await observeAll(this.#mode, this.#planner.held);
     this.#planner.found(this.#kernel.known);
     this.#kernel.unknown.readAll();
     this.#fullDone = asked;

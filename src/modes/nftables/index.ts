@@ -46,7 +46,7 @@ export function createNftablesMode(kernel: NftablesKernel, options: NftablesOpti
     compare,
     describe,
     apply: (operations) => apply(kernel, own, operations),
-    observe: () => observe(kernel, options),
+    observe: (whole = false) => observe(kernel, options, whole),
     observeAlone: (items) => observeAlone(kernel, options, items.keys()),
     watch: (listener) => watchTables(kernel, own, options, listener),
   };

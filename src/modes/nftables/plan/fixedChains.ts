@@ -6,7 +6,6 @@ import type { NodeFacts } from '../../../services/types.js';
 import { containsAll, localMatch } from '../../shared/plan/localDetector.js';
 import { TABLE_FAMILY } from './containers.js';
 import type { ChainItem } from './items.js';
-import { ownSetName } from './names.js';
 import type { NftablesOptions } from './options.js';
 import { addressInAny } from './ranges.js';
 import {
@@ -174,7 +173,7 @@ function clusterIPsCheck(family: Family, serviceCIDRs: readonly string[]): Rule[
   // A network of length 0 has all addresses: not only those of Services.
   const networks = serviceCIDRs.filter((text) => familyOf(text) === family && !text.endsWith('/0'));
   if (networks.length > 0) {
-    const allocated = addressInAny(family, 'daddr', networks, ownSetName('cluster-ips-check'));
+    const allocated = addressInAny(family, 'daddr', networks, 'cluster-ips-check');
     rules.push(rule([allocated, DROP], 'Drop traffic to unallocated ClusterIPs'));
   }
   return rules;

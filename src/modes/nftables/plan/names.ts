@@ -66,14 +66,24 @@ export function isAffinitySet(set: string): boolean {
   return set.startsWith('affinity-');
 }
 
-/** Number of characters of the names of sets of rules: with `__`, below 16, the kernel's limit. */
-const SET_HASH = 9;
+/** Number of characters in the names of sets of rules, 60 bits: with `__`, below 16, the kernel's limit. */
+const SET_HASH = 12;
 
 /**
  * The name of the set that belongs to a rule of a chain; no chain has two such rules. The kernel would look for a free name among
- * all sets of the table, and reads all their names for each new one: short names are faster to read. 45 bits.
+ * all sets of the table, and reads all their names for each new one: short names are faster to read.
+ *
+ * @param content text of its elements. The kernel lets nobody change the elements of such a set (nf_tables_newsetelem() and
+ *   nf_tables_delsetelem() refuse it with EBUSY): sets with equal names are equal, and need not be read
  */
-export function ownSetName(chain: string): string {
-  const end = writeHash(name, name.write('__', 'latin1'), chain, SET_HASH);
+export function ownSetName(chain: string, content: string): string {
+  const end = writeHash(name, name.write('__', 'latin1'), `${chain} ${content}`, SET_HASH);
   return name.toString('latin1', 0, end);
+}
+
+const OWN_SET = /^__[A-Z2-7]{12}$/;
+
+/** Whether a set of a rule has a name that says what it contains. */
+export function isOwnSetName(set: string): boolean {
+  return OWN_SET.test(set);
 }

@@ -3,6 +3,7 @@ import type { NewElement } from '../../../kernel/nftables/types.js';
 import { type Family, formatAddress } from '../../../net/address.js';
 import { type Network, parseNetwork } from '../../../net/network.js';
 import { ADDRESS_TYPE } from './containers.js';
+import { ownSetName } from './names.js';
 import { addressInNetwork, loadAddress, type Part } from './rules.js';
 
 /** An address of either family as a number. */
@@ -19,13 +20,13 @@ interface Range {
  * intervals, unless each is a single address.
  *
  * @param networks at least one; canonical, of the family, with a length above 0
- * @param set name of the rule's set
+ * @param chain that has the rule
  */
 export function addressInAny(
   family: Family,
   field: 'saddr' | 'daddr',
   networks: readonly string[],
-  set: string,
+  chain: string,
   not = false,
 ): Part {
   const parsed = networks.flatMap((text) => parseNetwork(text) ?? []);
@@ -42,7 +43,12 @@ export function addressInAny(
     loadAddress(family, field),
     {
       kind: 'lookup',
-      set: { key: ADDRESS_TYPE[family], ...(!single && { flags: ['interval'] }), elements, name: set },
+      set: {
+        key: ADDRESS_TYPE[family],
+        ...(!single && { flags: ['interval'] }),
+        elements,
+        name: ownSetName(chain, elements.map(({ key, keyEnd }) => `${key}-${keyEnd ?? key}`).join(' ')),
+      },
       source: 1,
       ...(not && { invert: true }),
     },

@@ -20,11 +20,16 @@ function sameExpression(a: Expression, b: Expression): boolean {
   const { set: first, ...rest } = a;
   const { set: second, ...others } = b;
   if (!sameValue(rest, others)) return false;
-  if (typeof first === 'string' || typeof second === 'string') return first === second;
-  return sameSet(first, second);
+  if (typeof first === 'object' && typeof second === 'object') return sameSet(first, second);
+  return nameOf(first) === nameOf(second);
 }
 
-/** The names of sets of rules mean nothing, nor does the order of their elements. All such sets are constant. */
+/** The name of a set of a rule that was not read says what it contains, see `ownSetName`. */
+function nameOf(set: string | AnonymousSet): string | undefined {
+  return typeof set === 'string' ? set : set.name;
+}
+
+/** The names of sets of rules mean nothing here, nor does the order of their elements. All such sets are constant. */
 function sameSet(a: AnonymousSet, b: AnonymousSet): boolean {
   if (!sameValue([a.key, a.data], [b.key, b.data]) || a.elements.length !== b.elements.length) return false;
   if (!sameValue(ownFlags(a), ownFlags(b))) return false;

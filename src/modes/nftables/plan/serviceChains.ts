@@ -78,7 +78,7 @@ export class BalancingChain extends OwnChain {
     const names = inOrder(endpoints).map((endpoint) => endpointNames(affinity, endpoint));
     return [
       ...names.map(({ chain, set }) => rule([addressIn(family, 'saddr', set), to('goto', chain)])),
-      rule([randomChain(names, ownSetName(this.name))]),
+      rule([randomChain(names, this.name)]),
     ];
   }
 
@@ -98,7 +98,7 @@ export class BalancingChain extends OwnChain {
           key: 'integer',
           data: [ADDRESS_TYPE[family], 'inet_service'],
           elements,
-          name: ownSetName(this.name),
+          name: ownSetName(this.name, order.map(({ text }) => text).join(' ')),
         },
         source: 1,
         register: 1,
@@ -109,7 +109,8 @@ export class BalancingChain extends OwnChain {
 }
 
 /** `numgen random mod 2 vmap { 0 : goto …, 1 : goto … }`: continues in the chain of a random endpoint. */
-function randomChain(names: readonly { readonly chain: string }[], set: string): Part {
+function randomChain(names: readonly { readonly chain: string }[], of: string): Part {
+  const set = ownSetName(of, names.map(({ chain }) => chain).join(' '));
   const elements = names.map(({ chain }, slot): NewElement => {
     return { key: slot, data: { verdict: 'goto', chain } };
   });
@@ -274,7 +275,7 @@ export class FirewallChain extends OwnChain {
   }
 
   get rules(): readonly Rule[] {
-    return [rule([addressInAny(this.family, 'saddr', this.sources, ownSetName(this.name), true), DROP])];
+    return [rule([addressInAny(this.family, 'saddr', this.sources, this.name, true), DROP])];
   }
 }
 

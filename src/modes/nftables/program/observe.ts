@@ -14,14 +14,15 @@ const PIECE = 256;
 
 type Client = NftablesKernel['nftables'];
 
-/** Our items, in pieces, in no certain order. */
+/** Our items, in pieces, in no certain order. @param whole see {@link OwnSets} */
 export async function* observe(
   { nftables }: NftablesKernel,
   { families }: Pick<NftablesOptions, 'families'>,
+  whole: boolean,
 ): AsyncGenerator<ReadonlyMap<string, Item>> {
   for (const family of families) {
     let piece = new Map<string, Item>();
-    for await (const item of itemsOf(nftables, family)) {
+    for await (const item of itemsOf(nftables, family, whole)) {
       piece.set(keyOf(item), item);
       if (piece.size < PIECE) continue;
       yield piece;
@@ -31,7 +32,7 @@ export async function* observe(
   }
 }
 
-async function* itemsOf(nftables: Client, family: Family): AsyncGenerator<Item> {
+async function* itemsOf(nftables: Client, family: Family, whole: boolean): AsyncGenerator<Item> {
   const { table, sets } = await readTable(nftables, family);
   if (!table) return;
   yield table;
@@ -44,7 +45,7 @@ async function* itemsOf(nftables: Client, family: Family): AsyncGenerator<Item> 
     else if (set.anonymous) own.set(set.name, set);
     names.add(set.name);
   }
-  yield* chainsOf(nftables, family, own);
+  yield* chainsOf(nftables, family, { sets: own, whole });
   for (const container of Object.values(CONTAINERS[family])) {
     if (!names.has(container.name)) continue;
     const set = { ...container, family: TABLE_FAMILY[family], table: TABLE };

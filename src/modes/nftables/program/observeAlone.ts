@@ -10,7 +10,7 @@ import type { NftablesOptions } from '../plan/options.js';
 import type { NftablesKernel } from './kernel.js';
 import { readTable } from './observe.js';
 import { elementItem, setItem } from './readItems.js';
-import { chainItem } from './readRules.js';
+import { chainItem, type OwnSets } from './readRules.js';
 
 type Client = NftablesKernel['nftables'];
 
@@ -76,7 +76,7 @@ async function* read(nftables: Client, family: Family, { chains, elements }: Wan
   const where = { family: TABLE_FAMILY[family], table: TABLE };
   if (chains.size > 0) {
     for await (const chain of nftables.listChains(where))
-      if (chains.has(chain.name)) yield await readOne(nftables, family, chain, own);
+      if (chains.has(chain.name)) yield await readOne(nftables, family, chain, { sets: own, whole: true });
   }
   for (const [name, texts] of elements) {
     if (!names.has(name)) continue;
@@ -87,12 +87,7 @@ async function* read(nftables: Client, family: Family, { chains, elements }: Wan
   }
 }
 
-async function readOne(
-  nftables: Client,
-  family: Family,
-  chain: Chain,
-  own: ReadonlyMap<string, NftSet>,
-): Promise<Item> {
+async function readOne(nftables: Client, family: Family, chain: Chain, own: OwnSets): Promise<Item> {
   const where = { family: TABLE_FAMILY[family], table: TABLE, chain: chain.name };
   return chainItem(nftables, family, chain, await nftables.listRules(where).toArray(), own);
 }

@@ -6,20 +6,23 @@ import type { Family } from '../../../net/address.js';
 import { TABLE_FAMILY } from '../plan/containers.js';
 import { isNodeChain } from '../plan/fixedChains.js';
 import type { ChainItem } from '../plan/items.js';
-import { isOfService, TABLE } from '../plan/names.js';
+import { isOfService, isOwnSetName, TABLE } from '../plan/names.js';
 import { readChain } from '../plan/readChains.js';
 import type { Rule } from '../plan/rules.js';
 import type { NftablesKernel } from './kernel.js';
 
 type Client = NftablesKernel['nftables'];
 
-/** The sets that belong to rules, by name. */
-export type OwnSets = ReadonlyMap<string, NftSet>;
+/** The sets that belong to rules. */
+export interface OwnSets {
+  /** By name. */
+  readonly sets: ReadonlyMap<string, NftSet>;
+  /** Whether those are read too whose names say what they contain: each takes a call, and the kernel a search through all sets. */
+  readonly whole: boolean;
+}
 
 /**
  * Our chains of a family.
- *
- * @param sets those of rules; others are not read
  */
 export async function* chainsOf(
   nftables: Pick<Client, 'listChains' | 'listElements' | 'listRules'>,
@@ -71,18 +74,25 @@ export async function chainItem(
 async function ruleOf(
   nftables: Pick<Client, 'listElements'>,
   { expressions, comment, attributes }: KernelRule,
-  sets: OwnSets,
+  { sets, whole }: OwnSets,
 ): Promise<Rule> {
   const resolved: Expression[] = [];
   for (const expression of expressions) {
     const name = expression.kind === 'lookup' && typeof expression.set === 'string' ? expression.set : '';
     const own = sets.get(name);
-    const set = own && (await readOwnSet(nftables, own));
+    const set = own && (whole || !isOwnSetName(name)) ? await readOwnSet(nftables, own) : undefined;
     resolved.push(set ? ({ ...expression, set } as Expression) : expression);
   }
-  // What is not read may have an effect: no rule of ours has it.
-  if (attributes?.length) resolved.push({ kind: 'unknown', name: 'attributes', data: new Uint8Array() });
+  // What is not read may have an effect, and a set that anyone can fill is no set of a rule: no rule of ours has these.
+  if (attributes?.length || expressions.some((each) => isForged(each, sets)))
+    resolved.push({ kind: 'unknown', name: 'attributes', data: new Uint8Array() });
   return { expressions: resolved, ...(comment !== undefined && { comment }) };
+}
+
+/** Whether an expression refers to a set that only has the name of one of a rule. */
+function isForged(expression: Expression, sets: ReadonlyMap<string, NftSet>): boolean {
+  if (expression.kind !== 'lookup' || typeof expression.set !== 'string') return false;
+  return isOwnSetName(expression.set) && sets.get(expression.set)?.flags.includes('constant') !== true;
 }
 
 /** A set of a rule with its elements; undefined if it is not there any more, or in a form that ours never have. */

@@ -3,9 +3,25 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import type { Item } from '../../../../src/modes/nftables/plan/items.js';
 import { keep } from '../../../../src/modes/nftables/plan/keep.js';
+import { BalancingChain } from '../../../../src/modes/nftables/plan/serviceChains.js';
 import { ruleText } from '../../../../src/modes/nftables/program/ruleText.js';
+import { decodeObject } from '../../../../src/objects/decode.js';
+import type { KubernetesObject } from '../../../../src/objects/types.js';
 import type { DesiredState } from '../../../../src/reconcile/desiredState.js';
+import { observeAll } from '../../../../src/reconcile/observeAll.js';
+import { identityOf } from '../../../../src/source/manifestFile.js';
 import { planned, service, slice } from '../../../support/clusters/nftablesPlans.js';
+import { FakeNftablesNode } from '../../../support/oracle/testNode.js';
+
+const HOST = {
+  configuration: { clusterCIDR: '10.244.0.0/16' },
+  interfaces: [{ link: 'eth0', address: '192.168.10.5', prefix: 24 }],
+};
+
+function decoded(raw: readonly object[]): Map<string, KubernetesObject> {
+  const objects = raw.map((each) => decodeObject(each).object as KubernetesObject);
+  return new Map(objects.map((object) => [identityOf(object), object]));
+}
 
 const stateOf = (desired: DesiredState<Item>) =>
   new Map([...desired.keys()].map((key) => [key, desired.get(key) as Item]));
@@ -61,4 +77,32 @@ it('other items have no parts', () => {
     assert.equal(keep.beyond(item, item), undefined);
     assert.equal(keep.join(item, item), item);
   }
+});
+
+it('keeps a Service and endpoints that are not read, until every object is known', async () => {
+  const WEB = service('web', '10.96.0.1');
+  const OTHER = [service('other', '10.96.0.2'), slice('other', '10.244.0.9')];
+  const all = [WEB, slice('web', '10.244.0.1', '10.244.0.2', '10.244.0.3'), ...OTHER];
+  const node = new FakeNftablesNode(HOST);
+  node.set(decoded(all));
+  await node.sync();
+
+  // After a restart, one Service and one endpoint of the other cannot be read.
+  const restarted = new FakeNftablesNode(HOST, node.kernel);
+  restarted.reconciler.hold();
+  restarted.set(decoded([WEB, slice('web', '10.244.0.1', '10.244.0.2')]));
+  assert.equal((await restarted.sync()).operations, 0);
+
+  // A read endpoint disappears: the one that is not read stays.
+  restarted.set(decoded([WEB, slice('web', '10.244.0.1')]));
+  assert.deepEqual((await restarted.sync()).failures, []);
+  const endpoints = async () => {
+    const found = [...(await observeAll(restarted.mode, true)).values()];
+    return found.flatMap((item) => (item instanceof BalancingChain ? [...item.endpoints] : []));
+  };
+  assert.deepEqual((await endpoints()).toSorted(), ['10.244.0.1:8080', '10.244.0.3:8080', '10.244.0.9:8080']);
+
+  restarted.reconciler.release();
+  assert.deepEqual((await restarted.sync()).failures, []);
+  assert.deepEqual(await endpoints(), ['10.244.0.1:8080']);
 });

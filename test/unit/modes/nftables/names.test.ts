@@ -6,6 +6,7 @@ import {
   hashedName,
   isAffinitySet,
   isOfService,
+  isOwnSetName,
   ownSetName,
   portText,
   servicePortName,
@@ -55,8 +56,12 @@ it('recognizes what belongs to a Service', () => {
   assert.ok(!isAffinitySet('cluster-ips'));
 });
 
-it('the name of a set of a rule is short, and that of its chain only', () => {
-  const names = new Set(Array.from({ length: 1000 }, (_, i) => ownSetName(`service-${i}`)));
+it('the name of a set of a rule is short, and that of its chain with this content only', () => {
+  const names = new Set(
+    Array.from({ length: 1000 }, (_, i) => ownSetName(`service-${i >> 1}`, i % 2 === 0 ? '10.0.0.1:80' : '')),
+  );
   assert.equal(names.size, 1000);
-  for (const name of names) assert.match(name, /^__[A-Z2-7]{9}$/);
+  for (const name of names) assert.ok(isOwnSetName(name) && name.length <= 15, name);
+  for (const other of ['__map3', '__set12', 'cluster-ips', `${[...names][0]}A`])
+    assert.ok(!isOwnSetName(other));
 });

@@ -122,6 +122,16 @@ describe('another program', () => {
       assert.equal((await node.sync()).operations, 0);
     });
 
+  for (const [what, change] of CHANGES)
+    it(`${what}: an audit repairs it`, async () => {
+      const { node, listed } = await programmed();
+      change();
+      await node.audit();
+      node.retryFailed();
+      assert.deepEqual((await node.sync()).failures, []);
+      assert.deepEqual(sorted(nft('list', 'ruleset')), sorted(listed));
+    });
+
   it('has chains and sets of its own in the table: they stay', async () => {
     const { node } = await programmed();
     load(

@@ -113,6 +113,25 @@ async function tamper(nftables: Nftables, random: () => number): Promise<void> {
   }
 }
 
+it('a set that others can fill, with the name of a set of a rule, is no such set', async () => {
+  const scenario = scenarios('nftables').find(({ name }) => name === 'cluster-ip');
+  assert.ok(scenario);
+  const node = await freshNode(scenario, scenario.folder);
+  const { nftables } = node.kernel;
+  const rules = await nftables.listRules(IP).toArray();
+  const rule = rules.find(({ chain }) => chain.startsWith('service-') && chain.includes('/'));
+  const lookup = rule?.expressions.find((each) => each.kind === 'lookup');
+  assert.ok(rule && lookup?.kind === 'lookup' && typeof lookup.set === 'string');
+  await nftables.flushChain({ ...IP, name: rule.chain });
+  const set = { ...IP, name: lookup.set, key: 'integer', data: ['ipv4_addr', 'inet_service'] } as const;
+  await nftables.addSet(set);
+  const { expressions } = rule;
+  await nftables.addRule({ ...IP, chain: rule.chain, expressions });
+  const known = await observeAll(node.mode);
+  const item = known.get(`chain ip kube-proxy ${rule.chain}`);
+  assert.ok(item?.kind === 'chain' && item.rules[0]?.expressions.some(({ kind }) => kind === 'unknown'));
+});
+
 const SEEDS = 10;
 const STEPS = 15;
 

@@ -2,7 +2,7 @@
 import { bigInteger, choice, data, integer, register, text, verdict } from './formats.js';
 import { OBJECT_PADDING, OBJECT_PARTS } from './objectParts.js';
 import { elementExpressions } from './ownParts.js';
-import { bits, field, fixed, ignored, optional, type Part, type Shape } from './parts.js';
+import { bits, field, fixed, ignored, optional, type Part, type Shape, withDefault } from './parts.js';
 import type { NatFlag } from './types.js';
 
 const NAT_FLAGS: Readonly<Record<NatFlag, number>> = {
@@ -27,15 +27,11 @@ function dropEnds(value: Record<string, unknown>): true {
 }
 
 const code = optional('code', 2, integer('u8'), 0);
+const codeOrZero = withDefault('code', 2, integer('u8'), 0);
 /** The code of the ICMP message: the kernel demands it where it has a meaning. */
 const rejectCode: Part = {
   ...code,
-  write(writing, value) {
-    code.write(
-      writing,
-      value['type'] === 'tcp reset' || value['code'] !== undefined ? value : { ...value, code: 0 },
-    );
-  },
+  write: (writing, value) => (value['type'] === 'tcp reset' ? code : codeOrZero).write(writing, value),
 };
 
 /** `NFT_DYNSET_F_EXPR` */
@@ -122,7 +118,7 @@ export const actions: readonly Shape[] = [
     name: 'queue',
     parts: [
       field('first', 1, queueNumber),
-      optional('total', 2, integer('u16', 1), 1),
+      withDefault('total', 2, integer('u16', 1), 1),
       bits(3, { list: { name: 'flags', numbers: { bypass: 1, fanout: 2 } }, width: queueNumber }),
     ],
   },

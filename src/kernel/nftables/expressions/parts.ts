@@ -64,6 +64,17 @@ export function optional<T>(name: string, attribute: number, format: Format<T>, 
   return fieldPart(name, attribute, format, false, absent);
 }
 
+/** A field whose attribute is always written, with a default where the field is absent; the default is not listed. */
+export function withDefault<T>(name: string, attribute: number, format: Format<T>, absent: T): Part {
+  const part = fieldPart(name, attribute, format, false, absent);
+  return {
+    ...part,
+    write(writing, value) {
+      part.write(writing, value[name] === undefined ? { ...value, [name]: absent } : value);
+    },
+  };
+}
+
 function fieldPart<T>(
   name: string,
   attribute: number,

@@ -1,40 +1,6 @@
 // The programs in the documents whose code block has the word `run`: each runs, and does not fail.
 // Needs: ipvs, dummy device
-import assert from 'node:assert/strict';
-import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { after, describe, it } from 'node:test';
-import ts from 'typescript';
-import { codeBlocks } from '../support/documents/codeBlocks.js';
-import { ROOT } from '../support/paths.js';
+import { runPrograms } from '../support/documents/runPrograms.js';
 
-/** In the package's folder, because the programs import the package by its name. */
-const FOLDER = join(ROOT, 'dist', 'codeBlocks');
-const LIMIT = 60_000;
-
-describe('the programs in the documents', () => {
-  const programs = codeBlocks().filter(({ runs }) => runs);
-  assert.ok(programs.length > 0);
-  mkdirSync(FOLDER, { recursive: true });
-  // The network namespace that the documents use in examples.
-  execFileSync('ip', ['netns', 'add', 'blue']);
-  // IPVS accepts no real server while a namespace has no routing table, and it has none until a link is up.
-  execFileSync('ip', ['-n', 'blue', 'link', 'set', 'lo', 'up']);
-  after(() => execFileSync('ip', ['netns', 'del', 'blue']));
-
-  for (const { name, text } of programs) {
-    it(`${name} runs`, () => {
-      const { outputText } = ts.transpileModule(text, {
-        compilerOptions: { module: ts.ModuleKind.ESNext, target: ts.ScriptTarget.ES2023 },
-      });
-      const file = join(FOLDER, `${name.replaceAll(/[/:]/g, '-')}.mjs`);
-      writeFileSync(file, outputText);
-      const { status, signal, stderr } = spawnSync(process.execPath, [file], {
-        encoding: 'utf8',
-        timeout: LIMIT,
-      });
-      assert.deepEqual({ status, signal, stderr }, { status: 0, signal: null, stderr: '' });
-    });
-  }
-});
+// Those with nftables need another test machine (codeBlocks-nftables.test.ts).
+runPrograms((text) => !text.includes('kube-netlink-proxy/nftables'));

@@ -15,16 +15,12 @@ import { DecodingError, decodeFile } from './file.js';
 import { FLAGS, type FlagValue, type VerbosityPattern } from './flags.js';
 import { fileError } from './goSyntax.js';
 import { flagWarnings, ignoredFields } from './ignored.js';
-import { firstOf, type KnownModes } from './modes.js';
+import { type KnownModes, modeNamed } from './modes.js';
 import { type ConfigurationFile, readConfigurationFile } from './reload.js';
 import type { Configuration } from './schema.js';
 
 /** An invalid configuration; the message has a line for each error. */
 export class ConfigurationError extends ErrorWithNextStep {}
-
-/** What a user of nftables mode, which kube-proxy has and we have not, can do. */
-const INSTEAD_OF_NFTABLES =
-  'set mode (--proxy-mode) to iptables or ipvs, and then delete the tables of nftables mode: see nftables in docs/migrate.md';
 
 /** A validated configuration. */
 export interface Loaded {
@@ -48,13 +44,12 @@ export function loadConfiguration(command: KernelCommand, modes: KnownModes): Lo
     warnings,
     file,
   } = command.config === undefined
-    ? { configuration: fromFlags(given), warnings: [], file: undefined }
+    ? { configuration: fromFlags(given, modes), warnings: [], file: undefined }
     : readFile(command.config, given);
   const override = hostnameOverride(given);
   const configuration = completed(
     {
       ...source,
-      mode: modeFor(command, source, modes),
       ...(override === undefined ? {} : { hostnameOverride: override }),
     },
     modes,
@@ -62,10 +57,7 @@ export function loadConfiguration(command: KernelCommand, modes: KnownModes): Lo
   const nodeName = (configuration.hostnameOverride || hostname()).trim().toLowerCase();
   const errors = configurationErrors(configuration, modes);
   if (nodeName === '') errors.push('empty hostname is invalid');
-  if (errors.length > 0) {
-    const nextStep = configuration.mode === 'nftables' ? INSTEAD_OF_NFTABLES : undefined;
-    throw new ConfigurationError(errors.join('\n'), nextStep);
-  }
+  if (errors.length > 0) throw new ConfigurationError(errors.join('\n'));
   const blankMode = source.mode === '' && command.do !== 'cleanup' ? [`mode ${blankModeWarning(modes)}`] : [];
   const withManifests = command.manifests !== '' && !command.initOnly;
   const notices = [
@@ -75,11 +67,6 @@ export function loadConfiguration(command: KernelCommand, modes: KnownModes): Lo
     ...ignoredFields(configuration, withManifests, modes),
   ];
   return { configuration, nodeName, file, notices };
-}
-
-/** A clean-up is the same in every mode, so it accepts a configuration of any of kube-proxy's modes. */
-function modeFor(command: KernelCommand, { mode }: Configuration, modes: KnownModes): string {
-  return command.do === 'cleanup' && mode === 'nftables' ? firstOf(modes) : mode;
 }
 
 function readFile(path: string, given: ReadonlyMap<string, FlagValue>) {
@@ -100,8 +87,9 @@ function readFile(path: string, given: ReadonlyMap<string, FlagValue>) {
 }
 
 /** The defaults, overridden by the flags, including flags with a zero value. */
-function fromFlags(given: ReadonlyMap<string, FlagValue>): Configuration {
-  const configuration = apply(defaultConfiguration(), given, () => true);
+function fromFlags(given: ReadonlyMap<string, FlagValue>, modes: KnownModes): Configuration {
+  const flagged = apply(defaultConfiguration(), given, () => true);
+  const configuration = modeNamed(flagged.mode || modes.blank, modes)?.withFlags?.(flagged) ?? flagged;
   // kube-proxy ignores these two flags when it writes the configuration to a file.
   if (given.get('write-config-to')) return configuration;
   const address = (field: 'healthz' | 'metrics') => {

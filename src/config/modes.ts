@@ -16,6 +16,11 @@ export interface ModeConfiguration {
   readonly unused: Readonly<Record<string, string>>;
   /** Flags without a field that this mode has and some other mode does not: their names, without dashes. */
   readonly ownFlags: readonly string[];
+  /**
+   * The configuration of a command without a file, in which flags have set fields: flags of another section may have effect in this
+   * mode too. Absent: a flag sets the field of its own section only.
+   */
+  withFlags?(configuration: Configuration): Configuration;
   /** The fields with the periods of its audits and passes, in ms. */
   periods(configuration: Configuration): { readonly syncPeriod: number; readonly minSyncPeriod: number };
   /**

@@ -95,14 +95,12 @@ function validateKernel(
   }
 }
 
-/** kube-proxy also has nftables mode. */
 function validateMode(errors: FieldErrors, mode: string, modes: KnownModes): void {
   if (modeNamed(mode, modes)) return;
   const { definitions, blank } = modes;
-  const why = mode === 'nftables' ? 'nftables mode is not available; ' : '';
   const names = Object.keys(definitions).sort().join(', ');
   const rule = `must be ${names} or blank (blank means the best-available proxy [currently ${blank}])`;
-  errors.invalid('Mode.ProxyMode', mode, why + rule);
+  errors.invalid('Mode.ProxyMode', mode, rule);
 }
 
 /** kube-proxy validates only the periods of the section of its mode. For an unknown mode, they are those of the first one. */

@@ -5,12 +5,14 @@ import { ErrorWithNextStep } from '../../errors.js';
 import { IPTABLES_MODE } from '../iptables/open/definition.js';
 import { IPVS_MODE } from '../ipvs/open/definition.js';
 import type { FormerMode } from '../mode.js';
+import { NFTABLES_MODE } from '../nftables/open/definition.js';
 import type { FormerSettings, ModeDefinition } from '../shared/open/definition.js';
 
 /** By the value of `mode` in the configuration. */
 const DEFINITIONS: Readonly<Record<string, ModeDefinition>> = {
   ipvs: IPVS_MODE,
   iptables: IPTABLES_MODE,
+  nftables: NFTABLES_MODE,
 };
 
 /** The modes that a configuration can select. A blank `mode` means that of kube-proxy on Linux: see docs/decisions/0031. */

@@ -174,7 +174,7 @@ describe('manifests', () => {
       join(many, 'bad.yaml'),
       service('bad', '{clusterIP: 10.96.0.2, ports: [{port: 70000}]}', '2020-01-01T00:00:00Z'),
     );
-    writeFileSync(join(many, 'config.yaml'), `${KIND}mode: nftables\nclusterCIDR: 10.244.0.0/16\n`);
+    writeFileSync(join(many, 'config.yaml'), `${KIND}mode: zz\nclusterCIDR: 10.244.0.0/16\n`);
     const { report, status } = await checked([many]);
     assert.equal(status, 1);
     assert.deepEqual(

@@ -44,7 +44,7 @@ it('is that of the running proxy for plan and diff too', async () => {
     return loadConfiguration(await withModeOfNode(readInputFlags(given)), MODES).configuration.mode;
   };
   const usual = loadConfiguration(readInputFlags([]), MODES).configuration.mode;
-  for (const mode of ['iptables', 'ipvs']) assert.equal(await planned(plain(200, mode)), mode);
+  for (const mode of ['iptables', 'ipvs', 'nftables']) assert.equal(await planned(plain(200, mode)), mode);
   assert.equal(await planned(IPTABLES, ['--proxy-mode=ipvs']), 'ipvs');
-  assert.equal(await planned(plain(200, 'nftables')), usual);
+  assert.equal(await planned(plain(200, 'userspace')), usual);
 });

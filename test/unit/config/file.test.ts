@@ -247,13 +247,9 @@ describe('a configuration that is loaded', () => {
   it('may have any mode of kube-proxy for a clean-up', () => {
     for (const mode of ['', 'ipvs', 'iptables', 'nftables']) {
       const { configuration, notices } = load(`${HEAD}mode: "${mode}"\n`, '--cleanup');
-      assert.deepEqual(
-        [configuration.mode, notices],
-        [mode === 'ipvs' || mode === 'nftables' ? 'ipvs' : 'iptables', []],
-      );
+      assert.deepEqual([configuration.mode, notices], [mode || 'iptables', []]);
     }
     assert.match(refusal(() => load(`${HEAD}mode: zz\n`, '--cleanup'))[0] ?? '', /Mode\.ProxyMode/);
-    assert.match(refusal(() => load(`${HEAD}mode: nftables\n`))[0] ?? '', /nftables mode is not available/);
   });
 
   it('is that of the file: other flags have no effect, and a warning', () => {

@@ -77,13 +77,13 @@ const cases: [raw: Record<string, unknown>, problems: string[]][] = [
   [
     { mode: 'zz' },
     [
-      `${K}.Mode.ProxyMode: Invalid value: "zz": must be iptables, ipvs or blank (blank means the best-available proxy [currently iptables])`,
+      `${K}.Mode.ProxyMode: Invalid value: "zz": must be iptables, ipvs, nftables or blank (blank means the best-available proxy [currently iptables])`,
     ],
   ],
   [
-    { mode: 'nftables' },
+    { mode: 'nftables', nftables: { masqueradeBit: 32 } },
     [
-      `${K}.Mode.ProxyMode: Invalid value: "nftables": nftables mode is not available; must be iptables, ipvs or blank (blank means the best-available proxy [currently iptables])`,
+      `${K}.KubeProxyNFTablesConfiguration.MasqueradeBit: Invalid value: 32: must be within the range [0, 31]`,
     ],
   ],
   // Other fields.

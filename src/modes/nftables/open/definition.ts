@@ -1,0 +1,19 @@
+// The definition of nftables mode. Its code is loaded when it is opened, or has left state.
+import type { ModeDefinition } from '../../shared/open/definition.js';
+import { NFTABLES_SETTINGS } from './settings.js';
+
+/** nftables mode. */
+export const NFTABLES_MODE: ModeDefinition = {
+  ...NFTABLES_SETTINGS,
+  checkFlags: () => {},
+  needsServiceCIDRs: true,
+  needsAllNodes: () => false,
+  open: async (settings) => (await loaded()).open(settings),
+  openFormer: async (settings) => {
+    const { openNftables } = await import('../../../kernel/nftables/index.js');
+    const { hasTraces } = await import('./traces.js');
+    return (await hasTraces(openNftables)) ? (await loaded()).openState(settings) : undefined;
+  },
+};
+
+const loaded = () => import('./open.js');

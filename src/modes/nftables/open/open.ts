@@ -1,0 +1,69 @@
+// Opens nftables mode: its parts of the kernel, and its options from the configuration and the host.
+import { openNftables } from '../../../kernel/nftables/index.js';
+import type { FormerState } from '../../mode.js';
+import type { FormerSettings, ModeSettings, OpenedMode } from '../../shared/open/definition.js';
+import { openHostKernel } from '../../shared/open/hostKernel.js';
+import { loadAhead } from '../../shared/open/loadAhead.js';
+import { openParts } from '../../shared/open/openParts.js';
+import { createNftablesMode } from '../index.js';
+import { hostFamilies } from './families.js';
+import { nftablesOptions } from './fromConfiguration.js';
+import { KERNEL_MODULES } from './modules.js';
+import { checkFeatures, checkKernel, probeFeatures } from './prepare.js';
+
+/** Opens nftables mode, as `open` of its definition. */
+export async function open(settings: ModeSettings): Promise<OpenedMode> {
+  const { kernel, options } = await openWithOptions(settings);
+  return {
+    mode: createNftablesMode(kernel, options),
+    families: options.families,
+    minSyncPeriod: settings.configuration.nftables.minSyncPeriod,
+    kernel,
+    metrics: { parts: { nftables: kernel.nftables }, countsPorts: true },
+    prepare: async () => {}, // it has no setting of its own
+    probe: () => probeFeatures(kernel.nftables, options.families),
+    check: async () => checkFeatures(options.families),
+  };
+}
+
+/**
+ * Opens the parts of the kernel, with the options of the mode on this host. Rejects with the NetlinkError of the part that cannot be
+ * opened, and of a kernel that is too old.
+ */
+export async function openWithOptions({ configuration, loadModules, log }: ModeSettings) {
+  checkKernel();
+  const loading = loadModules ? loadAhead(KERNEL_MODULES, log) : undefined;
+  const kernel = await openNftablesKernel();
+  const { families, unusable } = hostFamilies();
+  for (const [family, reason] of unusable) log.warn({ err: reason }, `IPv${family} is left out`);
+  await loading;
+  return { kernel, options: nftablesOptions(configuration, { families }) };
+}
+
+/** The state that nftables mode left. */
+export async function openState({
+  kernel: host,
+  families,
+  configuration,
+}: FormerSettings): Promise<FormerState> {
+  const nftables = await openNftables();
+  return {
+    mode: createNftablesMode({ ...host, nftables }, nftablesOptions(configuration, { families })),
+    close: () => {
+      void nftables.close();
+    },
+  };
+}
+
+/** Opens all parts. If one cannot be opened, closes the others and rejects with its NetlinkError. */
+async function openNftablesKernel() {
+  const parts = await openParts({ nftables: () => openNftables(), host: openHostKernel });
+  const { nftables, host } = parts;
+  return {
+    ...host,
+    nftables,
+    close: () => {
+      for (const part of Object.values(parts)) part.close();
+    },
+  };
+}

@@ -1,0 +1,35 @@
+// What nftables mode says about the fields and flags of the configuration.
+import type { ModeConfiguration } from '../../../config/modes.js';
+
+const NO_PERIOD =
+  'the kernel reports changes by other programs, and failed changes are repeated with growing delays';
+
+/** The settings of nftables mode. */
+export const NFTABLES_SETTINGS: ModeConfiguration = {
+  unused: {
+    ipvs: 'nftables mode does not use it',
+    'iptables.localhostNodePorts': 'nftables mode serves no node ports on loopback addresses',
+    'iptables.masqueradeBit': 'nftables mode has nftables.masqueradeBit',
+    'iptables.syncPeriod': NO_PERIOD,
+    'nftables.syncPeriod': NO_PERIOD,
+  },
+  ownFlags: [],
+  periods: ({ nftables }) => nftables,
+  // kube-proxy has no flags of the section nftables: these of iptables mode have effect in this mode too.
+  withFlags: ({ iptables, nftables, ...configuration }) => ({
+    ...configuration,
+    iptables,
+    nftables: {
+      ...nftables,
+      masqueradeAll: iptables.masqueradeAll,
+      minSyncPeriod: iptables.minSyncPeriod,
+    },
+  }),
+  validate({ nftables }, errors, selected) {
+    // kube-proxy validates this section only in nftables mode.
+    if (!selected || (nftables.masqueradeBit >= 0 && nftables.masqueradeBit <= 31)) return;
+    const field = 'KubeProxyNFTablesConfiguration.MasqueradeBit';
+    errors.invalid(field, nftables.masqueradeBit, 'must be within the range [0, 31]');
+  },
+  refusedValues: () => [],
+};

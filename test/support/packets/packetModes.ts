@@ -1,5 +1,6 @@
 // The modes of the packet tests, with the differences between them.
 import { BROKEN_ROWS, type BrokenRow } from './brokenRows.js';
+import type { AskExplain } from './explainProcess.js';
 import { IPTABLES_BROKEN_ROWS } from './iptablesBrokenRows.js';
 import type { Client, Kind, TableMode } from './packetTable.js';
 
@@ -9,6 +10,8 @@ export interface PacketMode {
   /** Each connection selects its endpoint at random; otherwise two connections select two endpoints. */
   readonly random: boolean;
   readonly broken: readonly BrokenRow[];
+  /** The mode, if the command `explain` knows it. */
+  readonly explained?: AskExplain['mode'];
   /** The clients that are rejected by a frontend of a Service without endpoints. */
   rejected(kind: Kind): readonly Client[];
 }
@@ -20,6 +23,7 @@ export const IPVS: PacketMode = {
   name: 'ipvs',
   random: false,
   broken: BROKEN_ROWS,
+  explained: 'ipvs',
   rejected: () => EVERYBODY,
 };
 
@@ -28,7 +32,16 @@ export const IPTABLES: PacketMode = {
   name: 'iptables',
   random: true,
   broken: IPTABLES_BROKEN_ROWS,
+  explained: 'iptables',
   // No rule of chain OUTPUT rejects packets of the node to external addresses.
   rejected: (kind) =>
     kind === 'external IP' || kind === 'load-balancer IP' ? ['pod here', 'outside'] : EVERYBODY,
+};
+
+/** nftables mode. Packets to Services without endpoints are rejected wherever they come from. */
+export const NFTABLES: PacketMode = {
+  name: 'nftables',
+  random: true,
+  broken: [],
+  rejected: () => EVERYBODY,
 };

@@ -2,7 +2,7 @@
 // sees, and the reason. Derived from the rules of kube-proxy and the routes of the lab, not from observation.
 
 /** The modes of the table. */
-export type TableMode = 'ipvs' | 'iptables';
+export type TableMode = 'ipvs' | 'iptables' | 'nftables';
 
 /** Clients. `itself` is the endpoint on this node; `stranger` is a second address of the machine outside. */
 export type Client = 'pod here' | 'itself' | 'pod elsewhere' | 'node' | 'outside' | 'stranger';
@@ -75,7 +75,10 @@ const NODE_CLUSTER = 'with policy Local, KUBE-EXT sends the node to all endpoint
 const LOCAL_ONLY = 'with policy Local, KUBE-EXT sends other clients to KUBE-SVL, and keeps their source';
 const NO_LOCAL = 'a rule of table filter drops packets to a Service without local endpoints';
 
-const inEachMode = (rows: readonly Row[]) => ({ ipvs: rows, iptables: rows });
+const inEachMode = (rows: readonly Row[]) => ({ ipvs: rows, ...withoutVirtualIPs(rows) });
+
+/** The result in the modes that translate destinations by rules: the same chains, with other names in nftables mode. */
+const withoutVirtualIPs = (rows: readonly Row[]) => ({ iptables: rows, nftables: rows });
 
 /** The same result for clients at both endpoints. */
 const forAll = (clients: readonly Client[], seen: Seen, because: string): readonly Row[] =>
@@ -107,11 +110,11 @@ const EXTERNAL_LOCAL: Frontend['rows'] = {
     ['node', 'dialled', 'none', OWN_SOURCE],
     ['outside', 'client', 'none', KEPT],
   ],
-  iptables: [
+  ...withoutVirtualIPs([
     ...toAllEndpoints('client', 'node'),
     ['itself', 'node', 'client', `${PODS_CLUSTER}; ${HAIRPIN}`],
     ['outside', 'client', 'none', LOCAL_ONLY],
-  ],
+  ]),
 };
 
 /** External policy Local with an endpoint on the other node only. */
@@ -122,7 +125,7 @@ const EXTERNAL_AWAY: Frontend['rows'] = {
     ['node', 'none', 'dialled', FALLBACK_OWN],
     ['outside', 'none', 'lost', FALLBACK_SHORT],
   ],
-  iptables: [...toAllEndpoints('none', 'none'), ['outside', 'dropped', 'dropped', NO_LOCAL]],
+  ...withoutVirtualIPs([...toAllEndpoints('none', 'none'), ['outside', 'dropped', 'dropped', NO_LOCAL]]),
 };
 
 /** A cluster IP with an endpoint on each node. With internal policy Local, only the one on this node is selected. */
@@ -151,7 +154,7 @@ const CLUSTER_IP: readonly Frontend[] = [
     kind: 'ClusterIP',
     rows: {
       ipvs: forAll(NO_ENDPOINT_HERE, 'refused', NO_REAL_SERVER),
-      iptables: forAll(NO_ENDPOINT_HERE, 'dropped', NO_LOCAL),
+      ...withoutVirtualIPs(forAll(NO_ENDPOINT_HERE, 'dropped', NO_LOCAL)),
     },
   },
   {
@@ -165,7 +168,7 @@ const CLUSTER_IP: readonly Frontend[] = [
         ['node', 'none', 'node', NOT_A_POD],
         ['outside', 'none', 'node', NOT_A_POD],
       ],
-      iptables: forAll(NO_ENDPOINT_HERE, 'dropped', NO_LOCAL),
+      ...withoutVirtualIPs(forAll(NO_ENDPOINT_HERE, 'dropped', NO_LOCAL)),
     },
   },
   {
@@ -181,9 +184,9 @@ const CLUSTER_IP: readonly Frontend[] = [
           'KUBE-NODE-PORT matches only the port, and a virtual IP is a local address',
         ],
       ],
-      iptables: [
-        ['pod here', 'client', 'client', 'KUBE-NODEPORTS is reached only by packets to local addresses'],
-      ],
+      ...withoutVirtualIPs([
+        ['pod here', 'client', 'client', 'node ports are reached only by packets to addresses of the node'],
+      ]),
     },
   },
 ];

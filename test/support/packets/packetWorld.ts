@@ -61,7 +61,7 @@ export class PacketWorld {
     this.#mode = mode;
     this.lab = closeAfter(openLab([SHELL, HERE, THERE, ELSEWHERE]));
     routeVirtualIPs(this.lab);
-    if (mode.name === 'iptables') makeRouter(this.lab);
+    if (mode.name !== 'ipvs') makeRouter(this.lab);
     this.manifests = closeAfter(new ManifestFolder());
     this.manifests.write('packets.yaml', packetManifest());
     const namespace = this.lab.namespace(NODE_A);
@@ -85,7 +85,8 @@ export class PacketWorld {
       await this.host(pod).serve(pod.name, { tcp: [ENDPOINT_PORT], udp: [ENDPOINT_PORT] });
     }
     await this.host(NODE_A).serve('the node itself', { tcp: [HOST_PORT], udp: [HOST_PORT] });
-    this.#explainer = closeAfter(await Explainer.open(this.lab.namespace(NODE_A), this.#mode.name));
+    const { explained } = this.#mode;
+    if (explained) this.#explainer = closeAfter(await Explainer.open(this.lab.namespace(NODE_A), explained));
     const { failures } = await this.proxy.programmed();
     if (failures !== 0) throw new Error(`${failures} operations of the proxy failed`);
   }

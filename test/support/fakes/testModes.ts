@@ -6,6 +6,7 @@ import { IPTABLES_DEFAULTS } from '../../../src/modes/iptables/index.js';
 import { COUNTERS } from '../../../src/modes/iptables/open/counters.js';
 import { createCountedMode } from '../../../src/modes/iptables/open/ruleCounts.js';
 import { createIpvsMode, IPVS_DEFAULTS } from '../../../src/modes/ipvs/index.js';
+import { createNftablesMode, NFTABLES_DEFAULTS } from '../../../src/modes/nftables/index.js';
 import { mapKernel } from '../mapMode/index.js';
 import type { TestKernel } from './testKernel.js';
 
@@ -13,6 +14,7 @@ import type { TestKernel } from './testKernel.js';
 export const TEST_MODES: Readonly<Record<string, () => TestKernel>> = {
   ipvs: ipvsKernel,
   iptables: iptablesKernel,
+  nftables: nftablesKernel,
   map: mapKernel,
 };
 
@@ -60,6 +62,43 @@ function captures(rules: SavedRules, dialled: string): string[] {
   const [address, port] = dialled.split(':');
   const shared = ['nat/KUBE-SERVICES', 'filter/KUBE-SERVICES'].flatMap((chain) => rules.get(chain) ?? []);
   return shared.filter((rule) => rule.startsWith(`-d ${address}/32 `) && rule.includes(`--dport ${port} `));
+}
+
+function nftablesKernel(): TestKernel {
+  const kernel = hostKernel();
+  const { nftables } = kernel;
+  return {
+    open(auditPeriod, families = [4]) {
+      const options = { ...NFTABLES_DEFAULTS, families, auditPeriod };
+      return {
+        mode: createNftablesMode(kernel, options),
+        families: options.families,
+        minSyncPeriod: 0,
+        kernel,
+        metrics: { parts: { nftables } },
+      };
+    },
+    // A line for each element; sets are in the order of their creation.
+    state: () =>
+      nftables
+        .dump()
+        .split('\n\n')
+        .sort()
+        .join('\n')
+        .replaceAll(/elements = \{ |, |,\s+| \}/g, '\n'),
+    serves: (dialled) => chainOf(nftables.dump(), dialled) !== undefined,
+    leadsTo(dialled, endpoint) {
+      const text = nftables.dump();
+      const [, rules = ''] = text.split(`\tchain ${chainOf(text, dialled)} {`);
+      return rules.slice(0, rules.indexOf('\t}')).includes(endpoint.replace(':', ' . '));
+    },
+  };
+}
+
+/** The chain in which a verdict map of nftables mode continues packets to an `address:port` of TCP. */
+function chainOf(text: string, dialled: string): string | undefined {
+  const key = dialled.replace(':', ' . tcp . ').replaceAll('.', '\\.');
+  return new RegExp(`${key}(?: comment "[^"]*")? : goto ([^\\s,]+)`).exec(text)?.[1];
 }
 
 function ipvsKernel(): TestKernel {

@@ -47,7 +47,7 @@ export function isIntegerWithin(value: unknown, least: number, most: number): va
 }
 
 /** The rule of such a value. */
-export function integerRule(least: number, most: number | bigint): string {
+export function integerRule(least: number | bigint, most: number | bigint): string {
   return `must be an integer from ${least} to ${most}`;
 }
 

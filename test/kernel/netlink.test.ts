@@ -9,12 +9,16 @@ import {
   GENL_ID_CTRL,
   genericCommand,
   genericHeader,
+  LINK_HEADER_SIZE,
+  linkHeader,
   type NetlinkEvent,
+  NLM_F_CREATE,
+  NLM_F_DUMP,
+  NLM_F_EXCL,
   openNetlink,
   readFamily,
 } from '../../src/kernel/netlink/index.js';
 import { readMessages } from '../../src/kernel/netlink/messages.js';
-import { NLM_F_DUMP } from '../../src/kernel/netlink/requestsToList.js';
 import { bytesOf } from '../../src/kernel/netlink/rules.js';
 import { loadAddon } from '../../src/kernel/shared/addon.js';
 import { netlinkContract } from '../support/contract/netlink.js';
@@ -25,7 +29,6 @@ const RTM = { newLink: 16, newRoute: 24, getLink: 18 } as const;
 /** Beyond RTM_MAX: EOPNOTSUPP. */
 const UNKNOWN = 0x7000;
 const RTNLGRP_LINK = 1;
-const NLM_F_CREATE_EXCL = 0x600;
 const CTRL_CMD_GETFAMILY = 3;
 
 const namespaces = emptyNamespaces();
@@ -55,13 +58,13 @@ describe('messages of families without a client', () => {
     const netns = namespaces.add();
     const netlink = await open('route', netns);
     const name = netns.replace('/run/netns/', '');
-    const bridge = new AttributeWriter(new Uint8Array(16))
+    const bridge = new AttributeWriter(linkHeader())
       .text(3, 'br0')
       .nested(18, (info) => info.bytes(1, Buffer.from('bridge')))
       .payload();
     const messages = [
-      { type: RTM.newLink, flags: NLM_F_CREATE_EXCL, payload: bridge },
-      { type: RTM.newLink, flags: NLM_F_CREATE_EXCL, payload: bridge },
+      { type: RTM.newLink, flags: NLM_F_CREATE | NLM_F_EXCL, payload: bridge },
+      { type: RTM.newLink, flags: NLM_F_CREATE | NLM_F_EXCL, payload: bridge },
     ];
     const [created, again] = await netlink.send(messages);
     assert.equal(created, undefined);
@@ -71,8 +74,8 @@ describe('messages of families without a client', () => {
       /bridge/,
     );
     const names: string[] = [];
-    for await (const { payload } of netlink.dump({ type: RTM.getLink, payload: new Uint8Array(16) })) {
-      for (const attribute of new AttributeReader(payload, { offset: 16 })) {
+    for await (const { payload } of netlink.dump({ type: RTM.getLink, payload: linkHeader() })) {
+      for (const attribute of new AttributeReader(payload, { offset: LINK_HEADER_SIZE })) {
         if (attribute.type === 3) names.push(attribute.text());
       }
     }
@@ -101,7 +104,7 @@ describe('messages of families without a client', () => {
       (
         await netlink.query({
           type: RTM.getLink,
-          payload: Uint8Array.of(0, 0, 0, 0, 1, ...Array(11).fill(0)),
+          payload: linkHeader({ index: 1 }),
         })
       ).length,
       1,

@@ -107,6 +107,26 @@ export class Attribute {
     return this.#fixed(8).getBigUint64(0, HOST_IS_LITTLE);
   }
 
+  /** A signed number of 8 bits. */
+  i8(): number {
+    return this.#fixed(1).getInt8(0);
+  }
+
+  /** A signed number of 16 bits in the machine's byte order. */
+  i16(): number {
+    return this.#fixed(2).getInt16(0, HOST_IS_LITTLE);
+  }
+
+  /** A signed number of 32 bits in the machine's byte order: the id of a network namespace (`IFLA_LINK_NETNSID`). */
+  i32(): number {
+    return this.#fixed(4).getInt32(0, HOST_IS_LITTLE);
+  }
+
+  /** A signed number of 64 bits in the machine's byte order. */
+  i64(): bigint {
+    return this.#fixed(8).getBigInt64(0, HOST_IS_LITTLE);
+  }
+
   /** A number of 16 bits in network order. */
   u16be(): number {
     return this.#fixed(2).getUint16(0);

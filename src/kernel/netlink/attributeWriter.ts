@@ -13,6 +13,12 @@ export const NLA_F_NET_BYTEORDER = 0x4000;
 /** Most bytes of a value. */
 const LONGEST_VALUE = LONGEST_ATTRIBUTE - ATTRIBUTE_HEADER;
 
+/** The least and the largest number of so many bits. */
+function boundsOf(bits: number, isSigned: boolean): { least: bigint; most: bigint } {
+  const range = 1n << BigInt(isSigned ? bits - 1 : bits);
+  return { least: isSigned ? -range : 0n, most: range - 1n };
+}
+
 /**
  * Writes the payload of a message: the header of the family and attributes, in the order of the calls. Each method returns the
  * writer. `type` is 0–65535 (`nla_type`, with `NLA_F_…` where a family needs it). An invalid value is a RangeError, one of
@@ -49,6 +55,26 @@ export class AttributeWriter {
   /** A number of 64 bits in the machine's byte order. */
   u64(type: number, value: bigint): this {
     return this.#integer(type, value, 'u64', 8, () => this.#writer.u64(value));
+  }
+
+  /** A signed number of 8 bits. */
+  i8(type: number, value: number): this {
+    return this.#integer(type, value, 'i8', 1, () => this.#writer.u8(value));
+  }
+
+  /** A signed number of 16 bits in the machine's byte order. */
+  i16(type: number, value: number): this {
+    return this.#integer(type, value, 'i16', 2, () => this.#writer.u16(value));
+  }
+
+  /** A signed number of 32 bits in the machine's byte order. */
+  i32(type: number, value: number): this {
+    return this.#integer(type, value, 'i32', 4, () => this.#writer.u32(value));
+  }
+
+  /** A signed number of 64 bits in the machine's byte order. */
+  i64(type: number, value: bigint): this {
+    return this.#integer(type, value, 'i64', 8, () => this.#writer.u64(value));
   }
 
   /** A number of 16 bits in network order. */
@@ -122,10 +148,11 @@ export class AttributeWriter {
     if (typeof value !== (big ? 'bigint' : 'number')) {
       throw new TypeError(this.#invalid(type, kind, `must be a ${big ? 'bigint' : 'number'}`, value));
     }
-    const most = big ? 2n ** 64n - 1n : 2 ** (8 * width) - 1;
-    if (big ? value < 0 || value > most : !isIntegerWithin(value, 0, Number(most))) {
-      throw new RangeError(this.#invalid(type, kind, integerRule(0, most), value));
-    }
+    const { least, most } = boundsOf(8 * width, kind.startsWith('i'));
+    const isValid = big
+      ? value >= least && value <= most
+      : isIntegerWithin(value, Number(least), Number(most));
+    if (!isValid) throw new RangeError(this.#invalid(type, kind, integerRule(least, most), value));
     return this.#attribute(type, width, write);
   }
 

@@ -9,10 +9,10 @@ import type { Attempt } from '../shared/failures.js';
 import { readAll } from '../shared/listing.js';
 import type { CallOptions, EventStream, Listing, OperationResult, WatchOptions } from '../shared/types.js';
 import { watchEvents } from '../shared/watch.js';
+import { NLM_F_DUMP } from './flags.js';
 import { familyRequest, readFamily } from './generic.js';
 import { MessageWriter, readMessages } from './messages.js';
 import { NAMING, targetOf } from './names.js';
-import { NLM_F_DUMP } from './requestsToList.js';
 import {
   bytesOf,
   checkFamilyName,
@@ -34,6 +34,7 @@ export * from '../shared/everyClient.js';
 export type { EventStream, Resync, WatchOptions } from '../shared/types.js';
 export { Attribute, type AttributePlace, AttributeReader } from './attributeReader.js';
 export { AttributeWriter, NLA_F_NESTED, NLA_F_NET_BYTEORDER } from './attributeWriter.js';
+export * from './flags.js';
 export {
   GENERIC_HEADER_SIZE,
   GENL_ID_CTRL,
@@ -41,6 +42,7 @@ export {
   genericHeader,
   readFamily,
 } from './generic.js';
+export * from './headers.js';
 export * from './types.js';
 
 /**

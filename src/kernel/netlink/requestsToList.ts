@@ -1,7 +1,5 @@
 // Which messages the kernel answers with a listing: the bits of NLM_F_DUMP mean something else in messages that change.
-
-/** `NLM_F_DUMP`: a request to list. Its bits are `NLM_F_ROOT` and `NLM_F_MATCH`. */
-export const NLM_F_DUMP = 0x300;
+import { NLM_F_DUMP } from './flags.js';
 
 const NETLINK_ROUTE = 0;
 const NETLINK_NETFILTER = 12;

@@ -2,6 +2,8 @@
 import { NetlinkError } from '../../errors.js';
 import { AttributeReader } from '../netlink/attributeReader.js';
 import { AttributeWriter } from '../netlink/attributeWriter.js';
+import { NLM_F_CREATE } from '../netlink/flags.js';
+import { NETFILTER_HEADER_SIZE, netfilterHeader } from '../netlink/headers.js';
 import type { NetlinkMessage, NetlinkRequest } from '../netlink/types.js';
 import type { NfacctCounter } from './types.js';
 
@@ -11,16 +13,12 @@ const SUBSYSTEM = 7;
 const NFNL_MSG_ACCT = { new: 0, get: 1 } as const;
 /** `enum nfnl_acct_type`. The numbers are in network order. */
 const NFACCT = { name: 1, packets: 2, bytes: 3 } as const;
-/** `struct nfgenmsg`: family, version and resource. */
-const HEADER = 4;
 /** `NFACCT_NAME_MAX` is 32, with the zero. */
 const LONGEST_NAME = 31;
-/** `NLM_F_CREATE` */
-const CREATE = 0x400;
 
 /** The request to create a counter. */
 export function addRequest(name: string): NetlinkRequest {
-  return { type: messageType(NFNL_MSG_ACCT.new), flags: CREATE, payload: named(name, 'nfacct.add') };
+  return { type: messageType(NFNL_MSG_ACCT.new), flags: NLM_F_CREATE, payload: named(name, 'nfacct.add') };
 }
 
 /** The request for a counter. */
@@ -34,7 +32,7 @@ export function readCounter({ payload }: NetlinkMessage): NfacctCounter {
   let name: string | undefined;
   let packets = 0n;
   let bytes = 0n;
-  for (const attribute of new AttributeReader(payload, { offset: HEADER, operation })) {
+  for (const attribute of new AttributeReader(payload, { offset: NETFILTER_HEADER_SIZE, operation })) {
     if (attribute.type === NFACCT.name) name = attribute.text();
     else if (attribute.type === NFACCT.packets) packets = attribute.u64be();
     else if (attribute.type === NFACCT.bytes) bytes = attribute.u64be();
@@ -54,5 +52,5 @@ function named(name: string, operation: string): Uint8Array {
     const kernelMessage = `name must have 1 to ${LONGEST_NAME} bytes and no zero`;
     throw new NetlinkError({ code: 'ERR_INVALID_ARGUMENT', operation, target: name, kernelMessage });
   }
-  return new AttributeWriter(new Uint8Array(HEADER)).text(NFACCT.name, name).payload();
+  return new AttributeWriter(netfilterHeader(0)).text(NFACCT.name, name).payload();
 }

@@ -1,8 +1,8 @@
 // Netlink with answers that a test writes: it does not know the families whose messages it is sent.
 import { constants } from 'node:os';
+import { NLM_F_DUMP } from '../netlink/flags.js';
 import { MessageWriter } from '../netlink/messages.js';
 import { NAMING, targetOf } from '../netlink/names.js';
-import { NLM_F_DUMP } from '../netlink/requestsToList.js';
 import { bytesOf, checkFamilyName, checkGroups, checkNamed, protocolNumber } from '../netlink/rules.js';
 import type {
   GenericFamily,

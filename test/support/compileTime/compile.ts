@@ -30,7 +30,7 @@ const PRELUDES: Readonly<Record<string, string>> = {
     declare const nftables: Nftables;
     const t = { family: 'ip', table: 't' } as const;
     const set = { ...t, name: 's', key: 'ipv4_addr' } as const;`,
-  netlink: `import { AttributeWriter, type Netlink, openNetlink } from 'kube-netlink-proxy/netlink';
+  netlink: `import { AttributeWriter, linkHeader, type Netlink, netfilterHeader, NLM_F_CREATE, NLM_F_EXCL, openNetlink } from 'kube-netlink-proxy/netlink';
     declare const netlink: Netlink;`,
 };
 

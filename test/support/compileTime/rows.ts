@@ -90,6 +90,8 @@ export const VALID: Readonly<Record<string, readonly string[]>> = {
   netlink: [
     `void openNetlink({ protocol: 'route' });`,
     `void netlink.send([{ type: 16 }]);`,
+    `void netlink.send([{ type: 16, flags: NLM_F_CREATE | NLM_F_EXCL, payload: linkHeader({ index: 1 }) }]);`,
+    `new AttributeWriter(netfilterHeader(2)).i32(1, -1).i64(2, -1n);`,
     `new AttributeWriter().nested(1, (inner) => void inner.u8(1, 2));`,
   ],
 };
@@ -210,5 +212,8 @@ export const INVALID: Readonly<Record<string, readonly string[]>> = {
     `new AttributeWriter().nested(1, undefined);`,
     `new AttributeWriter([1]);`,
     `new AttributeWriter().u64(1, 5);`,
+    `new AttributeWriter().i64(1, 5);`,
+    `netfilterHeader();`,
+    `linkHeader({ ifindex: 1 });`,
   ],
 };

@@ -34,6 +34,30 @@ test('values have the layout of struct nlattr, with padding', () => {
   assert.equal(hex(nested), '0c000180' + '0500020003000000' + '0500040005000000');
 });
 
+test('signed numbers are written and read, with the bounds of their widths', () => {
+  assert.equal(hex(new AttributeWriter().i8(1, -2).i16(2, -2).payload()), '05000100fe00000006000200feff0000');
+  assert.equal(hex(new AttributeWriter().i32(3, -2).payload()), '08000300feffffff');
+  assert.equal(hex(new AttributeWriter().i64(4, -2n).payload()), '0c000400feffffffffffffff');
+  const smallest = new AttributeWriter()
+    .i8(1, -128)
+    .i16(2, -(2 ** 15))
+    .i32(3, -(2 ** 31))
+    .i64(4, -(2n ** 63n))
+    .payload();
+  const largest = new AttributeWriter()
+    .i8(1, 127)
+    .i16(2, 2 ** 15 - 1)
+    .i32(3, 2 ** 31 - 1)
+    .i64(4, 2n ** 63n - 1n)
+    .payload();
+  const read = (payload: Uint8Array) => {
+    const [i8, i16, i32, i64] = new AttributeReader(payload);
+    return [i8?.i8(), i16?.i16(), i32?.i32(), i64?.i64()];
+  };
+  assert.deepEqual(read(smallest), [-128, -(2 ** 15), -(2 ** 31), -(2n ** 63n)]);
+  assert.deepEqual(read(largest), [127, 2 ** 15 - 1, 2 ** 31 - 1, 2n ** 63n - 1n]);
+});
+
 test('what is written is read', () => {
   const payload = new AttributeWriter(new Uint8Array(6))
     .u8(1, 255)
@@ -100,6 +124,12 @@ test('an invalid value is refused with its attribute, and nothing is written', (
     [(to) => to.u32(3, '1' as never), /^TypeError: attribute 3 \(u32\) must be a number, found '1'$/],
     [(to) => to.u64(4, 1 as never), /^TypeError: attribute 4 \(u64\) must be a bigint, found 1$/],
     [(to) => to.u64(4, 2n ** 64n), /attribute 4 \(u64\) must be an integer from 0 to 18446744073709551615/],
+    [(to) => to.i8(4, -129), /attribute 4 \(i8\) must be an integer from -128 to 127, found -129/],
+    [(to) => to.i16(4, 32_768), /attribute 4 \(i16\) must be an integer from -32768 to 32767, found 32768/],
+    [(to) => to.i32(4, 2 ** 31), /attribute 4 \(i32\) must be an integer from -2147483648 to 2147483647/],
+    [(to) => to.i64(4, 2n ** 63n), /attribute 4 \(i64\) must be an integer from -9223372036854775808 to/],
+    [(to) => to.i64(4, -(2n ** 63n) - 1n), /attribute 4 \(i64\) must be an integer/],
+    [(to) => to.i64(4, 1 as never), /^TypeError: attribute 4 \(i64\) must be a bigint, found 1$/],
     [(to) => to.text(5, 'a\0b'), /attribute 5 \(text\) must have no zero/],
     [(to) => to.text(5, 1 as never), /^TypeError: attribute 5/],
     [(to) => to.bytes(6, [1] as never), /^TypeError: attribute 6 \(bytes\) must be a Uint8Array/],
@@ -150,6 +180,10 @@ test('attributes that break a rule are an error that names them', () => {
     [
       () => only(new AttributeWriter().u8(1, 1).payload()).u16(),
       /attribute 1: the value has 1 bytes, expected 2/,
+    ],
+    [
+      () => only(new AttributeWriter().u8(1, 1).payload()).i32(),
+      /attribute 1: the value has 1 bytes, expected 4/,
     ],
     [
       () => only(new AttributeWriter().u32(2, 1).payload()).u64(),

@@ -38,11 +38,46 @@ bool ReadNextHops(AttributeReader* attribute, std::vector<int32_t>* out) {
   return true;
 }
 
-Status ReadIndexes(AttributeReader attributes, const ReadError& error,
-                   std::initializer_list<uint16_t> references, std::vector<int32_t>* out) {
+// The most bytes of the name of a kind (MODULE_NAME_LEN).
+constexpr size_t kLongestKind = 64;
+
+// The attributes of settings that are the index of a link.
+std::vector<uint16_t> ReferencesOf(const std::string& kind) {
+  if (kind == "bond") return {IFLA_BOND_ACTIVE_SLAVE, IFLA_BOND_PRIMARY};
+  if (kind == "vxlan") return {IFLA_VXLAN_LINK};
+  return {};
+}
+
+void ReadReferences(AttributeReader settings, const std::vector<uint16_t>& references,
+                    std::vector<int32_t>* out) {
+  while (!references.empty() && settings.Next()) {
+    if (std::find(references.begin(), references.end(), settings.type()) == references.end()) continue;
+    out->push_back(static_cast<int32_t>(settings.U32()));
+  }
+}
+
+// The links that the settings of a kind name, and those of a port. The kind precedes its settings.
+void ReadInfoIndexes(AttributeReader info, std::vector<int32_t>* out) {
+  std::string kind;
+  std::string master;
+  while (info.Next()) {
+    if (info.type() == IFLA_INFO_KIND) kind = info.String(kLongestKind);
+    if (info.type() == IFLA_INFO_SLAVE_KIND) master = info.String(kLongestKind);
+    if (info.type() == IFLA_INFO_DATA) ReadReferences(info.Nested(), ReferencesOf(kind), out);
+    if (info.type() == IFLA_INFO_SLAVE_DATA && master == "bridge") {
+      ReadReferences(info.Nested(), {IFLA_BRPORT_BACKUP_PORT}, out);
+    }
+  }
+}
+
+Status ReadLinkIndexes(const Message& message, std::vector<int32_t>* out) {
+  ReadError error;
+  AttributeReader attributes = message.Attributes(sizeof(ifinfomsg), &error);
   while (attributes.Next()) {
-    if (std::find(references.begin(), references.end(), attributes.type()) != references.end()) {
+    if (attributes.type() == IFLA_LINK || attributes.type() == IFLA_MASTER) {
       out->push_back(static_cast<int32_t>(attributes.U32()));
+    } else if (attributes.type() == IFLA_LINKINFO) {
+      ReadInfoIndexes(attributes.Nested(), out);
     }
   }
   return error.ok() ? Status{} : error.ToStatus();
@@ -103,11 +138,10 @@ Status DecodeLink(const Message& message, Link* out) {
 }
 
 Status DecodeLinkIndexes(const Message& message, std::vector<int32_t>* out) {
-  ReadError error;
   switch (message.type) {
     case RTM_NEWLINK:
     case RTM_DELLINK:
-      return ReadIndexes(message.Attributes(sizeof(ifinfomsg), &error), error, {IFLA_LINK, IFLA_MASTER}, out);
+      return ReadLinkIndexes(message, out);
     case RTM_NEWROUTE:
     case RTM_DELROUTE:
       return ReadRouteIndexes(message, out);

@@ -6,6 +6,7 @@ import { openRtnetlink } from '../../src/kernel/rtnetlink/index.js';
 import { ipvsContract } from '../support/contract/ipvs.js';
 import { serverListsContract } from '../support/contract/ipvsServerLists.js';
 import { rtnetlinkContract } from '../support/contract/rtnetlink.js';
+import { rtnetlinkKindsContract } from '../support/contract/rtnetlinkKinds.js';
 import { rtnetlinkStatesContract } from '../support/contract/rtnetlinkStates.js';
 import { emptyNamespaces } from '../support/namespaces/netns.js';
 
@@ -20,4 +21,5 @@ describe('IPVS', () => {
 describe('rtnetlink', () => {
   rtnetlinkContract(async () => namespaces.keep(await openRtnetlink({ netns: namespaces.add() })), 'dummy');
   rtnetlinkStatesContract(async () => namespaces.keep(await openRtnetlink({ netns: namespaces.add() })));
+  rtnetlinkKindsContract(async () => namespaces.keep(await openRtnetlink({ netns: namespaces.add() })));
 });

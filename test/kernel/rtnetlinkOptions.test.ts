@@ -1,8 +1,10 @@
 // Options of ip(8) whose values do not stay, or that need more than one object: set by the library, and read by ip.
 // Needs: ipvs, dummy device
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { after, before, describe, it } from 'node:test';
-import { openRtnetlink, type Rtnetlink } from '../../src/kernel/rtnetlink/index.js';
+import { setTimeout } from 'node:timers/promises';
+import { type Link, openRtnetlink, type Rtnetlink } from '../../src/kernel/rtnetlink/index.js';
 import { makeNamespace, type Namespace } from '../support/namespaces/netns.js';
 import { at, batch, ipJson, prepared } from '../support/tables/rtnetlink/ip.js';
 
@@ -62,6 +64,82 @@ describe('options whose values do not stay', () => {
     assert.deepEqual([listed.txQueues, listed.rxQueues], [4, listsReceipt ? 5 : undefined]);
     assert.equal((await rtnetlink.getLink('spare'))?.master, undefined);
     await assert.rejects(rtnetlink.setLink('vq', { protoDown: true }), { code: 'EOPNOTSUPP' });
+  });
+
+  it('the active port and the primary of a bond, which events name too', async () => {
+    await rtnetlink.addLink('bd', 'bond', { up: true, bond: { mode: 'active-backup', miiInterval: 100 } });
+    for (const name of ['bp1', 'bp2']) await rtnetlink.addLink(name, 'dummy', { master: 'bd' });
+    const shown = () => at(ipJson(namespace, 'link show dev bd')[0], 'linkinfo.info_data') as object;
+    await rtnetlink.setLink('bd', { bond: { primary: 'bp2' } });
+    assert.deepEqual([at(shown(), 'primary'), at(shown(), 'active_slave')], ['bp2', 'bp2']);
+    await rtnetlink.setLink('bd', { bond: { primary: null } });
+    assert.equal(at(shown(), 'primary'), undefined);
+    for await (const event of rtnetlink.watch({ kinds: ['link'], signal: AbortSignal.timeout(20_000) })) {
+      if (event.kind === 'resync') await rtnetlink.setLink('bd', { bond: { activePort: 'bp1' } });
+      else if (event.kind === 'link' && event.link.name === 'bd' && event.link.bond?.activePort === 'bp1')
+        break;
+    }
+    assert.equal(at(shown(), 'active_slave'), 'bp1');
+    assert.equal((await rtnetlink.getLink('bd'))?.bond?.activePort, 'bp1');
+    const port = (await rtnetlink.getLink('bp1'))?.bondPort;
+    assert.deepEqual([port?.state, port?.miiStatus, port?.linkFailures], ['active', 'up', 0]);
+    assert.equal((await rtnetlink.getLink('bp2'))?.bondPort?.state, 'backup');
+  });
+
+  it('the sources of a macvlan', async () => {
+    const sources = ['02:00:00:00:00:21', '02:00:00:00:00:22'];
+    await rtnetlink.addLink('mv', 'macvlan', { link: 'low6', macvlan: { mode: 'source', sources } });
+    const shown = () => namespace.run('ip', '-d', 'link', 'show', 'dev', 'mv');
+    for (const source of sources) assert.ok(shown().includes(source), shown());
+    batch(namespace, ['link set mv type macvlan macaddr add 02:00:00:00:00:23']);
+    const listed = (await rtnetlink.getLink('mv'))?.macvlan?.sources;
+    assert.deepEqual([...(listed ?? [])].sort(), [...sources, '02:00:00:00:00:23']);
+    await rtnetlink.setLink('mv', { macvlan: { sources: [] } });
+    assert.equal((await rtnetlink.getLink('mv'))?.macvlan?.sources, undefined);
+  });
+
+  it('the TTL of a VXLAN that is that of the inner packet', async () => {
+    batch(namespace, ['link add vxt type vxlan id 77 dstport 4799 ttl inherit']);
+    assert.equal((await rtnetlink.getLink('vxt'))?.vxlan?.ttl, 'inherit');
+    await rtnetlink.deleteLink('vxt');
+    await rtnetlink.addLink('vxt', 'vxlan', { vxlan: { id: 77, port: 4799, ttl: 'inherit' } });
+    assert.match(namespace.run('ip', '-d', 'link', 'show', 'dev', 'vxt'), /ttl inherit/);
+  });
+
+  it('the counters of a link, as ip has them', async () => {
+    type Shown = Record<'rx' | 'tx', Record<string, number>>;
+    const both = async () => {
+      const ours = (await rtnetlink.getLinkStatistics('va')) ?? assert.fail();
+      const ip = JSON.parse(namespace.run('ip', '-s', '-s', '-j', 'link', 'show', 'dev', 'va'))[0]
+        .stats64 as Shown;
+      const { rx, tx } = ip;
+      return [
+        [ours.rxPackets, ours.rxBytes, ours.rxErrors, ours.rxDropped, ours.multicast, ours.rxMissedErrors],
+        [rx['packets'], rx['bytes'], rx['errors'], rx['dropped'], rx['multicast'], rx['missed_errors']],
+        [ours.txPackets, ours.txBytes, ours.txErrors, ours.txDropped, ours.collisions, ours.txCarrierErrors],
+        [tx['packets'], tx['bytes'], tx['errors'], tx['dropped'], tx['collisions'], tx['carrier_errors']],
+      ].map((numbers) => numbers.map(Number));
+    };
+    let [rx, shownRx, tx, shownTx] = await both();
+    // The kernel sends packets of IPv6 by itself; not all the time.
+    for (let tries = 0; tries < 50 && (String(rx) !== String(shownRx) || !tx?.[1]); tries++) {
+      await setTimeout(100);
+      [rx, shownRx, tx, shownTx] = await both();
+    }
+    assert.deepEqual([rx, tx], [shownRx, shownTx]);
+    assert.ok((tx?.[1] ?? 0) > 0, String(tx));
+  });
+
+  it('a device of tun is listed as the process that created it set it', async () => {
+    spawnSync('sh', ['-c', 'modprobe tun; mkdir -p /dev/net; mknod -m 600 /dev/net/tun c 10 200']);
+    batch(namespace, ['tuntap add tap9 mode tap user 1000 group 1001 multi_queue vnet_hdr']);
+    const { kind, tun } = (await rtnetlink.getLink('tap9')) ?? assert.fail();
+    assert.equal(kind, 'tun');
+    const expected: Link['tun'] = {
+      ...{ type: 'tap', owner: 1000, group: 1001, packetHeader: false, vnetHeader: true, persistent: true },
+      ...{ multiQueue: true, queues: 0, disabledQueues: 0 },
+    };
+    assert.deepEqual(tun, expected);
   });
 
   it('the state of a port, which the kernel selects', async () => {

@@ -4,9 +4,10 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { after, before, describe, it } from 'node:test';
-import type { NewRoute, NewRule, NewVlan, Rtnetlink } from '../../src/kernel/rtnetlink/index.js';
+import type { NewLink, NewRoute, NewRule, NewVlan, Rtnetlink } from '../../src/kernel/rtnetlink/index.js';
 import { LEFT_OUT, SYNTAX, TESTED, wordsOf } from '../support/tables/rtnetlink/help.js';
 import { at, batch, ipJson, prepared } from '../support/tables/rtnetlink/ip.js';
+import * as kinds from '../support/tables/rtnetlink/kindOptions.js';
 import type { OptionRow } from '../support/tables/rtnetlink/options.js';
 import * as options from '../support/tables/rtnetlink/options.js';
 
@@ -19,6 +20,8 @@ interface Group {
   /** Commands that set the values by ip; `args` are those of the options. */
   commands(args: string): readonly string[];
   read(rtnetlink: Rtnetlink): Promise<unknown>;
+  /** The command that removes what was created, before the next group. */
+  readonly remove?: string;
   /** The arguments that show the object; it is the first that has the field `key` with that value. */
   readonly show: string;
   readonly key?: readonly [field: string, value: unknown];
@@ -26,7 +29,47 @@ interface Group {
 
 const ROUTE = { destination: '10.9.0.0/16' };
 
+/** A link that is created with the options of its kind, above another one if that is named. */
+function ofKind(kind: string, rows: readonly OptionRow[], what = '', link?: string): Group {
+  const name = `${kind}9`;
+  const below = link === undefined ? '' : `link ${link} `;
+  return {
+    title: `ip link add type ${kind}${what}`,
+    rows,
+    async write(rtnetlink, values) {
+      const settings = { ...(link !== undefined && { link }), ...(values as object) };
+      const operation = { do: 'addLink', name, kind, settings } as NewLink & { do: 'addLink'; name: string };
+      assert.deepEqual(await rtnetlink.apply([operation]), [undefined]);
+    },
+    commands: (args) => [`link add ${below}name ${name} type ${kind} ${args}`],
+    read: (rtnetlink) => rtnetlink.getLink(name),
+    show: `link show dev ${name}`,
+    remove: `link del ${name}`,
+  };
+}
+
 const GROUPS: readonly Group[] = [
+  ofKind('bond', kinds.BOND_ARP, ' mode active-backup'),
+  ofKind('bond', kinds.BOND_LACP, ' mode 802.3ad'),
+  ofKind('bond', kinds.BOND_LOAD, ' mode balance-tlb'),
+  ofKind('bond', kinds.BOND_ROUND, ' mode balance-rr'),
+  ofKind('vxlan', kinds.VXLAN4, ' over IPv4'),
+  ofKind('vxlan', kinds.VXLAN6, ' over IPv6'),
+  ofKind('vxlan', kinds.VXLAN_EXTERNAL, ' external'),
+  ofKind('macvlan', kinds.MACVLAN_SOURCE, ' mode source', 'low1'),
+  ofKind('macvlan', kinds.MACVLAN_PASSTHRU, ' mode passthru', 'low2'),
+  ofKind('macvtap', kinds.MACVTAP, '', 'low3'),
+  ofKind('ipvlan', kinds.IPVLAN, '', 'low4'),
+  ofKind('ipvtap', kinds.IPVTAP, '', 'low5'),
+  ofKind('vrf', kinds.VRF),
+  {
+    title: 'ip link set type bond_slave',
+    rows: kinds.BOND_PORT,
+    write: (rtnetlink, values) => rtnetlink.setLink('bondport', values),
+    commands: (args) => [`link set dev bondport type bond_slave ${args}`],
+    read: (rtnetlink) => rtnetlink.getLink('bondport'),
+    show: 'link show dev bondport',
+  },
   {
     title: 'ip link set',
     rows: options.LINK,
@@ -167,7 +210,7 @@ describe('every option of the tables', () => {
     }
   });
 
-  for (const { title, rows, write, commands, read, show, key } of GROUPS) {
+  for (const { title, rows, write, commands, read, show, key, remove } of GROUPS) {
     it(`${title}: set by the library, shown by ip`, async () => {
       await write(ours.rtnetlink, objectOf(rows) as never);
       const shown = ipJson(ours.namespace, show).find((each) => key === undefined || each[key[0]] === key[1]);
@@ -180,6 +223,7 @@ describe('every option of the tables', () => {
         }
       }
       assert.deepEqual(wrong, [], JSON.stringify(shown));
+      if (remove !== undefined) batch(ours.namespace, [remove]);
     });
 
     it(`${title}: set by ip, listed by the library`, async () => {
@@ -195,6 +239,7 @@ describe('every option of the tables', () => {
         }
       }
       assert.deepEqual(wrong, [], JSON.stringify(listed));
+      if (remove !== undefined) batch(theirs.namespace, [remove]);
     });
   }
 });
@@ -207,6 +252,14 @@ describe('the help of ip', () => {
     bridge: 'link help bridge',
     bridge_slave: 'link help bridge_slave',
     vlan: 'link help vlan',
+    bond: 'link help bond',
+    bond_slave: 'link help bond_slave',
+    vxlan: 'link help vxlan',
+    macvlan: 'link help macvlan',
+    macvtap: 'link help macvtap',
+    ipvlan: 'link help ipvlan',
+    ipvtap: 'link help ipvtap',
+    vrf: 'link help vrf',
     addr: 'addr help',
     route: 'route help',
     rule: 'rule help',
@@ -219,6 +272,14 @@ describe('the help of ip', () => {
     bridge: options.BRIDGE,
     bridge_slave: options.PORT,
     vlan: options.VLAN,
+    bond: [...kinds.BOND_ARP, ...kinds.BOND_LACP, ...kinds.BOND_LOAD, ...kinds.BOND_ROUND],
+    bond_slave: kinds.BOND_PORT,
+    vxlan: [...kinds.VXLAN4, ...kinds.VXLAN6, ...kinds.VXLAN_EXTERNAL],
+    macvlan: [...kinds.MACVLAN_SOURCE, ...kinds.MACVLAN_PASSTHRU],
+    macvtap: kinds.MACVTAP,
+    ipvlan: kinds.IPVLAN,
+    ipvtap: kinds.IPVTAP,
+    vrf: kinds.VRF,
     addr: [...options.ADDRESS4, ...options.ADDRESS6],
     route: [...options.ROUTE4, ...options.ROUTE6],
     rule: options.RULE,

@@ -1,5 +1,6 @@
 // The names of links in messages. Expected values: captures/route-replies.txt.
 #include <linux/if_addr.h>
+#include <linux/if_link.h>
 #include <linux/rtnetlink.h>
 
 #include <string>
@@ -50,6 +51,34 @@ TEST(TheLinksOfNextHopsAreFound) {
   CHECK(indexes == (std::vector<int32_t>{3, 5, 6}));
   // The length of the last next hop.
   bytes[bytes.size() - 16] = 4;
+  CHECK(knp::rtnetlink::DecodeLinkIndexes(MessagesOf(bytes)[0], &indexes).kind ==
+        FailureKind::kMalformedReply);
+}
+
+TEST(TheLinksInTheSettingsOfKindsAreFound) {
+  std::vector<uint8_t> bytes;
+  MessageBuilder builder(&bytes);
+  builder.Begin(RTM_NEWLINK, 0, 0);
+  builder.PutHeader(ifinfomsg{});
+  builder.PutU32(IFLA_MASTER, 2);
+  const size_t info = builder.BeginNested(IFLA_LINKINFO);
+  builder.PutString(IFLA_INFO_KIND, "bond");
+  const size_t data = builder.BeginNested(IFLA_INFO_DATA);
+  builder.PutU32(IFLA_BOND_ACTIVE_SLAVE, 3);
+  builder.PutU32(IFLA_BOND_MIIMON, 100);
+  builder.PutU32(IFLA_BOND_PRIMARY, 4);
+  builder.EndNested(data);
+  builder.PutString(IFLA_INFO_SLAVE_KIND, "bridge");
+  const size_t port = builder.BeginNested(IFLA_INFO_SLAVE_DATA);
+  builder.PutU32(IFLA_BRPORT_BACKUP_PORT, 5);
+  builder.EndNested(port);
+  builder.EndNested(info);
+  CHECK(builder.End());
+  std::vector<int32_t> indexes;
+  CHECK(knp::rtnetlink::DecodeLinkIndexes(MessagesOf(bytes)[0], &indexes).ok());
+  CHECK(indexes == (std::vector<int32_t>{2, 3, 4, 5}));
+  // The length of the last attribute.
+  bytes[bytes.size() - 8] = 7;
   CHECK(knp::rtnetlink::DecodeLinkIndexes(MessagesOf(bytes)[0], &indexes).kind ==
         FailureKind::kMalformedReply);
 }

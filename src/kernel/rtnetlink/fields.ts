@@ -13,7 +13,7 @@ export interface Format<T> {
   /** `must be true or false`. */
   readonly rule: string;
   /** `typeof` of valid values. */
-  readonly type: 'boolean' | 'number' | 'object' | 'string';
+  readonly type: 'bigint' | 'boolean' | 'number' | 'object' | 'string';
   accepts(value: unknown): boolean;
   write(writer: MessageWriter, value: T): void;
   /** Undefined for a value that means nothing: the index of a link in another namespace. */
@@ -119,9 +119,12 @@ function namesOf(fields: object): ReadonlyMap<number, string> {
   return names;
 }
 
-type Width = 'u8' | 'u16' | 'u32' | 'u64AsNumber' | 'u16be';
+type Width = 'u8' | 'u16' | 'u32' | 'i32' | 'u64AsNumber' | 'u16be' | 'u32be';
 
-const MOST = { u8: 0xff, u16: 0xffff, u16be: 0xffff, u32: 0xffff_ffff, u64AsNumber: Number.MAX_SAFE_INTEGER };
+const MOST: Readonly<Record<Width, number>> = {
+  ...{ u8: 0xff, u16: 0xffff, u16be: 0xffff, u32: 0xffff_ffff, u32be: 0xffff_ffff, i32: 0x7fff_ffff },
+  u64AsNumber: Number.MAX_SAFE_INTEGER,
+};
 
 /** An integer. Default bounds: those of the width. */
 export function integer(width: Width, least = 0, most = MOST[width]): Format<number> {

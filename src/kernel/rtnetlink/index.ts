@@ -16,6 +16,7 @@ import { encodeListAddresses, readAddress } from './addresses/codec.js';
 import { findCapabilities } from './capabilities.js';
 import { checkNameOfLink, type LinkNames } from './fields.js';
 import { indexOf, readLink, readName } from './links/read.js';
+import { encodeLinkStatistics, readLinkStatistics } from './links/statistics.js';
 import { encodeGetLink, encodeListLinks } from './links/write.js';
 import { explained, isRefusedRoute, leadsToLoopback, questionLeadsToLoopback } from './loopback.js';
 import { checkedMessage, type Message, type MessageWriter, messagesOf } from './message.js';
@@ -82,6 +83,32 @@ class RtnetlinkClient
     if (!found) return undefined;
     const [one] = await readAll(readEach(found.answer, attempt, found.links, readLink), options?.signal);
     return one;
+  }
+
+  async listLinkStatistics(options?: CallOptions): Promise<types.LinkStatistics[]> {
+    const attempt = attemptToRead('listLinkStatistics');
+    return this.#list(attempt, encodeLinkStatistics(), readLinkStatistics, options).toArray();
+  }
+
+  async getLinkStatistics(
+    link: types.LinkReference,
+    options?: CallOptions,
+  ): Promise<types.LinkStatistics | undefined> {
+    const attempt = attemptToRead('getLinkStatistics', describeLink(link));
+    const one = checkedMessage(encodeGetLink(link), attempt);
+    const read = this.calls.run(
+      attempt,
+      async (client) => {
+        const links = await client.read(one);
+        const [found] = messagesOf(links, attempt.operation);
+        return { links, answer: await client.read(encodeLinkStatistics(found && indexOf(found)).finish()) };
+      },
+      options,
+    );
+    const found = await unless('ENODEV', read);
+    if (!found) return undefined;
+    const statistics = readEach(found.answer, attempt, found.links, readLinkStatistics);
+    return (await readAll(statistics, options?.signal))[0];
   }
 
   async listAddresses(link?: string, options?: CallOptions): Promise<types.LinkAddress[]> {

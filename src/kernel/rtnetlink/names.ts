@@ -7,6 +7,8 @@ import type { NeighbourId, NewLinkAddress, NewRoute, RtnetlinkOperation, RuleNam
 export type ReadingVerb =
   | 'listLinks'
   | 'getLink'
+  | 'listLinkStatistics'
+  | 'getLinkStatistics'
   | 'listAddresses'
   | 'listRoutes'
   | 'getRoute'
@@ -106,7 +108,7 @@ function joined(parts: readonly (readonly [string, unknown])[]): string {
 }
 
 /** Modules of kinds that have another name. */
-const MODULES: Readonly<Record<string, string>> = { vlan: '8021q' };
+const MODULES: Readonly<Record<string, string>> = { vlan: '8021q', bond: 'bonding' };
 
 function hintFor(operation: RtnetlinkOperation, code: string): string | undefined {
   switch (operation.do) {

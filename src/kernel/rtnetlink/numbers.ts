@@ -20,6 +20,7 @@ export const RTM = {
   newRule: 32,
   deleteRule: 33,
   getRule: 34,
+  getStatistics: 94,
 } as const;
 
 /** Flags of messages. */

@@ -14,14 +14,12 @@ import type {
   Link,
   LinkReference,
   LinkSettings,
-  NewBridge,
+  LinkStatistics,
   NewLink,
-  NewUpperLink,
-  NewVeth,
-  NewVlan,
+  NewLinkOf,
+  NewLinkThatNeeds,
   OtherKind,
   OtherSettings,
-  UpperKind,
   WithNeededSettings,
 } from './links/types.js';
 import type { Neighbour, NeighbourFilter, NeighbourId, NewNeighbour } from './neighbours/types.js';
@@ -119,11 +117,24 @@ export interface Rtnetlink extends KernelClient<RtnetlinkOperation> {
   listLinks(options?: CallOptions): Promise<Link[]>;
   /** The link of that name or index, or undefined. */
   getLink(link: LinkReference, options?: CallOptions): Promise<Link | undefined>;
+  /** The counters of every link. */
+  listLinkStatistics(options?: CallOptions): Promise<LinkStatistics[]>;
+  /** The counters of the link of that name or index, or undefined. */
+  getLinkStatistics(link: LinkReference, options?: CallOptions): Promise<LinkStatistics | undefined>;
   /** Creates a link. It is down unless the settings say otherwise. */
-  addLink(name: string, kind: 'bridge', settings?: NewBridge, options?: CallOptions): Promise<void>;
-  addLink(name: string, kind: 'vlan', settings: NewVlan, options?: CallOptions): Promise<void>;
-  addLink(name: string, kind: 'veth', settings?: NewVeth, options?: CallOptions): Promise<void>;
-  addLink(name: string, kind: UpperKind, settings: NewUpperLink, options?: CallOptions): Promise<void>;
+  addLink<Kind extends keyof NewLinkOf>(
+    name: string,
+    kind: Kind,
+    settings?: NewLinkOf[Kind],
+    options?: CallOptions,
+  ): Promise<void>;
+  /** The same for a kind that needs settings. */
+  addLink<Kind extends keyof NewLinkThatNeeds>(
+    name: string,
+    kind: Kind,
+    settings: NewLinkThatNeeds[Kind],
+    options?: CallOptions,
+  ): Promise<void>;
   /** The same for a link of another kind. */
   addLink<Kind extends string>(
     name: string,

@@ -4,6 +4,7 @@ import type { Family } from '../../net/address.js';
 import { FAMILY } from '../../net/shapes.js';
 import { checkArgument, TEXT } from '../../shapes.js';
 import { checkNameOfLink } from '../rtnetlink/fields.js';
+import { NO_COUNTERS } from '../rtnetlink/links/statistics.js';
 import { encodeGetLink } from '../rtnetlink/links/write.js';
 import { checkedMessage } from '../rtnetlink/message.js';
 import { attemptToRead, describeLink, describeNeighbour } from '../rtnetlink/names.js';
@@ -39,6 +40,8 @@ export class FakeRtnetlink
 {
   /** Kinds of links that this kernel has; others are refused with EOPNOTSUPP. */
   readonly kinds = new Set<string>(KINDS);
+  /** Counters of links by their names; those that are not set are 0. */
+  readonly counters = new Map<string, Partial<types.LinkCounters>>();
   /** Notifications of changes, for every `watch()`. A test may add others, or lose some. */
   readonly events = new FakeEvents<types.RtnetlinkEvent>();
   readonly #addresses = new Map<number, FakeAddresses>();
@@ -67,6 +70,24 @@ export class FakeRtnetlink
     const attempt = attemptToRead('getLink', describeLink(link));
     checkedMessage(encodeGetLink(link), attempt);
     return this.read(attempt, () => copyOf(this.#links.get(link)), options);
+  }
+
+  listLinkStatistics(options?: CallOptions): Promise<types.LinkStatistics[]> {
+    const read = () => this.#links.list().map((link) => this.#statisticsOf(link));
+    return this.read(attemptToRead('listLinkStatistics'), read, options);
+  }
+
+  async getLinkStatistics(
+    link: types.LinkReference,
+    options?: CallOptions,
+  ): Promise<types.LinkStatistics | undefined> {
+    const attempt = attemptToRead('getLinkStatistics', describeLink(link));
+    checkedMessage(encodeGetLink(link), attempt);
+    const read = () => {
+      const found = this.#links.get(link);
+      return found && this.#statisticsOf(found);
+    };
+    return this.read(attempt, read, options);
   }
 
   async listAddresses(link?: string, options?: CallOptions): Promise<types.LinkAddress[]> {
@@ -219,6 +240,10 @@ export class FakeRtnetlink
     if (deleted || !link.up) this.#neighbours.forget(link.name, deleted);
     this.#routes.prune();
     this.events.emit({ kind: 'link', deleted, link: { ...link } });
+  }
+
+  #statisticsOf({ name, index }: types.Link): types.LinkStatistics {
+    return { link: name, index, ...NO_COUNTERS, ...this.counters.get(name) };
   }
 
   #addressesOf({ index }: types.Link): FakeAddresses {

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import type { NewRoute, RtnetlinkOperation } from '../../../src/kernel/rtnetlink/types.js';
 import { outcomes, refused } from './refusals.js';
+import { rtnetlinkStatisticsContract } from './rtnetlinkKinds.js';
 import { rtnetlinkRoutingContract } from './rtnetlinkRouting.js';
 import { rtnetlinkStatesContract } from './rtnetlinkStates.js';
 import { type Open, withVeth } from './rtnetlinkVeth.js';
@@ -13,6 +14,7 @@ export function rtnetlinkObjectsContract(open: Open): void {
   addresses(open);
   rtnetlinkRoutingContract(open);
   rtnetlinkStatesContract(open);
+  rtnetlinkStatisticsContract(open);
   neighbours(open);
 }
 

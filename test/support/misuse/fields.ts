@@ -82,6 +82,8 @@ const TIMES_AND_RATES =
   /\.(auditPeriod|drainBound|rest|limit|margin|silence|floor|absent|repeat|pause|first|most|spread|connect|answer|idle|qps)$|\.(watch|interval)\[\]$/;
 
 const COMMENTS = /\.comment$/;
+/** Numbers that may be negative. */
+const SIGNED = /\.(bondPort\.priority|broadcastCutoff)$/;
 
 /** Whether a value of no type that the place has is valid all the same. */
 export function isValid(verb: string, { path }: Place, kinds: ReadonlySet<Kind>, value: unknown): boolean {
@@ -103,6 +105,7 @@ export function isValid(verb: string, { path }: Place, kinds: ReadonlySet<Kind>,
   const isRule = /^FakeIptables\.restore .*(?:text|(?:rules|before|after)\[\])$|^FakeIptables\.load \[1\]$/;
   if (value === '' && isRule.test(`${verb} ${path}`)) return true;
   if (TIMES_AND_RATES.test(path) && (value === 1.5 || (value === -1 && path.endsWith('.qps')))) return true;
+  if (value === -1 && SIGNED.test(path)) return true;
   if (value instanceof Set && path.endsWith('.cures')) return true;
   // It is thrown.
   if (verb === 'throwOnFailure' && path === '[0][]' && value instanceof Error) return true;

@@ -135,4 +135,22 @@ export const LINKS: readonly Extract<RtnetlinkOperation, { readonly do: 'addLink
   { do: 'addLink', name: 'l0', kind: 'bridge', settings: { bridge: { stp: true } } },
   { do: 'addLink', name: 'l0', kind: 'vlan', settings: { link: 'va', vlan: { id: 5 } } },
   { do: 'addLink', name: 'l0', kind: 'veth', settings: { peer: { name: 'l1' } } },
+  {
+    do: 'addLink',
+    name: 'l0',
+    kind: 'bond',
+    settings: { bond: { mode: 'active-backup', miiInterval: 100 } },
+  },
+  {
+    do: 'addLink',
+    name: 'l0',
+    kind: 'vxlan',
+    settings: { vxlan: { id: 5, remote: '10.1.0.2', link: 'va' } },
+  },
+  { do: 'addLink', name: 'l0', kind: 'vxlan', settings: { vxlan: { external: true } } },
+  { do: 'addLink', name: 'l0', kind: 'macvlan', settings: { link: 'va', macvlan: { mode: 'private' } } },
+  { do: 'addLink', name: 'l0', kind: 'macvtap', settings: { link: 'va' } },
+  { do: 'addLink', name: 'l0', kind: 'ipvlan', settings: { link: 'va', ipvlan: { mode: 'l3s' } } },
+  { do: 'addLink', name: 'l0', kind: 'ipvtap', settings: { link: 'va' } },
+  { do: 'addLink', name: 'l0', kind: 'vrf', settings: { vrf: { table: 77 } } },
 ];

@@ -14,7 +14,7 @@ import {
   INFO,
   QUEUES,
 } from './fields.js';
-import { readBridge, readBridgePort, readVlan } from './kinds.js';
+import { LISTED_KINDS, LISTED_PORTS } from './kinds/index.js';
 import type { Link, OperationalState } from './types.js';
 
 const STATES: Numbers<Extract<OperationalState, string>> = {
@@ -118,16 +118,28 @@ function* alternativeNames(attributes: AttributeCursor): Generator<string, void>
 
 /** The kind precedes its settings: rtnl_link_fill. */
 function readInfo(attributes: AttributeCursor, link: Record<string, unknown>, links: LinkNames): void {
+  let kind = '';
   let slaveKind = '';
   while (attributes.next()) {
-    if (attributes.type === INFO.kind) link['kind'] = attributes.text();
-    else if (attributes.type === INFO.slaveKind) slaveKind = attributes.text();
-    else if (attributes.type === INFO.data && link['kind'] === 'bridge') {
-      link['bridge'] = readBridge(attributes.nested(), links);
-    } else if (attributes.type === INFO.data && link['kind'] === 'vlan') {
-      link['vlan'] = readVlan(attributes.nested(), links);
-    } else if (attributes.type === INFO.slaveData && slaveKind === 'bridge') {
-      link['bridgePort'] = readBridgePort(attributes.nested(), links);
+    switch (attributes.type) {
+      case INFO.kind:
+        kind = attributes.text();
+        link['kind'] = kind;
+        break;
+      case INFO.slaveKind:
+        slaveKind = attributes.text();
+        break;
+      case INFO.data: {
+        const format = LISTED_KINDS.get(kind);
+        if (format) link[kind] = format.read(attributes.nested(), links);
+        break;
+      }
+      case INFO.slaveData: {
+        const port = LISTED_PORTS.get(slaveKind);
+        if (port) link[port.field] = port.format.read(attributes.nested(), links);
+        break;
+      }
+      default:
     }
   }
 }

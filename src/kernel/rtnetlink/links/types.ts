@@ -1,7 +1,30 @@
-// Links, as JavaScript values. Source of every rule: include/uapi/linux/if_link.h, if.h, if_bridge.h, ip-link(8).
+// Links, as JavaScript values. Source of every rule: include/uapi/linux/if_link.h, if.h, ip-link(8).
+import type { RouteTable, UnnamedFlag } from '../routes/types.js';
+import type { BondPortSettings, BondSettings, ListedBond, ListedBondPort } from './kinds/bondTypes.js';
+import type {
+  BridgePortSettings,
+  BridgeSettings,
+  ListedBridge,
+  ListedBridgePort,
+  ListedVlan,
+  VlanSettings,
+} from './kinds/bridgeTypes.js';
+import type { ListedTun, ListedVxlan, VxlanSettings } from './kinds/tunnelTypes.js';
+import type {
+  IpvlanSettings,
+  ListedIpvlan,
+  ListedMacvlan,
+  ListedVrf,
+  ListedVrfPort,
+  MacvlanSettings,
+  VrfSettings,
+} from './kinds/upperTypes.js';
 
-import type { ListedAttribute } from '../../shared/types.js';
-import type { UnnamedFlag } from '../routes/types.js';
+export type * from './kinds/bondTypes.js';
+export type * from './kinds/bridgeTypes.js';
+export type * from './kinds/tunnelTypes.js';
+export type * from './kinds/upperTypes.js';
+export type * from './statisticsTypes.js';
 
 /** The name of a link, one of its alternative names (at most 127 bytes, Linux 5.5), or its index. */
 export type LinkReference = string | number;
@@ -42,9 +65,6 @@ export type OperationalState =
 
 /** How IPv6 makes the link-local address (`IN6_ADDR_GEN_MODE_`): one of those with a name, or a number from 0 to 255. */
 export type AddressGeneration = 'eui64' | 'none' | 'stable_secret' | 'random' | number;
-
-/** A protocol of VLANs: one of those with a name, or an EtherType from 0 to 65535. */
-export type VlanProtocol = '802.1Q' | '802.1ad' | number;
 
 /** Fields that every link has, which are set when it is created or later. */
 export interface LinkAttributes {
@@ -90,7 +110,10 @@ export interface LinkSwitches {
 
 /** The link is a member of another. */
 export interface LinkMaster {
-  /** Name of the bridge that it is a port of; null when a change is to remove it from there. */
+  /**
+   * Name of the bridge, bond or VRF that it is a port of; null when a change is to remove it from there. A port of a bond must be
+   * down before (EPERM), and is set up by the kernel.
+   */
   readonly master?: string | null;
 }
 
@@ -103,150 +126,23 @@ export interface LinkPlace {
   readonly netns?: string | number;
 }
 
-/** Fields of a bridge. Times are in s. */
-export interface BridgeSettings {
-  /** 2–30 s with STP. Default 15. */
-  readonly forwardDelay?: number;
-  /** Default 2. */
-  readonly helloTime?: number;
-  /** Default 20. */
-  readonly maxAge?: number;
-  /** Default 300. */
-  readonly ageingTime?: number;
-  /** Spanning Tree Protocol. Default false. */
-  readonly stp?: boolean;
-  /** 0–65535; default 32768. */
-  readonly priority?: number;
-  /** Default false. */
-  readonly vlanFiltering?: boolean;
-  /** Default `802.1Q`. */
-  readonly vlanProtocol?: VlanProtocol;
-  /** 0 means none. Default 1. */
-  readonly vlanDefaultPvid?: number;
-  readonly vlanStatistics?: boolean;
-  /** Only while the bridge has no ports with VLANs. */
-  readonly vlanStatisticsPerPort?: boolean;
-  /** Bits of link-local groups that are forwarded; bits 0–2 must be 0. */
-  readonly groupForwardMask?: number;
-  /** `01:80:c2:00:00:0X`. */
-  readonly groupAddress?: string;
-  /** Learns no addresses from link-local frames. Linux 4.20. */
-  readonly noLinkLocalLearning?: boolean;
-  /** Default true. */
-  readonly multicastSnooping?: boolean;
-  /** Linux 5.15; needs `vlanFiltering`. */
-  readonly multicastVlanSnooping?: boolean;
-  /** 0 never, 1 automatic, 2 always. Default 1. */
-  readonly multicastRouter?: number;
-  readonly multicastQueryUseAddress?: boolean;
-  readonly multicastQuerier?: boolean;
-  /** Has no effect since Linux 5.1, which always lists 16. */
-  readonly multicastHashElasticity?: number;
-  /** A power of 2. Default 4096. */
-  readonly multicastHashMax?: number;
-  readonly multicastLastMemberCount?: number;
-  readonly multicastStartupQueryCount?: number;
-  readonly multicastLastMemberInterval?: number;
-  readonly multicastMembershipInterval?: number;
-  readonly multicastQuerierInterval?: number;
-  readonly multicastQueryInterval?: number;
-  readonly multicastQueryResponseInterval?: number;
-  readonly multicastStartupQueryInterval?: number;
-  readonly multicastStatistics?: boolean;
-  /** 2 or 3. */
-  readonly multicastIgmpVersion?: number;
-  /** 1 or 2. */
-  readonly multicastMldVersion?: number;
-  readonly callIptables?: boolean;
-  readonly callIp6tables?: boolean;
-  readonly callArptables?: boolean;
-}
-
-/** Fields of a link as port of a bridge. Default of most: false. */
-export interface BridgePortSettings {
-  /** 0 disabled, 1 listening, 2 learning, 3 forwarding, 4 blocking. Only on a bridge without STP. */
-  readonly state?: number;
-  /** 0–63; default 32. */
-  readonly priority?: number;
-  readonly cost?: number;
-  readonly guard?: boolean;
-  readonly hairpin?: boolean;
-  readonly fastLeave?: boolean;
-  readonly rootBlock?: boolean;
-  /** Default true. */
-  readonly learning?: boolean;
-  /** Default true. */
-  readonly flood?: boolean;
-  readonly proxyArp?: boolean;
-  readonly proxyArpWifi?: boolean;
-  /** 0 never, 1 automatic, 2 always. */
-  readonly multicastRouter?: number;
-  /** Default true. */
-  readonly multicastFlood?: boolean;
-  /** Default true. */
-  readonly broadcastFlood?: boolean;
-  readonly multicastToUnicast?: boolean;
-  readonly groupForwardMask?: number;
-  readonly neighbourSuppression?: boolean;
-  readonly vlanTunnel?: boolean;
-  readonly isolated?: boolean;
-  /** Linux 5.18. */
-  readonly locked?: boolean;
-  /** Name of the port that takes the traffic while this one has no carrier; null removes it. */
-  readonly backupPort?: string | null;
-}
-
-/** Changes of priorities at the borders of a VLAN, as pairs: `[[0, 3]]`. */
-export type QosMap = readonly (readonly [from: number, to: number])[];
-
-/** Fields of a VLAN. */
-export interface VlanSettings {
-  /** 0–4095. Required when the link is created, and not changed later. */
-  readonly id?: number;
-  /** Default `802.1Q`. Not changed later. */
-  readonly protocol?: VlanProtocol;
-  /** Default true. */
-  readonly reorderHeader?: boolean;
-  readonly gvrp?: boolean;
-  readonly mvrp?: boolean;
-  readonly looseBinding?: boolean;
-  readonly bridgeBinding?: boolean;
-  /** From the priority in the frame to that of the packet. Entries are added to those of before. */
-  readonly ingressQosMap?: QosMap;
-  /** From the priority of the packet to that in the frame. */
-  readonly egressQosMap?: QosMap;
-}
-
-/** A bridge as the kernel lists it. */
-export interface ListedBridge extends BridgeSettings {
-  /** Settings of a newer kernel that have no field here. A change leaves them as they are. */
-  readonly attributes?: readonly ListedAttribute[];
-}
-
-/** A port of a bridge as the kernel lists it. */
-export interface ListedBridgePort extends BridgePortSettings {
-  /** Settings of a newer kernel that have no field here. A change leaves them as they are. */
-  readonly attributes?: readonly ListedAttribute[];
-}
-
-/** A VLAN as the kernel lists it. */
-export interface ListedVlan extends VlanSettings {
-  /** Settings of a newer kernel that have no field here. A change leaves them as they are. */
-  readonly attributes?: readonly ListedAttribute[];
-}
-
 /** The other end of a veth. */
 export interface VethPeer extends LinkAttributes, LinkSwitches, LinkPlace {
   /** Default: the kernel selects a name. */
   readonly name?: string;
 }
 
-/** Settings that some kinds of links have. */
+/** Settings that some kinds of links have: those of the kind `bridge` are in `bridge`, for example. */
 export interface LinkKindSettings {
-  /** Of the kind `bridge`. */
   readonly bridge?: BridgeSettings;
-  /** Of the kind `vlan`. */
   readonly vlan?: VlanSettings;
+  readonly bond?: BondSettings;
+  readonly vxlan?: VxlanSettings;
+  readonly macvlan?: MacvlanSettings;
+  readonly macvtap?: MacvlanSettings;
+  readonly ipvlan?: IpvlanSettings;
+  readonly ipvtap?: IpvlanSettings;
+  readonly vrf?: VrfSettings;
 }
 
 /** Settings that a link of every kind has when it is created. The kernel has a default for each that is absent. */
@@ -257,7 +153,7 @@ export interface NewLinkCommon extends LinkAttributes, LinkSwitches, LinkMaster,
   readonly txQueues?: number;
   /** 1–4096. */
   readonly rxQueues?: number;
-  /** Name of the link below: of a VLAN, the link with the tagged frames. */
+  /** Name of the link below: of a VLAN, the link with the tagged frames. That of a VXLAN is `vxlan.link`. */
   readonly link?: string;
 }
 
@@ -267,62 +163,123 @@ export interface NewLinkSettings extends NewLinkCommon, LinkKindSettings {
   readonly peer?: VethPeer;
 }
 
+/** A new link does not have the settings of kinds other than `Own`. */
+export type NoOtherKind<Own extends keyof LinkKindSettings | 'peer' | ''> = {
+  readonly [Other in Exclude<keyof LinkKindSettings | 'peer', Own>]?: never;
+};
+
 /** Settings of a new bridge. */
-export interface NewBridge extends NewLinkCommon {
+export interface NewBridge extends NewLinkCommon, NoOtherKind<'bridge'> {
   readonly bridge?: BridgeSettings;
-  readonly vlan?: never;
-  readonly peer?: never;
 }
 
 /** Settings of a new VLAN. */
-export interface NewVlan extends NewLinkCommon {
+export interface NewVlan extends NewLinkCommon, NoOtherKind<'vlan'> {
   readonly link: string;
   readonly vlan: VlanSettings & { readonly id: number };
-  readonly bridge?: never;
-  readonly peer?: never;
 }
 
 /** Settings of a new veth. */
-export interface NewVeth extends NewLinkCommon {
+export interface NewVeth extends NewLinkCommon, NoOtherKind<'peer'> {
   readonly peer?: VethPeer;
-  readonly bridge?: never;
-  readonly vlan?: never;
+}
+
+/** Settings of a new bond. */
+export interface NewBond extends NewLinkCommon, NoOtherKind<'bond'> {
+  readonly bond?: BondSettings;
+}
+
+/** Settings of a new VXLAN: it has a number, or packets have it. */
+export interface NewVxlan extends NewLinkCommon, NoOtherKind<'vxlan'> {
+  readonly vxlan: VxlanSettings & ({ readonly id: number } | { readonly external: true });
+}
+
+/** Settings of a new VRF. */
+export interface NewVrf extends NewLinkCommon, NoOtherKind<'vrf'> {
+  readonly vrf: VrfSettings & { readonly table: RouteTable };
+}
+
+/** Settings of a new macvlan. */
+export interface NewMacvlan extends NewLinkCommon, NoOtherKind<'macvlan'> {
+  readonly link: string;
+  readonly macvlan?: MacvlanSettings;
+}
+
+/** Settings of a new macvtap: a macvlan with a character device. */
+export interface NewMacvtap extends NewLinkCommon, NoOtherKind<'macvtap'> {
+  readonly link: string;
+  readonly macvtap?: MacvlanSettings;
+}
+
+/** Settings of a new ipvlan. */
+export interface NewIpvlan extends NewLinkCommon, NoOtherKind<'ipvlan'> {
+  readonly link: string;
+  readonly ipvlan?: IpvlanSettings;
+}
+
+/** Settings of a new ipvtap: an ipvlan with a character device. */
+export interface NewIpvtap extends NewLinkCommon, NoOtherKind<'ipvtap'> {
+  readonly link: string;
+  readonly ipvtap?: IpvlanSettings;
 }
 
 /** Settings of a new link of a kind that has none of its own here. */
-export interface NewPlainLink extends NewLinkCommon {
-  readonly bridge?: never;
-  readonly vlan?: never;
-  readonly peer?: never;
-}
+export interface NewPlainLink extends NewLinkCommon, NoOtherKind<''> {}
 
-/** The kinds of links above another link, which have no settings of their own here. */
+/** The kinds of links above another link. */
 export type UpperKind = 'macvlan' | 'macvtap' | 'ipvlan' | 'ipvtap';
 
-/** Settings of a new link above another one. */
+/** Settings of a new link above another one, which the four kinds have in common. */
 export interface NewUpperLink extends NewPlainLink {
   readonly link: string;
 }
 
+/** The kinds with settings of their own, none of which a new link needs. */
+export interface NewLinkOf {
+  readonly bridge: NewBridge;
+  readonly veth: NewVeth;
+  readonly bond: NewBond;
+}
+
+/** The kinds with settings that a new link needs. */
+export interface NewLinkThatNeeds {
+  readonly vlan: NewVlan;
+  readonly vxlan: NewVxlan;
+  readonly vrf: NewVrf;
+  readonly macvlan: NewMacvlan;
+  readonly macvtap: NewMacvtap;
+  readonly ipvlan: NewIpvlan;
+  readonly ipvtap: NewIpvtap;
+}
+
 /** A new link. Its kind decides which settings it has and needs; a kind without a name here may have the common ones. */
 export type NewLink =
-  | { readonly kind: 'bridge'; readonly settings?: NewBridge }
-  | { readonly kind: 'vlan'; readonly settings: NewVlan }
-  | { readonly kind: 'veth'; readonly settings?: NewVeth }
-  | { readonly kind: UpperKind; readonly settings: NewUpperLink }
+  | {
+      [Kind in keyof NewLinkOf]: { readonly kind: Kind; readonly settings?: NewLinkOf[Kind] };
+    }[keyof NewLinkOf]
+  | {
+      [Kind in keyof NewLinkThatNeeds]: { readonly kind: Kind; readonly settings: NewLinkThatNeeds[Kind] };
+    }[keyof NewLinkThatNeeds]
   | { readonly kind: string & {}; readonly settings?: NewPlainLink };
 
-/** A kind that has none of the signatures of `addLink` for itself: a text, or a literal of another kind. */
-export type OtherKind<Kind extends string> = Kind extends 'bridge' | 'vlan' | 'veth' | UpperKind
+/**
+ * A kind that has none of the signatures of `addLink` for itself: a text, or a literal of another kind. Netlink does not create the
+ * kind `tun`.
+ */
+export type OtherKind<Kind extends string> = Kind extends keyof NewLinkOf | keyof NewLinkThatNeeds | 'tun'
   ? never
   : Kind;
 
 /** What an operation must have beside its type: that of links allows any text as kind, also a kind that needs settings, without them. */
 export type WithNeededSettings<Operation> = Operation extends {
   readonly do: 'addLink';
-  readonly kind: 'vlan' | UpperKind;
+  readonly kind: infer Kind;
 }
-  ? { readonly settings: NewVlan | NewUpperLink }
+  ? Kind extends keyof NewLinkThatNeeds
+    ? { readonly settings: NewLinkThatNeeds[Kind] }
+    : Kind extends 'tun'
+      ? never
+      : unknown
   : unknown;
 
 /** Settings of a new link of another kind: all, if the kind is any text. */
@@ -332,17 +289,28 @@ export type OtherSettings<Kind extends string> = string extends Kind ? NewLinkSe
 export interface LinkSettings extends LinkAttributes, LinkSwitches, LinkMaster, LinkPlace, LinkKindSettings {
   /** New name. EEXIST when it is taken. Kernels before 6.2 answer EBUSY for a link that is up. */
   readonly name?: string;
-  /** Of a link that is port of a bridge. */
+  /** Of a link that is port of a bridge. The kernel takes it for settings of its own kind of ports if the master is another link. */
   readonly bridgePort?: BridgePortSettings;
+  /** Of a link that is port of a bond; likewise. */
+  readonly bondPort?: BondPortSettings;
 }
 
 /**
  * A network device. It is not a description from which a link could be made again: it leaves out what the library has no field
- * for, but for the settings of bridges, their ports and VLANs, which show it as `attributes`.
+ * for, but for the settings of kinds and of ports, which show it as `attributes`.
  */
 export interface Link extends LinkAttributes, LinkKindSettings {
   readonly bridge?: ListedBridge;
   readonly vlan?: ListedVlan;
+  readonly bond?: ListedBond;
+  readonly vxlan?: ListedVxlan;
+  readonly macvlan?: ListedMacvlan;
+  readonly macvtap?: ListedMacvlan;
+  readonly ipvlan?: ListedIpvlan;
+  readonly ipvtap?: ListedIpvlan;
+  readonly vrf?: ListedVrf;
+  /** Of the kind `tun`, which is not created and not changed here. */
+  readonly tun?: ListedTun;
   readonly index: number;
   /** At most 15 bytes (`IFNAMSIZ` less the terminator). */
   readonly name: string;
@@ -376,4 +344,8 @@ export interface Link extends LinkAttributes, LinkKindSettings {
   readonly maxMtu?: number;
   /** Of a port of a bridge. */
   readonly bridgePort?: ListedBridgePort;
+  /** Of a port of a bond. */
+  readonly bondPort?: ListedBondPort;
+  /** Of a port of a VRF. */
+  readonly vrfPort?: ListedVrfPort;
 }

@@ -24,7 +24,8 @@ import {
   MOST,
   QUEUES,
 } from './fields.js';
-import { writeBridge, writeBridgePort, writeVlan } from './kinds.js';
+import { WRITTEN_KIND_NAMES, WRITTEN_KINDS, WRITTEN_PORTS, type WrittenKind } from './kinds/index.js';
+import type { KindFormat } from './kinds/kind.js';
 import type {
   LinkAttributes,
   LinkReference,
@@ -50,12 +51,17 @@ const SWITCHES: Bits<LinkSwitches> = {
   trailers: { bit: FLAGS.notrailers, inverse: true },
 };
 const COMMON = [...Object.keys(ATTRIBUTES), ...Object.keys(SWITCHES), 'addressGeneration', 'netns'];
-const KINDS = ['bridge', 'vlan'];
 const UPPER: Readonly<Record<UpperKind, true>> = { macvlan: true, macvtap: true, ipvlan: true, ipvtap: true };
 const UPPER_KINDS: ReadonlySet<string> = new Set(Object.keys(UPPER));
-const NEW = new Set([...COMMON, ...KINDS, ...Object.keys(QUEUES), 'master', 'index', 'link', 'peer']);
-const SETTINGS = new Set([...COMMON, ...KINDS, 'master', 'name', 'bridgePort']);
+const NEW = new Set([
+  ...COMMON,
+  ...WRITTEN_KIND_NAMES,
+  ...Object.keys(QUEUES),
+  ...['master', 'index', 'link', 'peer'],
+]);
+const SETTINGS = new Set([...COMMON, ...WRITTEN_KIND_NAMES, ...['master', 'name', 'bridgePort', 'bondPort']]);
 const PEER = new Set([...COMMON, 'name']);
+const MASTERS = Object.keys(WRITTEN_PORTS) as (keyof typeof WRITTEN_PORTS)[];
 
 /** A link by name or index; else the value is noted. */
 function checkLink(writer: MessageWriter, path: string, value: unknown): LinkReference {
@@ -95,20 +101,15 @@ export function encodeNewLink(name: string, kind: string, settings: NewLinkSetti
     writer.attribute(IFLA.ifname, () => linkName.write(writer, name));
   const kindFormat = text(31);
   if (!checked(writer, 'kind', kind, kindFormat)) return writer;
-  for (const [field, own] of [
-    ['bridge', 'bridge'],
-    ['vlan', 'vlan'],
-    ['peer', 'veth'],
-  ] as const) {
-    if (settings[field] !== undefined && kind !== own) {
-      writer.check.fail(`settings.${field}`, settings[field], `is of the kind ${own}`, true);
-    }
+  for (const field of [...WRITTEN_KIND_NAMES, 'peer'] as const) {
+    const own = field === 'peer' ? 'veth' : field;
+    const value: unknown = settings[field];
+    if (value === undefined) continue;
+    if (kind !== own) writer.check.fail(`settings.${field}`, value, `is of the kind ${own}`, true);
+    else if (typeof value === 'object' && value !== null)
+      refuseAttributes(writer.check, `settings.${field}.`, value);
   }
   checkNeeds(writer, kind, settings);
-  for (const field of ['bridge', 'vlan'] as const) {
-    const data: unknown = settings[field];
-    if (typeof data === 'object' && data !== null) refuseAttributes(writer.check, `settings.${field}.`, data);
-  }
   writeFields<NewLinkSettings>(writer, 'settings.', settings, QUEUES);
   writeCommon(writer, 'settings.', settings);
   writeMaster(writer, settings.master);
@@ -119,7 +120,7 @@ export function encodeNewLink(name: string, kind: string, settings: NewLinkSetti
   writer.attribute(IFLA.linkInfo, () => {
     // As iproute2 sends it: without a terminator.
     writer.attribute(INFO.kind, () => writer.bytes(Buffer.from(kind)));
-    writeKind(writer, settings);
+    for (const each of WRITTEN_KIND_NAMES) writeKind(writer, each, settings);
     const { peer } = settings;
     if (peer !== undefined) writer.attribute(INFO.data, () => writePeer(writer, peer));
   });
@@ -127,13 +128,29 @@ export function encodeNewLink(name: string, kind: string, settings: NewLinkSetti
 }
 
 /** Refuses a link that the kernel would refuse for want of a setting. */
-function checkNeeds({ check }: MessageWriter, kind: string, { link, vlan }: NewLinkSettings): void {
-  const isVlan = kind === 'vlan';
-  if (link === undefined && (isVlan || UPPER_KINDS.has(kind)))
+function checkNeeds(writer: MessageWriter, kind: string, { link, vlan, vxlan, vrf }: NewLinkSettings): void {
+  const { check } = writer;
+  if (link === undefined && (kind === 'vlan' || UPPER_KINDS.has(kind)))
     check.fail('settings.link', link, `must be the name of the link below a ${kind}`, true);
-  if (!isVlan || vlan?.id !== undefined) return;
-  const [field, value] = vlan === undefined ? ['settings.vlan', vlan] : ['settings.vlan.id', vlan?.id];
-  check.fail(field, value, 'must be given: a VLAN has an id', true);
+  if (kind === 'vlan') need(writer, 'vlan', vlan, 'id', 'must be given: a VLAN has an id');
+  if (kind === 'vrf') need(writer, 'vrf', vrf, 'table', 'must be given: a VRF has a table');
+  if (kind === 'vxlan' && (vxlan?.external === undefined || vxlan.external === false))
+    need(writer, 'vxlan', vxlan, 'id', 'must be given: a VXLAN without external has an id');
+  if (kind === 'tun')
+    check.fail('kind', kind, 'must not be tun: a process creates such a device through /dev/net/tun');
+}
+
+/** Notes the settings of a kind, or a field of them, that is not given. */
+function need(
+  { check }: MessageWriter,
+  kind: string,
+  settings: object | undefined,
+  field: string,
+  rule: string,
+): void {
+  if (settings === undefined) check.fail(`settings.${kind}`, settings, rule, true);
+  else if (settings === null || settings[field as keyof object] === undefined)
+    check.fail(`settings.${kind}.${field}`, undefined, rule, true);
 }
 
 /** The message that changes a link. */
@@ -143,28 +160,42 @@ export function encodeSettings(link: LinkReference, settings: LinkSettings): Mes
   if (!writer.check.object('settings', settings, SETTINGS, 'the settings of a link')) return writer;
   const { value, mask } = bitsOf<LinkSwitches>(writer, 'settings.', settings, SWITCHES);
   writeHeader(writer, target, value, mask);
-  const { name, bridge, vlan, bridgePort } = settings;
+  const { name } = settings;
   if (name !== undefined && checked(writer, 'settings.name', name, linkName)) {
     writer.attribute(IFLA.ifname, () => linkName.write(writer, name));
   }
   writeCommon(writer, 'settings.', settings);
   writeMaster(writer, settings.master);
-  if (bridge !== undefined && vlan !== undefined)
-    writer.check.fail('settings.vlan', vlan, 'excludes bridge', true);
-  if (bridge !== undefined || vlan !== undefined || bridgePort !== undefined) {
+  const kind = onlyOne(writer, settings, WRITTEN_KIND_NAMES);
+  const master = onlyOne(writer, settings, MASTERS, (each) => WRITTEN_PORTS[each].field);
+  if (kind !== undefined || master !== undefined) {
     writer.attribute(IFLA.linkInfo, () => {
-      if (bridge !== undefined || vlan !== undefined) {
-        writer.attribute(INFO.kind, () =>
-          writer.bytes(Buffer.from(bridge === undefined ? 'vlan' : 'bridge')),
-        );
-        writeKind(writer, settings);
+      if (kind !== undefined) {
+        writer.attribute(INFO.kind, () => writer.bytes(Buffer.from(kind)));
+        writeKind(writer, kind, settings);
       }
-      if (bridgePort === undefined) return;
-      writer.attribute(INFO.slaveKind, () => writer.bytes(Buffer.from('bridge')));
-      writer.attribute(INFO.slaveData, () => writeBridgePort(writer, bridgePort));
+      if (master === undefined) return;
+      const { field, format } = WRITTEN_PORTS[master];
+      const { write } = format as KindFormat<object, object>;
+      writer.attribute(INFO.slaveKind, () => writer.bytes(Buffer.from(master)));
+      writer.attribute(INFO.slaveData, () => write(writer, `settings.${field}`, settings[field] as object));
     });
   }
   return writer;
+}
+
+/** The first of the names whose field is given; it excludes the others. */
+function onlyOne<Name extends string>(
+  { check }: MessageWriter,
+  settings: LinkSettings,
+  names: readonly Name[],
+  fieldOf: (name: Name) => string = (name) => name,
+): Name | undefined {
+  const given = (name: Name): unknown => settings[fieldOf(name) as keyof LinkSettings];
+  const [first, ...others] = names.filter((name) => given(name) !== undefined);
+  for (const other of others)
+    check.fail(`settings.${fieldOf(other)}`, given(other), `excludes ${fieldOf(first as Name)}`, true);
+  return first;
 }
 
 /** The link that an operation deletes, in one of two fields. */
@@ -239,9 +270,11 @@ function writeMaster(writer: MessageWriter, master: string | null | undefined): 
   }
 }
 
-function writeKind(writer: MessageWriter, { bridge, vlan }: LinkSettings | NewLinkSettings): void {
-  if (bridge !== undefined) writer.attribute(INFO.data, () => writeBridge(writer, bridge));
-  if (vlan !== undefined) writer.attribute(INFO.data, () => writeVlan(writer, vlan));
+function writeKind(writer: MessageWriter, kind: WrittenKind, settings: LinkSettings | NewLinkSettings): void {
+  const given = settings[kind];
+  if (given === undefined) return;
+  const format = WRITTEN_KINDS[kind] as KindFormat<object, object>;
+  writer.attribute(INFO.data, () => format.write(writer, `settings.${kind}`, given));
 }
 
 function writePeer(writer: MessageWriter, peer: VethPeer): void {

@@ -94,6 +94,21 @@ export class AttributeCursor {
     return this.#source.view.getInt32(this.#place(offset, 4), HOST_IS_LITTLE);
   }
 
+  /** A number of 32 bits in network order. */
+  u32be(offset = 0): number {
+    return this.#source.view.getUint32(this.#place(offset, 4));
+  }
+
+  /** A number of 64 bits in the machine's byte order. */
+  u64(offset = 0): bigint {
+    return this.#source.view.getBigUint64(this.#place(offset, 8), HOST_IS_LITTLE);
+  }
+
+  /** A number of 64 bits in network order. */
+  u64be(offset = 0): bigint {
+    return this.#source.view.getBigUint64(this.#place(offset, 8));
+  }
+
   /** A number of 64 bits in the machine's byte order, exact below 2^53. */
   u64AsNumber(offset = 0): number {
     return Number(this.#source.view.getBigUint64(this.#place(offset, 8), HOST_IS_LITTLE));

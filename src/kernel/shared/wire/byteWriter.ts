@@ -52,6 +52,13 @@ export class ByteWriter {
     return this;
   }
 
+  /** A signed number of 32 bits in the machine's byte order. */
+  i32(value: number): this {
+    const at = this.#grow(4);
+    this.#view.setInt32(at, value, HOST_IS_LITTLE);
+    return this;
+  }
+
   /** A number of 32 bits in network order. */
   u32be(value: number): this {
     const at = this.#grow(4);

@@ -10,7 +10,7 @@ type Links = ReadonlyMap<string, Held>;
 /** Kinds that are above another link, and have its carrier. */
 const UPPER: ReadonlySet<string> = new Set(['vlan', 'macvlan', 'macvtap', 'ipvlan', 'ipvtap']);
 /** Kinds whose carrier never changes: the kernel does not find out their state. */
-const WITHOUT_STATE: ReadonlySet<string> = new Set(['', 'dummy', 'ifb']);
+const WITHOUT_STATE: ReadonlySet<string> = new Set(['', 'dummy', 'ifb', 'vxlan']);
 /** BR_STATE_ of a port. */
 const DISABLED = 0;
 const LISTENING = 1;

@@ -12,14 +12,17 @@ import type {
 import type { Refusal } from '../client.js';
 import { type Held, updateCarriers } from './carrier.js';
 import {
-  BRIDGE_IN_BRIDGE,
-  INCOMPLETE_KINDS,
-  LONG_MTU,
-  noLink,
-  SHORT_MTU,
-  UNKNOWN_KIND,
-  VLAN_EXISTS,
-} from './refusals.js';
+  changeKind,
+  changePort,
+  flagsOfKind,
+  isPortOf,
+  newPort,
+  refusalOfChange,
+  refusalOfNew,
+  refusalOfPort,
+  setNewKind,
+} from './kinds.js';
+import { LONG_MTU, noLink, SHORT_MTU, UNKNOWN_KIND } from './refusals.js';
 
 const { EEXIST, EINVAL, ENETDOWN, ENODEV, ENOTCONN, EOPNOTSUPP } = constants.errno;
 
@@ -28,10 +31,6 @@ export const KINDS = [
   ...['bond', 'bridge', 'dummy', 'ifb', 'ipvlan', 'ipvtap', 'macvlan', 'macvtap'],
   ...['veth', 'vlan', 'vrf', 'vxlan'],
 ] as const;
-/** What a new port of a bridge has. */
-const NEW_PORT = { state: 0, priority: 32 } as const;
-/** Kinds without ARP, that send no multicasts. */
-const WITHOUT_ARP: ReadonlySet<string> = new Set(['dummy', 'ifb']);
 
 /** A link that was added, changed or deleted. */
 export type LinkChanged = (link: Link, deleted: boolean) => void;
@@ -72,7 +71,7 @@ export class FakeLinks {
   }
 
   add(name: string, kind: string, settings: NewLinkSettings = {}): Refusal | undefined {
-    const { index, link: below, master, netns, peer, vlan } = settings;
+    const { index, link: below, master, netns, peer } = settings;
     if (below !== undefined && !this.#links.has(below)) return noLink(below);
     if (typeof master === 'string' && !this.#links.has(master)) return noLink(master);
     if (this.#links.has(name)) return EEXIST;
@@ -80,13 +79,8 @@ export class FakeLinks {
     if (index !== undefined && this.#find(index)) return EEXIST;
     // The kernel sets the peer up before it knows the other end.
     if (peer?.up) return ENOTCONN;
-    if (kind === 'vlan') {
-      if (vlan?.id === undefined || below === undefined) return EINVAL;
-      const twin = this.list().some((each) => each.link === below && each.vlan?.id === vlan.id);
-      if (twin) return VLAN_EXISTS;
-    }
-    const incomplete = INCOMPLETE_KINDS.get(kind);
-    if (incomplete) return incomplete;
+    const refused = refusalOfNew(kind, settings, this.list());
+    if (refused) return refused;
     const belowIsDown = below !== undefined && this.#links.get(below)?.up === false;
     if (settings.up && belowIsDown && kind === 'vlan') return ENETDOWN;
     const broken = invalidMtu(kind, settings.mtu);
@@ -95,53 +89,43 @@ export class FakeLinks {
     if (peerName !== undefined && (peerName === name || this.#links.has(peerName))) return EEXIST;
     if (netns !== undefined) return undefined; // elsewhere
     if (kind === 'veth' && peer?.netns === undefined) this.#createPeer(peerName ?? '', name, peer ?? {});
-    const flags: LinkFlag[] = WITHOUT_ARP.has(kind) ? ['broadcast', 'noarp'] : ['broadcast', 'multicast'];
-    if (kind === 'bond') flags.push('master');
-    const held = this.#create(name, kind, flags, index === undefined ? {} : { index });
+    const held = this.#create(name, kind, flagsOfKind(kind), index === undefined ? {} : { index });
     if (below !== undefined) Object.assign(held, { link: below, linkIndex: this.#find(below)?.index });
     if (kind === 'veth') this.#pair(held, peerName ?? '');
-    if (kind === 'vlan') held.vlan = { protocol: '802.1Q', reorderHeader: true, ...vlan };
-    if (kind === 'bridge')
-      held.bridge = { stp: false, forwardDelay: 15, ageingTime: 300, ...settings.bridge };
+    setNewKind(held, settings);
     this.#apply(held, settings);
-    if (typeof master === 'string') {
-      held.master = master;
-      if (this.#links.get(master)?.kind === 'bridge') held.bridgePort = { ...NEW_PORT };
-    }
+    const upper = typeof master === 'string' ? this.#links.get(master) : undefined;
+    if (upper) this.#join(held, upper);
     this.#notify(held);
     return undefined;
   }
 
   set(link: LinkReference, settings: LinkSettings): Refusal | undefined {
     const held = this.#find(link);
-    const { name, master, netns, bridge, vlan, bridgePort, mtu } = settings;
+    const { name, master, netns, mtu } = settings;
     if (!held) return typeof link === 'string' ? noLink(link) : ENODEV;
     const upper = typeof master === 'string' ? this.#links.get(master) : undefined;
     if (typeof master === 'string') {
       if (!upper) return noLink(master);
-      if (upper.kind !== 'bridge') return EOPNOTSUPP;
-      if (held.kind === 'bridge') return BRIDGE_IN_BRIDGE;
-      if (held.name === 'lo') return EINVAL;
+      const refused = held.master === master ? undefined : refusalOfPort(held, upper);
+      if (refused) return refused;
     }
     if (name !== undefined && name !== held.name && this.#links.has(name)) return EEXIST;
     const broken = invalidMtu(held.kind, mtu);
     if (broken) return broken;
-    if ((bridge && held.kind !== 'bridge') || (vlan && held.kind !== 'vlan')) return EOPNOTSUPP;
-    if (bridgePort && !upper && held.master === undefined) return EOPNOTSUPP;
+    const refused = refusalOfChange(held, settings, this.#hasPorts(held));
+    if (refused) return refused;
+    if (!isPortOf((upper ?? this.#links.get(held.master ?? ''))?.kind, settings)) return EOPNOTSUPP;
     if (netns !== undefined && held.name === 'lo') return EINVAL;
     if (netns !== undefined) return this.#remove(held);
     const belowIsDown = this.#links.get(held.link ?? '')?.up === false && !held.vlan?.looseBinding;
     if (settings.up && !held.up && belowIsDown && held.kind === 'vlan') return ENETDOWN;
     if (name !== undefined && name !== held.name) this.#rename(held, name);
-    if (upper) held.master = upper.name;
-    if (master === null) this.#free(held);
-    if (bridge) held.bridge = { ...held.bridge, ...bridge };
-    if (vlan) held.vlan = { ...held.vlan, ...vlan };
-    if (held.master !== undefined) {
-      const { backupPort, ...port } = { ...NEW_PORT, ...held.bridgePort, ...bridgePort };
-      held.bridgePort = backupPort ? { ...port, backupPort } : port;
-    }
     const wasUp = held.up;
+    if (upper && held.master !== upper.name) this.#join(held, upper);
+    if (master === null) this.#free(held);
+    changeKind(held, settings);
+    changePort(held, settings);
     this.#apply(held, settings);
     if (held.up !== wasUp) this.#followLink(held);
     this.#notify(held);
@@ -191,9 +175,31 @@ export class FakeLinks {
     peer.linkIndex = held.index;
   }
 
+  /** Makes a link a port of another. A bond sets its ports up, and gives them its hardware address: that of the first of them. */
+  #join(held: Held, upper: Held): void {
+    const isFirst = !this.#hasPorts(upper);
+    if (held.master !== undefined) this.#free(held);
+    Object.assign(held, newPort(held, upper), { master: upper.name });
+    if (upper.kind !== 'bond') return;
+    if (isFirst && held.address !== undefined) upper.address = held.address;
+    this.#apply(held, { up: true, ...(upper.address !== undefined && { address: upper.address }) });
+    held.flags = [...held.flags, 'slave'];
+  }
+
   #free(held: Held): void {
+    const address = held.bondPort?.permanentAddress;
+    if (held.bondPort) {
+      held.flags = held.flags.filter((flag) => flag !== 'slave');
+      this.#apply(held, { up: false, ...(address !== undefined && { address }) });
+    }
     delete held.master;
     delete held.bridgePort;
+    delete held.bondPort;
+    delete held.vrfPort;
+  }
+
+  #hasPorts({ name }: Link): boolean {
+    return [...this.#links.values()].some(({ master }) => master === name);
   }
 
   #rename(held: Held, name: string): void {

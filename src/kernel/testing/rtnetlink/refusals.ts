@@ -39,8 +39,30 @@ export const BRIDGE_IN_BRIDGE: Refusal = {
 };
 export const SHORT_MTU: Refusal = { errno: EINVAL, message: 'mtu less than device minimum' };
 export const LONG_MTU: Refusal = { errno: EINVAL, message: 'mtu greater than device maximum' };
-/** Kinds that need settings for which the library has no fields: the number of a table, or of a network. */
-export const INCOMPLETE_KINDS: ReadonlyMap<string, Refusal> = new Map([
-  ['vrf', { errno: EINVAL, message: 'VRF table id is missing' }],
-  ['vxlan', { errno: EINVAL, message: 'Required attributes not provided to perform the operation' }],
-]);
+export const VXLAN_EXISTS: Refusal = {
+  errno: EEXIST,
+  message: 'A VXLAN device with the specified VNI already exists',
+};
+export const NO_LINK_OF_GROUP: Refusal = {
+  errno: EINVAL,
+  message: 'Local interface required for multicast remote destination',
+};
+export const OTHER_VNI: Refusal = { errno: constants.errno.EOPNOTSUPP, message: 'Cannot change VNI' };
+export const OTHER_PORT: Refusal = {
+  errno: constants.errno.EOPNOTSUPP,
+  message: 'Cannot change port',
+};
+export const BOND_HAS_PORTS: Refusal = {
+  errno: constants.errno.ENOTEMPTY,
+  message: 'unable to set option because the bond has slaves',
+};
+export const BOND_IS_UP: Refusal = {
+  errno: constants.errno.EBUSY,
+  message: 'unable to set option because the bond is up',
+};
+export const NO_TABLE: Refusal = { errno: EINVAL, message: 'Invalid VRF table id' };
+export const VRF_IN_VRF: Refusal = { errno: EINVAL, message: 'Can not enslave an L3 master device to a VRF' };
+export const UP_BEFORE_BOND: Refusal = {
+  errno: constants.errno.EPERM,
+  message: 'Device can not be enslaved while up',
+};

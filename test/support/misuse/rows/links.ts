@@ -1,12 +1,17 @@
 // Valid settings of links.
 import type {
+  BondPortSettings,
+  BondSettings,
   BridgePortSettings,
   BridgeSettings,
+  IpvlanSettings,
   LinkAttributes,
   LinkSettings,
   LinkSwitches,
+  MacvlanSettings,
   NewLinkSettings,
   VlanSettings,
+  VxlanSettings,
 } from '../../../../src/kernel/rtnetlink/types.js';
 
 const ATTRIBUTES: LinkAttributes = {
@@ -42,16 +47,58 @@ const VLAN: VlanSettings & { readonly id: number } = {
   ...{ bridgeBinding: false, ingressQosMap: [[0, 3]], egressQosMap: [[0, 3]] },
 };
 
+const BOND: BondSettings = {
+  ...{ mode: 'active-backup', activePort: 'eth0', miiInterval: 0, upDelay: 0, downDelay: 0 },
+  ...{ useCarrier: true, arpInterval: 100, arpTargets: ['10.0.0.1'], arpValidation: 'all' },
+  ...{ arpAllTargets: 'any', arpMissedMax: 2, nsTargets: ['fd00::1'], primary: 'eth0' },
+  ...{ primaryReselection: 'always', failOverMac: 'none', hashPolicy: 'layer2', resendIgmp: 1 },
+  ...{ peerNotifications: 1, peerNotificationDelay: 0, allPortsActive: false, minLinks: 1 },
+  ...{ learnPacketInterval: 1, packetsPerPort: 1, lacpRate: 'slow', lacpActive: true },
+  ...{ aggregatorSelection: 'stable', actorSystemPriority: 1, actorSystem: '02:00:00:00:00:01' },
+  ...{ userPortKey: 1, dynamicLoadBalancing: true, coupledControl: true, broadcastNeighbour: false },
+};
+const BOND_PORT: BondPortSettings = { queueId: 1, priority: 5 };
+const VXLAN: VxlanSettings = {
+  ...{ remote: '10.0.0.2', local: '10.0.0.1', link: 'eth0', port: 4789, sourcePorts: { first: 1, last: 2 } },
+  ...{ ttl: 5, tos: 1, flowLabel: 1, dontFragment: 'set', learning: true, ageingTime: 300, addressLimit: 5 },
+  ...{ proxy: false, routeShortCircuit: false, l2Miss: false, l3Miss: false, udpChecksum: true },
+  ...{ udp6ZeroChecksumTx: false, udp6ZeroChecksumRx: false, remoteChecksumTx: false },
+  ...{ remoteChecksumRx: false, remoteChecksumNoPartial: true, groupPolicy: true, genericProtocol: false },
+  ...{ vniFilter: false, localBypass: true, flowLabelPolicy: 'fixed', reservedBits: 5n },
+  multicastRouting: false,
+};
+const MACVLAN: MacvlanSettings = {
+  ...{ mode: 'source', flags: ['nodst'], sources: ['02:00:00:00:00:01'], broadcastQueueLength: 5 },
+  broadcastCutoff: 1,
+};
+const IPVLAN: IpvlanSettings = { mode: 'l2', flags: ['private'] };
+
 /** Name, kind and settings of links to add. */
 export const NEW_LINKS = [
   ['a', 'bridge', { ...COMMON, bridge: BRIDGE, master: 'br0', index: 5, txQueues: 2, rxQueues: 2 }],
   ['b', 'vlan', { link: 'eth0', vlan: VLAN }],
   ['c', 'veth', { netns: 1, peer: { ...COMMON, name: 'd' } }],
-  ['d', 'macvlan', { link: 'eth0' }],
+  ['d', 'macvlan', { link: 'eth0', macvlan: MACVLAN }],
+  ['e', 'macvtap', { link: 'eth0', macvtap: MACVLAN }],
+  ['f', 'ipvlan', { link: 'eth0', ipvlan: IPVLAN }],
+  ['g', 'ipvtap', { link: 'eth0', ipvtap: IPVLAN }],
+  ['h', 'bond', { bond: BOND }],
+  ['i', 'vxlan', { vxlan: { ...VXLAN, id: 5 } }],
+  ['j', 'vxlan', { vxlan: { external: true } }],
+  ['k', 'vrf', { vrf: { table: 'main' } }],
 ] as const satisfies readonly (readonly [string, string, NewLinkSettings])[];
 
 /** Changes of a link. */
 export const CHANGES: readonly LinkSettings[] = [
   { ...COMMON, bridge: BRIDGE, master: 'br0', name: 'e', bridgePort: PORT },
   { netns: 1, vlan: VLAN, master: null },
+  { bond: BOND, bondPort: BOND_PORT },
+  { bond: { activePort: null, primary: null } },
+  { vxlan: { ...VXLAN, id: 5 } },
+  { vxlan: { external: true } },
+  { macvlan: MACVLAN },
+  { macvtap: MACVLAN },
+  { ipvlan: IPVLAN },
+  { ipvtap: IPVLAN },
+  { vrf: { table: 5 } },
 ];

@@ -104,7 +104,12 @@ export const RTNETLINK: Rows<Rtnetlink> = {
     ['eth0', CALL],
     [1, CALL],
   ],
-  addLink: NEW_LINKS.map(([name, kind, settings]) => [name, kind, settings, CALL]),
+  listLinkStatistics: [[CALL]],
+  getLinkStatistics: [
+    ['eth0', CALL],
+    [1, CALL],
+  ],
+  addLink: NEW_LINKS.map(([name, kind, settings]) => [name, kind as string, settings, CALL] as never),
   setLink: CHANGES.map((settings) => ['eth0', settings, CALL]),
   deleteLink: [['eth0', CALL], [2]],
   listAddresses: [['eth0', CALL]],

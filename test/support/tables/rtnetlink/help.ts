@@ -3,7 +3,9 @@
 /** The words of a help text of ip that are not placeholders. */
 export function wordsOf(help: string): string[] {
   // Sentences are for people.
-  const lines = help.split('\n').filter((line) => !line.startsWith('To get'));
+  const lines = help
+    .split('\n')
+    .filter((line) => !/^(To get|\(first values|BC_QUEUE_LEN: Length)/.test(line));
   const words = lines.join('\n').match(/(?<![A-Za-z0-9_.-])[a-z][a-z0-9_-]*(?![A-Za-z0-9_]|\.\d)/g) ?? [];
   return [...new Set(words)].sort();
 }
@@ -62,6 +64,14 @@ export const TESTED: Readonly<Record<string, readonly string[]>> = {
     'bridge',
     'vlan',
     'bridge_slave',
+    'bond',
+    'bond_slave',
+    'ipvlan',
+    'ipvtap',
+    'macvlan',
+    'macvtap',
+    'vrf',
+    'vxlan',
     'eui64',
     'none',
     'random',
@@ -72,6 +82,35 @@ export const TESTED: Readonly<Record<string, readonly string[]>> = {
   bridge: ['bridge'],
   bridge_slave: ['bridge_slave', 'nobackup_port', 'state'],
   vlan: ['vlan'],
+  bond: [
+    ...['bond', 'active_slave', 'clear_active_slave', 'primary'],
+    ...['balance-rr', 'active-backup', 'balance-xor', 'broadcast', '802.3ad', 'balance-tlb', 'balance-alb'],
+    ...['none', 'active', 'backup', 'all', 'filter', 'filter_active', 'filter_backup', 'any'],
+    ...['always', 'better', 'failure', 'follow', 'slow', 'fast', 'stable', 'bandwidth', 'count'],
+    ...['layer2', 'encap2', 'encap3', 'layer3', 'srcmac', 'vlan', 'num_unsol_na'],
+  ],
+  bond_slave: ['bond_slave'],
+  vxlan: ['vxlan', 'no', 'auto', 'inherit', 'unset', 'any'],
+  macvlan: [
+    'macvlan',
+    'private',
+    'vepa',
+    'bridge',
+    'macaddr',
+    'null',
+    'nopromisc',
+    'nodst',
+    'source',
+    'passthru',
+    'flush',
+  ],
+  macvtap: [
+    ...['macvtap', 'private', 'vepa', 'passthru', 'source', 'flag', 'null', 'nopromisc', 'nodst'],
+    ...['macaddr', 'bcqueuelen', 'bridge', 'flush'],
+  ],
+  ipvlan: ['ipvlan', 'l3', 'l3s', 'bridge', 'vepa'],
+  ipvtap: ['ipvtap', 'l2', 'l3', 'bridge', 'private'],
+  vrf: ['vrf'],
   addr: ['autojoin', 'host', 'link', 'global', 'secondary', 'dynamic'],
   route: [
     'exact',
@@ -131,14 +170,12 @@ export const TESTED: Readonly<Record<string, readonly string[]>> = {
 };
 
 const TOOL = 'a way of the tool to select what it shows or deletes: a program filters what it lists';
-const KIND = 'a kind of link beyond dummy, veth, bridge and vlan';
+const KIND = 'a kind of link without settings of its own here';
 const ENCAP = 'an encapsulation (lightweight tunnel)';
 
 const OTHER_KINDS = [
   'amt',
   'bareudp',
-  'bond',
-  'bond_slave',
   'dsa',
   'erspan',
   'geneve',
@@ -152,11 +189,7 @@ const OTHER_KINDS = [
   'ip6tnl',
   'ipip',
   'ipoib',
-  'ipvlan',
-  'ipvtap',
   'macsec',
-  'macvlan',
-  'macvtap',
   'netdevsim',
   'nlmon',
   'rmnet',
@@ -166,7 +199,6 @@ const OTHER_KINDS = [
   'vcan',
   'vti',
   'vxcan',
-  'vxlan',
   'wwan',
   'xfrm',
   'virt_wifi',
@@ -205,7 +237,6 @@ export const LEFT_OUT: Readonly<Record<string, Readonly<Record<string, readonly 
       'verbose',
       'pinned',
     ],
-    'a master of the kind vrf, which the library does not create': ['vrf'],
     'needs the id of a namespace, for kinds that have a lower link elsewhere': ['link-netns', 'link-netnsid'],
     'the device below, of hardware': ['parentdev'],
     'names beside the name: they are listed': ['property', 'altname'],
@@ -239,11 +270,8 @@ export const LEFT_OUT: Readonly<Record<string, Readonly<Record<string, readonly 
     'the kernel ignores it': ['anycast'],
     'kinds of links, by which the tool selects': [
       ...OTHER_KINDS,
-      'bridge',
-      'bridge_slave',
-      'dummy',
-      'veth',
-      'vlan',
+      ...['bond', 'bond_slave', 'bridge', 'bridge_slave', 'dummy', 'ipvlan', 'ipvtap', 'macvlan', 'macvtap'],
+      ...['veth', 'vlan', 'vxlan'],
     ],
   },
   route: {

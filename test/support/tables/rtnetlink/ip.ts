@@ -16,6 +16,10 @@ const SETUP = [
   'link add va type veth peer name vb',
   'link set va up',
   'link set vb up',
+  ...['low1', 'low2', 'low3', 'low4', 'low5', 'low6'].map((name) => `link add ${name} type dummy`),
+  'link add bond1 type bond mode active-backup',
+  'link add bondport type dummy',
+  'link set bondport master bond1',
   'addr add 10.1.0.1/24 dev va',
   'addr add fd01::1/64 dev va nodad',
 ];

@@ -15,7 +15,8 @@ export interface OptionRow {
   readonly shown?: unknown;
 }
 
-function row(
+/** An option. */
+export function row(
   word: string,
   path: string,
   value: unknown,
@@ -25,11 +26,18 @@ function row(
 }
 
 /** Booleans that ip writes as `on` and `off`, or as 1 and 0. */
-function onOff(word: string, path: string, value: boolean, json: string, shown: unknown = value): OptionRow {
+export function onOff(
+  word: string,
+  path: string,
+  value: boolean,
+  json: string,
+  shown: unknown = value,
+): OptionRow {
   return row(word, path, value, { args: `${word} ${value ? 'on' : 'off'}`, json, shown });
 }
 
-function bit(word: string, path: string, value: boolean, json: string): OptionRow {
+/** A boolean that is written as 1 or 0. */
+export function bit(word: string, path: string, value: boolean, json: string): OptionRow {
   return row(word, path, value, { args: `${word} ${value ? 1 : 0}`, json, shown: value ? 1 : 0 });
 }
 

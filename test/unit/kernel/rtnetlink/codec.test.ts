@@ -11,13 +11,18 @@ import {
 } from '../../../../src/kernel/rtnetlink/addresses/codec.js';
 import { MESSAGE } from '../../../../src/kernel/rtnetlink/layouts.js';
 import { indexOf, readLink, readName } from '../../../../src/kernel/rtnetlink/links/read.js';
-import { encodeNewLink } from '../../../../src/kernel/rtnetlink/links/write.js';
+import {
+  encodeLinkStatistics,
+  readLinkStatistics,
+} from '../../../../src/kernel/rtnetlink/links/statistics.js';
+import { encodeNewLink, encodeSettings } from '../../../../src/kernel/rtnetlink/links/write.js';
 import { type Message, type MessageWriter, messagesOf } from '../../../../src/kernel/rtnetlink/message.js';
 import { encodeNeighbour, readNeighbour } from '../../../../src/kernel/rtnetlink/neighbours/codec.js';
 import { readRoute } from '../../../../src/kernel/rtnetlink/routes/read.js';
 import { encodeRoute } from '../../../../src/kernel/rtnetlink/routes/write.js';
 import { encodeRule, readRule } from '../../../../src/kernel/rtnetlink/rules/codec.js';
 import type {
+  Link,
   LinkAddress,
   NewLinkAddress,
   NewNeighbour,
@@ -88,6 +93,81 @@ const NEIGHBOUR: NewNeighbour = {
   protocol: 'static',
 };
 
+/** Links with every setting of their kind: each is read as it is written. Link 0 is va. */
+const KINDS: Readonly<Record<string, Parameters<typeof encodeNewLink>>> = {
+  'a bond': [
+    'b',
+    'bond',
+    {
+      bond: {
+        ...{ mode: 'active-backup', activePort: 'va', miiInterval: 1, upDelay: 2, downDelay: 3 },
+        ...{
+          useCarrier: false,
+          arpInterval: 4,
+          arpTargets: ['10.0.0.1', '10.0.0.2'],
+          arpValidation: 'filter',
+        },
+        ...{ arpAllTargets: 'all', arpMissedMax: 5, nsTargets: ['fd00::1'], primary: 'va' },
+        ...{ primaryReselection: 'failure', failOverMac: 'follow', hashPolicy: 'vlan+srcmac' },
+        ...{ resendIgmp: 6, peerNotifications: 7, peerNotificationDelay: 8, allPortsActive: true },
+        ...{ minLinks: 9, learnPacketInterval: 10, packetsPerPort: 11, lacpRate: 'fast', lacpActive: true },
+        ...{ aggregatorSelection: 'count', actorSystemPriority: 12, actorSystem: '02:00:00:00:00:0d' },
+        ...{ userPortKey: 13, dynamicLoadBalancing: true, coupledControl: false, broadcastNeighbour: true },
+      },
+    },
+  ],
+  'a VXLAN over IPv4': [
+    'x',
+    'vxlan',
+    {
+      vxlan: {
+        ...{ id: 0x123456, remote: '10.0.0.2', local: '10.0.0.1', link: 'va', port: 4789 },
+        ...{ sourcePorts: { first: 1000, last: 2000 }, ttl: 9, tos: 4, dontFragment: 'inherit' },
+        ...{ learning: false, ageingTime: 60, addressLimit: 5, proxy: true, routeShortCircuit: true },
+        ...{ l2Miss: true, l3Miss: true, udpChecksum: false, remoteChecksumTx: true, remoteChecksumRx: true },
+        ...{ remoteChecksumNoPartial: true, groupPolicy: true, localBypass: false, multicastRouting: true },
+        reservedBits: 0x0102_0304_0506_0708n,
+      },
+    },
+  ],
+  'a VXLAN over IPv6': [
+    'x',
+    'vxlan',
+    {
+      vxlan: {
+        ...{ external: true, vniFilter: true, remote: 'fd00::2', local: 'fd00::1', ttl: 'inherit' },
+        ...{ flowLabel: 0x12345, flowLabelPolicy: 'inherit', genericProtocol: true },
+        ...{ udp6ZeroChecksumTx: true, udp6ZeroChecksumRx: true },
+      },
+    },
+  ],
+  'a macvlan': [
+    'm',
+    'macvlan',
+    {
+      link: 'va',
+      macvlan: {
+        ...{ mode: 'source', flags: ['nopromisc', 'nodst'], broadcastQueueLength: 5, broadcastCutoff: -1 },
+        sources: ['02:00:00:00:00:01', '02:00:00:00:00:02'],
+      },
+    },
+  ],
+  'a macvtap': ['m', 'macvtap', { link: 'va', macvtap: { mode: 32, flags: [], sources: [] } }],
+  'an ipvlan': ['i', 'ipvlan', { link: 'va', ipvlan: { mode: 'l3s', flags: ['private'] } }],
+  'an ipvtap': ['i', 'ipvtap', { link: 'va', ipvtap: { mode: 'l2', flags: ['vepa'] } }],
+  'a VRF': ['r', 'vrf', { vrf: { table: 'main' } }],
+};
+const readNamed = (message: Message) => readLink(message, CAPTURED_NAMES);
+/** A message about the counters of lo, of a kernel that has so many of them. */
+function statistics(count: number): Uint8Array {
+  const writer = encodeLinkStatistics(1);
+  return listed(
+    writer.attribute(1, () => {
+      for (let i = 1; i <= count; i++) writer.u64(2n ** 53n + BigInt(i));
+    }),
+  );
+}
+
 /** Messages of each kind with their readers. */
 const SAMPLES: Readonly<Record<string, readonly [bytes: Uint8Array, read: (message: Message) => unknown]>> = {
   'captured links': [LINKS, (message) => [indexOf(message), readName(message), readLink(message, NAMES)]],
@@ -99,6 +179,14 @@ const SAMPLES: Readonly<Record<string, readonly [bytes: Uint8Array, read: (messa
     listed(encodeNewLink('v', 'vlan', { link: 'va', vlan: { id: 5, gvrp: true, egressQosMap: [[1, 2]] } })),
     (message) => readLink(message, NAMES),
   ],
+  ...Object.fromEntries(
+    Object.entries(KINDS).map(([title, link]) => [
+      title,
+      [listed(encodeNewLink(...link)), readNamed] as const,
+    ]),
+  ),
+  'a port of a bond': [listed(encodeSettings('va', { bondPort: { queueId: 3, priority: -2 } })), readNamed],
+  counters: [statistics(25), (message) => readLinkStatistics(message, NAMES)],
   'captured addresses': [capture('addresses4.reply'), (message) => readAddress(message, CAPTURED_NAMES)],
   'an address of IPv4': [
     listed(encodeAddress('add', ADDRESS)),
@@ -164,6 +252,117 @@ describe('messages that are well-formed', () => {
       }
     });
   }
+});
+
+describe('links of a kind', () => {
+  for (const [title, [name, kind, settings]] of Object.entries(KINDS)) {
+    it(`are read as they are written: ${title}`, () => {
+      const link = only(listed(encodeNewLink(name, kind, settings)), readNamed);
+      assert.equal(link.kind, kind);
+      const field = kind as 'bond';
+      assert.deepEqual(link[field], settings?.[field]);
+      // The same in a change, which names the kind too.
+      const changed = only(
+        listed(encodeSettings('va', { [field]: settings?.[field] ?? assert.fail() })),
+        readNamed,
+      );
+      assert.deepEqual([changed.kind, changed[field]], [kind, settings?.[field]]);
+    });
+  }
+
+  it('that is a port', () => {
+    const port = only(listed(encodeSettings('va', { bondPort: { queueId: 3, priority: -2 } })), readNamed);
+    assert.deepEqual(port.bondPort, { queueId: 3, priority: -2 });
+  });
+
+  it('of the kind tun are read, and not created', () => {
+    const writer = encodeNewLink('t', 'dummy');
+    writer.attribute(18, () => {
+      writer.attribute(1, () => writer.bytes(Buffer.from('tun\0')));
+      writer.attribute(2, () => {
+        for (const [type, value] of [
+          [1, 1000],
+          [2, 1001],
+          [8, 2],
+          [9, 1],
+        ] as const)
+          writer.attribute(type, () => writer.u32(value));
+        for (const [type, value] of [
+          [3, 2],
+          [4, 0],
+          [5, 1],
+          [6, 1],
+          [7, 1],
+        ] as const)
+          writer.attribute(type, () => writer.u8(value));
+      });
+    });
+    const expected: Link['tun'] = {
+      ...{ owner: 1000, group: 1001, queues: 2, disabledQueues: 1, type: 'tap' },
+      ...{ packetHeader: false, vnetHeader: true, persistent: true, multiQueue: true },
+    };
+    assert.deepEqual(only(listed(writer), readNamed).tun, expected);
+    const { invalid } = encodeNewLink('t', 'tun').check;
+    assert.match(`${invalid?.field} ${invalid?.rule}`, /^kind must not be tun: .* \/dev\/net\/tun$/);
+  });
+
+  it('are refused without what they need, and with settings that exclude one another', () => {
+    const faults = [
+      encodeNewLink('x', 'vxlan'),
+      encodeNewLink('x', 'vxlan', { vxlan: {} }),
+      encodeNewLink('x', 'vxlan', { vxlan: { id: 5, external: true } }),
+      encodeNewLink('r', 'vrf', { vrf: {} }),
+      encodeNewLink('m', 'macvlan', { link: 'va', ipvlan: {} }),
+      encodeNewLink('i', 'ipvtap'),
+      encodeSettings('va', { bond: {}, vxlan: {} }),
+      encodeSettings('va', { bondPort: {}, bridgePort: {} }),
+      encodeSettings('va', { vxlan: { sourcePorts: { first: 2, last: 1 } } }),
+      encodeSettings('va', { bond: { arpTargets: ['fd00::1'] } }),
+      encodeSettings('va', { bond: { arpTargets: Array(17).fill('10.0.0.1') } }),
+      encodeSettings('va', { macvlan: { sources: ['02:00'] } }),
+      encodeSettings('va', { macvlan: { flags: ['bit_5'] } }),
+      encodeSettings('va', { vxlan: { ttl: 256 } }),
+    ].map(({ check }) => `${check.invalid?.field} ${check.invalid?.rule}`.slice(0, 60));
+    assert.deepEqual(faults, [
+      'settings.vxlan must be given: a VXLAN without external has an id'.slice(0, 60),
+      'settings.vxlan.id must be given: a VXLAN without external ha',
+      'settings.vxlan.external excludes id',
+      'settings.vrf.table must be given: a VRF has a table',
+      'settings.ipvlan is of the kind ipvlan',
+      'settings.link must be the name of the link below a ipvtap',
+      'settings.vxlan excludes bond',
+      'settings.bondPort excludes bridgePort',
+      'settings.vxlan.sourcePorts must be a range of ports: { first',
+      'settings.bond.arpTargets must be an array of at most 16 IPv4',
+      'settings.bond.arpTargets must be an array of at most 16 IPv4',
+      'settings.macvlan.sources must be an array of hardware addres',
+      'settings.macvlan.flags must be an array of flags among nopro',
+      'settings.vxlan.ttl must be an integer from 0 to 255, or inhe',
+    ]);
+  });
+});
+
+describe('counters', () => {
+  it('are exact above 2^53, and end where those of the kernel end', () => {
+    const read = (count: number) => only(statistics(count), (message) => readLinkStatistics(message, NAMES));
+    const whole = read(26) ?? assert.fail();
+    assert.deepEqual([whole.link, whole.index, whole.rxPackets], ['lo', 1, 2n ** 53n + 1n]);
+    assert.deepEqual([whole.txCompressed, whole.rxNoHandler], [2n ** 53n + 23n, 2n ** 53n + 24n]);
+    assert.equal(whole.rxOtherHostDropped, 2n ** 53n + 25n);
+    assert.ok(!Object.hasOwn(read(24) ?? assert.fail(), 'rxOtherHostDropped'));
+    assert.throws(() => read(23), { code: 'ERR_MALFORMED_REPLY' });
+  });
+
+  it('of a link that is not named are left out, and a message without them is malformed', () => {
+    assert.equal(
+      only(statistics(25), (message) => readLinkStatistics(message, new Map())),
+      undefined,
+    );
+    assert.throws(
+      () => only(listed(encodeLinkStatistics(1)), (message) => readLinkStatistics(message, NAMES)),
+      { code: 'ERR_MALFORMED_REPLY' },
+    );
+  });
 });
 
 describe('addresses', () => {

@@ -109,7 +109,7 @@ describe('an attribute that is unknown', () => {
     assert.equal(faultOf(encodeAddress('delete', found)), 'none');
   });
 
-  it('of a bridge, a port and a VLAN is shown; a change leaves it, and a new link is not made without it', () => {
+  it('of each kind and port is shown; a change leaves it, and a new link is not made without it', () => {
     const data = (kind: string, info: number, value: number) => {
       const writer = encodeNewLink('x', 'dummy');
       return writer.attribute(18, () => {
@@ -120,10 +120,17 @@ describe('an attribute that is unknown', () => {
     const read = (writer: MessageWriter) => only(listed(writer), (message) => readLink(message, NAMES));
     assert.deepEqual(read(data('bridge', 2, 2)).bridge, { attributes: UNKNOWN });
     assert.deepEqual(read(data('vlan', 2, 2)).vlan, { attributes: UNKNOWN });
-    assert.deepEqual(read(data('bridge', 5, 5)).bridgePort, { attributes: UNKNOWN });
+    for (const kind of ['bond', 'vxlan', 'macvlan', 'macvtap', 'ipvlan', 'ipvtap', 'vrf', 'tun'] as const) {
+      assert.deepEqual(read(data(kind, 2, 2))[kind], { attributes: UNKNOWN }, kind);
+    }
+    for (const master of ['bridge', 'bond', 'vrf'] as const) {
+      assert.deepEqual(read(data(master, 5, 5))[`${master}Port`], { attributes: UNKNOWN }, master);
+    }
     const bridge = { attributes: UNKNOWN, stp: true };
     assert.equal(faultOf(encodeSettings('x', { bridge })), 'none');
     assert.equal(faultOf(encodeNewLink('x', 'bridge', { bridge })), `settings.bridge.${REFUSED}`);
+    const vxlan = { attributes: UNKNOWN, id: 5 };
+    assert.equal(faultOf(encodeNewLink('x', 'vxlan', { vxlan })), `settings.vxlan.${REFUSED}`);
   });
 });
 

@@ -27,6 +27,7 @@ import { GET_NONE, LINK_TYPE, netlinkContract } from '../../../support/contract/
 import { nftablesContract } from '../../../support/contract/nftables.js';
 import { nftablesObjectsContract } from '../../../support/contract/nftablesObjects.js';
 import { rtnetlinkContract } from '../../../support/contract/rtnetlink.js';
+import { rtnetlinkKindsContract } from '../../../support/contract/rtnetlinkKinds.js';
 import { rtnetlinkObjectsContract } from '../../../support/contract/rtnetlinkObjects.js';
 import { withVeth } from '../../../support/contract/rtnetlinkVeth.js';
 import { nftablesRoundTrips } from '../../../support/roundTrips/nftables.js';
@@ -52,6 +53,7 @@ describe('a fake of iptables', () => iptablesContract(async () => new FakeIptabl
 describe('a fake of rtnetlink', () => {
   rtnetlinkContract(async () => new FakeRtnetlink(), 'dummy');
   rtnetlinkObjectsContract(async () => new FakeRtnetlink());
+  rtnetlinkKindsContract(async () => new FakeRtnetlink());
   rtnetlinkRoundTrips(async () => {
     const rtnetlink = new FakeRtnetlink();
     await withVeth(async () => rtnetlink);

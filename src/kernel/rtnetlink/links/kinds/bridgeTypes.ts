@@ -1,0 +1,137 @@
+// Bridges, their ports and VLANs, as JavaScript values. Source of every rule: include/uapi/linux/if_link.h, if_bridge.h, ip-link(8).
+import type { ListedAttribute } from '../../../shared/types.js';
+
+/** A protocol of VLANs: one of those with a name, or an EtherType from 0 to 65535. */
+export type VlanProtocol = '802.1Q' | '802.1ad' | number;
+
+/** Fields of a bridge. Times are in s. */
+export interface BridgeSettings {
+  /** 2–30 s with STP. Default 15. */
+  readonly forwardDelay?: number;
+  /** Default 2. */
+  readonly helloTime?: number;
+  /** Default 20. */
+  readonly maxAge?: number;
+  /** Default 300. */
+  readonly ageingTime?: number;
+  /** Spanning Tree Protocol. Default false. */
+  readonly stp?: boolean;
+  /** 0–65535; default 32768. */
+  readonly priority?: number;
+  /** Default false. */
+  readonly vlanFiltering?: boolean;
+  /** Default `802.1Q`. */
+  readonly vlanProtocol?: VlanProtocol;
+  /** 0 means none. Default 1. */
+  readonly vlanDefaultPvid?: number;
+  readonly vlanStatistics?: boolean;
+  /** Only while the bridge has no ports with VLANs. */
+  readonly vlanStatisticsPerPort?: boolean;
+  /** Bits of link-local groups that are forwarded; bits 0–2 must be 0. */
+  readonly groupForwardMask?: number;
+  /** `01:80:c2:00:00:0X`. */
+  readonly groupAddress?: string;
+  /** Learns no addresses from link-local frames. Linux 4.20. */
+  readonly noLinkLocalLearning?: boolean;
+  /** Default true. */
+  readonly multicastSnooping?: boolean;
+  /** Linux 5.15; needs `vlanFiltering`. */
+  readonly multicastVlanSnooping?: boolean;
+  /** 0 never, 1 automatic, 2 always. Default 1. */
+  readonly multicastRouter?: number;
+  readonly multicastQueryUseAddress?: boolean;
+  readonly multicastQuerier?: boolean;
+  /** Has no effect since Linux 5.1, which always lists 16. */
+  readonly multicastHashElasticity?: number;
+  /** A power of 2. Default 4096. */
+  readonly multicastHashMax?: number;
+  readonly multicastLastMemberCount?: number;
+  readonly multicastStartupQueryCount?: number;
+  readonly multicastLastMemberInterval?: number;
+  readonly multicastMembershipInterval?: number;
+  readonly multicastQuerierInterval?: number;
+  readonly multicastQueryInterval?: number;
+  readonly multicastQueryResponseInterval?: number;
+  readonly multicastStartupQueryInterval?: number;
+  readonly multicastStatistics?: boolean;
+  /** 2 or 3. */
+  readonly multicastIgmpVersion?: number;
+  /** 1 or 2. */
+  readonly multicastMldVersion?: number;
+  readonly callIptables?: boolean;
+  readonly callIp6tables?: boolean;
+  readonly callArptables?: boolean;
+}
+
+/** Fields of a link as port of a bridge. Default of most: false. */
+export interface BridgePortSettings {
+  /** 0 disabled, 1 listening, 2 learning, 3 forwarding, 4 blocking. Only on a bridge without STP. */
+  readonly state?: number;
+  /** 0–63; default 32. */
+  readonly priority?: number;
+  readonly cost?: number;
+  readonly guard?: boolean;
+  readonly hairpin?: boolean;
+  readonly fastLeave?: boolean;
+  readonly rootBlock?: boolean;
+  /** Default true. */
+  readonly learning?: boolean;
+  /** Default true. */
+  readonly flood?: boolean;
+  readonly proxyArp?: boolean;
+  readonly proxyArpWifi?: boolean;
+  /** 0 never, 1 automatic, 2 always. */
+  readonly multicastRouter?: number;
+  /** Default true. */
+  readonly multicastFlood?: boolean;
+  /** Default true. */
+  readonly broadcastFlood?: boolean;
+  readonly multicastToUnicast?: boolean;
+  readonly groupForwardMask?: number;
+  readonly neighbourSuppression?: boolean;
+  readonly vlanTunnel?: boolean;
+  readonly isolated?: boolean;
+  /** Linux 5.18. */
+  readonly locked?: boolean;
+  /** Name of the port that takes the traffic while this one has no carrier; null removes it. */
+  readonly backupPort?: string | null;
+}
+
+/** Changes of priorities at the borders of a VLAN, as pairs: `[[0, 3]]`. */
+export type QosMap = readonly (readonly [from: number, to: number])[];
+
+/** Fields of a VLAN. */
+export interface VlanSettings {
+  /** 0–4095. Required when the link is created, and not changed later. */
+  readonly id?: number;
+  /** Default `802.1Q`. Not changed later. */
+  readonly protocol?: VlanProtocol;
+  /** Default true. */
+  readonly reorderHeader?: boolean;
+  readonly gvrp?: boolean;
+  readonly mvrp?: boolean;
+  readonly looseBinding?: boolean;
+  readonly bridgeBinding?: boolean;
+  /** From the priority in the frame to that of the packet. Entries are added to those of before. */
+  readonly ingressQosMap?: QosMap;
+  /** From the priority of the packet to that in the frame. */
+  readonly egressQosMap?: QosMap;
+}
+
+/** A bridge as the kernel lists it. */
+export interface ListedBridge extends BridgeSettings {
+  /** Settings of a newer kernel that have no field here. A change leaves them as they are. */
+  readonly attributes?: readonly ListedAttribute[];
+}
+
+/** A port of a bridge as the kernel lists it. */
+export interface ListedBridgePort extends BridgePortSettings {
+  /** Settings of a newer kernel that have no field here. A change leaves them as they are. */
+  readonly attributes?: readonly ListedAttribute[];
+}
+
+/** A VLAN as the kernel lists it. */
+export interface ListedVlan extends VlanSettings {
+  /** Settings of a newer kernel that have no field here. A change leaves them as they are. */
+  readonly attributes?: readonly ListedAttribute[];
+}

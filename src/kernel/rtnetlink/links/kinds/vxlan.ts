@@ -1,0 +1,128 @@
+// Settings of VXLANs, as attributes. Numbers: include/uapi/linux/if_link.h (IFLA_VXLAN_).
+import { parseAddressAsIs } from '../../../../net/address.js';
+import {
+  checked,
+  type Fields,
+  type Format,
+  field,
+  integer,
+  ipAddress,
+  linkIndex,
+  nameOrNumber,
+  toggle,
+} from '../../fields.js';
+import type { MessageWriter } from '../../message.js';
+import { isIPv4, portRange } from './formats.js';
+import { kindOf } from './kind.js';
+import type { ListedVxlan, VxlanSettings } from './tunnelTypes.js';
+
+type Addresses = Pick<VxlanSettings, 'remote' | 'local'>;
+/** NLA_FLAG: the attribute is there, without a value, or it is not. */
+type Flags = Pick<VxlanSettings, 'remoteChecksumNoPartial' | 'groupPolicy' | 'genericProtocol'>;
+
+const reservedBits: Format<bigint> = {
+  rule: 'must be an integer from 0 to 18446744073709551615',
+  type: 'bigint',
+  accepts: (value) => typeof value === 'bigint' && value >= 0n && value < 1n << 64n,
+  write: (writer, value) => writer.u64be(value),
+  read: (attribute) => attribute.u64be(),
+};
+
+const SETTINGS: Fields<Omit<VxlanSettings, keyof Addresses | keyof Flags | 'ttl'>> = {
+  id: field(1, integer('u32', 0, 0xff_ffff)),
+  link: field(3, linkIndex),
+  tos: field(6, integer('u8')),
+  learning: field(7, toggle('u8')),
+  ageingTime: field(8, integer('u32')),
+  addressLimit: field(9, integer('u32')),
+  sourcePorts: field(10, portRange),
+  proxy: field(11, toggle('u8')),
+  routeShortCircuit: field(12, toggle('u8')),
+  l2Miss: field(13, toggle('u8')),
+  l3Miss: field(14, toggle('u8')),
+  port: field(15, integer('u16be')),
+  udpChecksum: field(18, toggle('u8')),
+  udp6ZeroChecksumTx: field(19, toggle('u8')),
+  udp6ZeroChecksumRx: field(20, toggle('u8')),
+  remoteChecksumTx: field(21, toggle('u8')),
+  remoteChecksumRx: field(22, toggle('u8')),
+  external: field(25, toggle('u8')),
+  flowLabel: field(26, integer('u32be', 0, 0xf_ffff)),
+  dontFragment: field(29, nameOrNumber('u8', { unset: 0, set: 1, inherit: 2 })),
+  vniFilter: field(30, toggle('u8')),
+  localBypass: field(31, toggle('u8')),
+  flowLabelPolicy: field(32, nameOrNumber('u32', { fixed: 0, inherit: 1 })),
+  reservedBits: field(33, reservedBits),
+  multicastRouting: field(34, toggle('u8')),
+};
+/** IFLA_VXLAN_GROUP and _GROUP6, IFLA_VXLAN_LOCAL and _LOCAL6. */
+const ADDRESSES: Readonly<Record<keyof Addresses, readonly [ipv4: number, ipv6: number]>> = {
+  remote: [2, 16],
+  local: [4, 17],
+};
+const FLAGS: Readonly<Record<keyof Flags, number>> = {
+  groupPolicy: 23,
+  remoteChecksumNoPartial: 24,
+  genericProtocol: 27,
+};
+const TTL = 5;
+const TTL_INHERIT = 28;
+
+const onlyToggle = toggle('u8');
+const ttlFormat = integer('u8');
+
+const ADDRESS_NAMES = Object.keys(ADDRESSES) as (keyof Addresses)[];
+const FLAG_NAMES = Object.keys(FLAGS) as (keyof Flags)[];
+const FIELD_OF: ReadonlyMap<number, keyof Addresses> = new Map(
+  ADDRESS_NAMES.flatMap((name) => ADDRESSES[name].map((attribute) => [attribute, name])),
+);
+const FLAG_OF: ReadonlyMap<number, keyof Flags> = new Map(FLAG_NAMES.map((name) => [FLAGS[name], name]));
+
+/** The kind `vxlan`. */
+export const VXLAN = kindOf<VxlanSettings, ListedVxlan>('a VXLAN', SETTINGS, {
+  names: [...ADDRESS_NAMES, ...FLAG_NAMES, 'ttl'],
+  write(writer, path, vxlan) {
+    for (const name of ADDRESS_NAMES) writeAddress(writer, `${path}${name}`, vxlan[name], ADDRESSES[name]);
+    for (const name of FLAG_NAMES) {
+      const value = vxlan[name];
+      if (value === undefined || !checked(writer, `${path}${name}`, value, onlyToggle) || !value) continue;
+      writer.attribute(FLAGS[name], () => undefined);
+    }
+    writeTtl(writer, `${path}ttl`, vxlan.ttl);
+    if (vxlan.external === true && vxlan.id !== undefined) {
+      writer.check.fail(`${path}external`, true, 'excludes id', true);
+    }
+  },
+  read(attribute, vxlan, links) {
+    const address = FIELD_OF.get(attribute.type);
+    const flag = FLAG_OF.get(attribute.type);
+    if (address !== undefined) vxlan[address] = ipAddress.read(attribute, links);
+    else if (flag !== undefined) vxlan[flag] = true;
+    else if (attribute.type === TTL) vxlan['ttl'] ??= attribute.u8();
+    else if (attribute.type === TTL_INHERIT) {
+      if (attribute.length === 0 || attribute.u8() !== 0) vxlan['ttl'] = 'inherit';
+    } else return false;
+    return true;
+  },
+});
+
+function writeAddress(
+  writer: MessageWriter,
+  path: string,
+  value: string | undefined,
+  [ipv4, ipv6]: readonly [number, number],
+): void {
+  if (value === undefined || !checked(writer, path, value, ipAddress)) return;
+  const bytes = parseAddressAsIs(value) ?? new Uint8Array();
+  writer.attribute(isIPv4(value) ? ipv4 : ipv6, () => writer.bytes(bytes));
+}
+
+function writeTtl(writer: MessageWriter, path: string, ttl: VxlanSettings['ttl']): void {
+  if (ttl === undefined) return;
+  if (ttl === 'inherit') {
+    writer.attribute(TTL_INHERIT, () => undefined);
+    return;
+  }
+  const format = { ...ttlFormat, rule: `${ttlFormat.rule}, or inherit` };
+  if (checked(writer, path, ttl, format)) writer.attribute(TTL, () => format.write(writer, ttl));
+}

@@ -3,6 +3,7 @@ import { formatAddress, parseAddressAsIs } from '../../net/address.js';
 import { argumentError, integerRule, isIntegerWithin } from '../shared/arguments.js';
 import type { ListedAttribute } from '../shared/types.js';
 import type { AttributeCursor } from '../shared/wire/attributeCursor.js';
+import type { LinkReference } from './links/reference.js';
 import type { MessageWriter } from './message.js';
 
 /** Names of links by their index. */
@@ -236,33 +237,40 @@ export function isNameOfLink(value: unknown): value is string {
   return length > 15 && length <= LONGEST_ALTERNATIVE_NAME;
 }
 
-/** Throws the error of a call whose name of a link is invalid. */
-export function checkNameOfLink(field: string, name: unknown, operation: string): void {
-  if (isNameOfLink(name)) return;
-  throw argumentError(operation, {
-    field,
-    value: name,
-    rule: NAME_OF_LINK_RULE,
-    wrongType: typeof name !== 'string',
-  });
+/** The largest index of a link. */
+export const LARGEST_INDEX = 0x7fff_ffff;
+
+/** Whether a value can name a link that is there: by a name, or by its index. */
+export function isLinkReference(value: unknown): value is LinkReference {
+  return isNameOfLink(value) || isIntegerWithin(value, 1, LARGEST_INDEX);
 }
 
-/** The index of a link in this namespace, by its name. */
-export const linkIndex: Format<string> = {
-  rule: NAME_OF_LINK_RULE,
+/** The rule of {@link isLinkReference}. */
+export const LINK_REFERENCE_RULE = `${NAME_OF_LINK_RULE}, or an index`;
+
+/** Throws the error of a call whose name or index of a link is invalid. */
+export function checkLinkReference(field: string, link: unknown, operation: string): void {
+  if (isLinkReference(link)) return;
+  const wrongType = typeof link !== 'string' && typeof link !== 'number';
+  throw argumentError(operation, { field, value: link, rule: LINK_REFERENCE_RULE, wrongType });
+}
+
+/** A link in this namespace, by its name or its index. A listing has its name. */
+export const linkReference: Format<LinkReference> = {
+  rule: LINK_REFERENCE_RULE,
   type: 'string',
-  accepts: isNameOfLink,
+  accepts: isLinkReference,
   write: (writer, value) => writer.link(value),
   read: (attribute, links) => links.get(attribute.u32()),
 };
 
 /** The same, or null for none: index 0. */
-export const linkOrNone: Format<string | null> = {
-  rule: `${NAME_OF_LINK_RULE}, or null`,
+export const linkOrNone: Format<LinkReference | null> = {
+  rule: `${LINK_REFERENCE_RULE}, or null`,
   type: 'string',
-  accepts: (value) => value === null || isNameOfLink(value),
+  accepts: (value) => value === null || isLinkReference(value),
   write: (writer, value) => writer.link(value ?? 0),
-  read: linkIndex.read,
+  read: linkReference.read,
 };
 
 /** A hardware address: bytes in hexadecimal, with colons. MAX_ADDR_LEN is 32. */

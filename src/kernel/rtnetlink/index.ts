@@ -14,7 +14,7 @@ import { withVerbs } from '../shared/verbs.js';
 import { watchEvents } from '../shared/watch.js';
 import { encodeListAddresses, readAddress } from './addresses/codec.js';
 import { findCapabilities } from './capabilities.js';
-import { checkNameOfLink, type LinkNames } from './fields.js';
+import { checkLinkReference, type LinkNames } from './fields.js';
 import { indexOf, readLink, readName } from './links/read.js';
 import { encodeLinkStatistics, readLinkStatistics } from './links/statistics.js';
 import { encodeGetLink, encodeListLinks } from './links/write.js';
@@ -31,6 +31,7 @@ import { checkWatch, watchOf } from './watch.js';
 
 export * from '../shared/everyClient.js';
 export type { EventStream, Resync, WatchOptions } from '../shared/types.js';
+export { type RouteName, sameAddress, sameRoute } from './same.js';
 export * from './types.js';
 export {
   type HostEvent,
@@ -111,10 +112,10 @@ class RtnetlinkClient
     return (await readAll(statistics, options?.signal))[0];
   }
 
-  async listAddresses(link?: string, options?: CallOptions): Promise<types.LinkAddress[]> {
+  async listAddresses(link?: types.LinkReference, options?: CallOptions): Promise<types.LinkAddress[]> {
     const attempt = attemptToRead('listAddresses', describeLink(link));
     if (link === undefined) return this.#list(attempt, encodeListAddresses(), readAddress, options).toArray();
-    checkNameOfLink('link', link, attempt.operation);
+    checkLinkReference('link', link, attempt.operation);
     const one = encodeGetLink(link).finish();
     const { answer, links } = await this.calls.run(
       attempt,

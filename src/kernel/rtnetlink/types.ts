@@ -147,8 +147,8 @@ export interface Rtnetlink extends KernelClient<RtnetlinkOperation> {
   /** ENODEV when there is none, EOPNOTSUPP for links that cannot be deleted (`lo`). */
   deleteLink(link: LinkReference, options?: CallOptions): Promise<void>;
 
-  /** Addresses of every link, or of one (ENODEV when there is none of that name), both families. */
-  listAddresses(link?: string, options?: CallOptions): Promise<LinkAddress[]>;
+  /** Addresses of every link, or of one (ENODEV when there is none of that name or index), both families. */
+  listAddresses(link?: LinkReference, options?: CallOptions): Promise<LinkAddress[]>;
   addAddress(address: NewLinkAddress, options?: CallOptions): Promise<void>;
   replaceAddress(address: NewLinkAddress, options?: CallOptions): Promise<void>;
   deleteAddress(address: LinkAddressId, options?: CallOptions): Promise<void>;

@@ -3,7 +3,7 @@ import { constants } from 'node:os';
 import type { Family } from '../../net/address.js';
 import { FAMILY } from '../../net/shapes.js';
 import { checkArgument, TEXT } from '../../shapes.js';
-import { checkNameOfLink } from '../rtnetlink/fields.js';
+import { checkLinkReference } from '../rtnetlink/fields.js';
 import { NO_COUNTERS } from '../rtnetlink/links/statistics.js';
 import { encodeGetLink } from '../rtnetlink/links/write.js';
 import { checkedMessage } from '../rtnetlink/message.js';
@@ -15,6 +15,7 @@ import { encodeListRules } from '../rtnetlink/rules/codec.js';
 import type * as types from '../rtnetlink/types.js';
 import { RtnetlinkVerbs } from '../rtnetlink/verbs.js';
 import { checkWatch } from '../rtnetlink/watch.js';
+import type { Attempt } from '../shared/failures.js';
 import type { CallOptions, EventStream, Listing } from '../shared/types.js';
 import { withVerbs } from '../shared/verbs.js';
 import { FakeClient, type Refusal, refusalError } from './client.js';
@@ -22,6 +23,7 @@ import { FakeEvents } from './events.js';
 import { FakeAddresses } from './rtnetlink/addresses.js';
 import { dumpAddresses, dumpNeighbour, dumpRoute, dumpRule } from './rtnetlink/dump.js';
 import { FakeLinks, KINDS } from './rtnetlink/links.js';
+import { type Named, namedOperation } from './rtnetlink/named.js';
 import { FakeNeighbours } from './rtnetlink/neighbours.js';
 import { noLink } from './rtnetlink/refusals.js';
 import { FakeRoutes } from './rtnetlink/routes.js';
@@ -90,12 +92,12 @@ export class FakeRtnetlink
     return this.read(attempt, read, options);
   }
 
-  async listAddresses(link?: string, options?: CallOptions): Promise<types.LinkAddress[]> {
+  async listAddresses(link?: types.LinkReference, options?: CallOptions): Promise<types.LinkAddress[]> {
     const attempt = attemptToRead('listAddresses', describeLink(link));
-    if (link !== undefined) checkNameOfLink('link', link, attempt.operation);
+    if (link !== undefined) checkLinkReference('link', link, attempt.operation);
     const read = () => {
-      if (link !== undefined && !this.#links.get(link)) throw refusalError(ENODEV, attempt);
-      return this.#allAddresses().filter((address) => link === undefined || address.link === link);
+      const name = this.#nameOf(link, attempt);
+      return this.#allAddresses().filter((address) => name === undefined || address.link === name);
     };
     return this.read(attempt, read, options);
   }
@@ -105,10 +107,10 @@ export class FakeRtnetlink
     checkedMessage(encodeListRoutes(filter), attempt);
     const { link } = filter;
     const read = () => {
-      if (link !== undefined && !this.#links.get(link)) throw refusalError(ENODEV, attempt);
+      const name = this.#nameOf(link, attempt);
       return this.#routes
         .list()
-        .filter((route) => passes(route, filter) && (link === undefined || route.link === link));
+        .filter((route) => passes(route, filter) && (name === undefined || route.link === name));
     };
     return this.listing(attempt, read, options);
   }
@@ -117,10 +119,13 @@ export class FakeRtnetlink
     const attempt = attemptToRead('getRoute', address);
     checkedMessage(encodeGetRoute(address, query), attempt);
     const read = () => {
-      for (const link of [query?.inputLink, query?.outputLink]) {
-        if (link !== undefined && !this.#links.get(link)) throw refusalError(ENODEV, attempt);
-      }
-      const found = this.#routes.lookUp(address, query);
+      const inputLink = this.#nameOf(query?.inputLink, attempt);
+      const outputLink = this.#nameOf(query?.outputLink, attempt);
+      const named = {
+        ...(inputLink !== undefined && { inputLink }),
+        ...(outputLink !== undefined && { outputLink }),
+      };
+      const found = this.#routes.lookUp(address, { ...query, ...named });
       if (typeof found === 'number') throw refusalError(found, attempt);
       return found;
     };
@@ -138,11 +143,11 @@ export class FakeRtnetlink
     checkedMessage(encodeListNeighbours(filter), attempt);
     const { link, family, proxy = false } = filter;
     const read = () => {
-      if (link !== undefined && !this.#links.get(link)) throw refusalError(ENODEV, attempt);
+      const name = this.#nameOf(link, attempt);
       return this.#neighbours
         .list()
         .filter((each) => (each.proxy ?? false) === proxy && (family ?? each.family) === each.family)
-        .filter((each) => (link ?? each.link) === each.link);
+        .filter((each) => (name ?? each.link) === each.link);
     };
     return this.listing(attempt, read, options);
   }
@@ -151,8 +156,7 @@ export class FakeRtnetlink
     const attempt = attemptToRead('getNeighbour', describeNeighbour(id));
     checkedMessage(encodeGetNeighbour(id), attempt);
     const read = () => {
-      if (!this.#links.get(id.link)) throw refusalError(ENODEV, attempt);
-      return this.#neighbours.get(id);
+      return this.#neighbours.get({ ...id, link: this.#nameOf(id.link, attempt) ?? '' });
     };
     return this.read(attempt, read, options);
   }
@@ -193,15 +197,21 @@ export class FakeRtnetlink
     return this.#neighbours.list().map(dumpNeighbour).join('');
   }
 
-  protected act(operation: types.RtnetlinkOperation): Refusal | undefined {
+  protected act(given: types.RtnetlinkOperation): Refusal | undefined {
+    const operation = namedOperation(given, (link) => this.#links.get(link));
+    if (typeof operation === 'number') return operation;
     if ('route' in operation) return this.#routes.write(verb(operation.do, 'Route'), operation.route);
     if ('neighbour' in operation) return this.#doNeighbour(operation);
     if ('address' in operation) return this.#doAddress(operation);
     switch (operation.do) {
       case 'addLink':
-        return this.#links.add(operation.name, operation.kind, operation.settings);
+        return this.#links.add(
+          operation.name,
+          operation.kind,
+          operation.settings as Named<types.NewLinkSettings>,
+        );
       case 'setLink':
-        return this.#links.set(operation.link, operation.settings);
+        return this.#links.set(operation.link, operation.settings as Named<types.LinkSettings>);
       case 'deleteLink':
         return this.#links.delete(operation.link ?? operation.name);
       case 'addRule':
@@ -215,19 +225,19 @@ export class FakeRtnetlink
     const link = this.#links.get(operation.address.link);
     if (!link) return noLink(operation.address.link);
     const addresses = this.#addressesOf(link);
-    if (operation.do !== 'deleteAddress') {
-      return addresses.write(verb(operation.do, 'Address'), operation.address);
-    }
-    const errno = addresses.delete(operation.address);
+    const address = { ...operation.address, link: link.name };
+    if (operation.do !== 'deleteAddress') return addresses.write(verb(operation.do, 'Address'), address);
+    const errno = addresses.delete(address);
     this.#routes.prune();
     return errno;
   }
 
   #doNeighbour(operation: Extract<Operation, { readonly neighbour: unknown }>): Refusal | undefined {
-    const { link } = operation.neighbour;
-    if (!this.#links.get(link)) return noLink(link);
-    if (operation.do === 'deleteNeighbour') return this.#neighbours.delete(operation.neighbour);
-    return this.#neighbours.write(verb(operation.do, 'Neighbour'), operation.neighbour);
+    const link = this.#links.get(operation.neighbour.link);
+    if (!link) return noLink(operation.neighbour.link);
+    const neighbour = { ...operation.neighbour, link: link.name };
+    if (operation.do === 'deleteNeighbour') return this.#neighbours.delete(neighbour);
+    return this.#neighbours.write(verb(operation.do, 'Neighbour'), neighbour);
   }
 
   #linkChanged(link: types.Link, deleted: boolean): void {
@@ -240,6 +250,14 @@ export class FakeRtnetlink
     if (deleted || !link.up) this.#neighbours.forget(link.name, deleted);
     this.#routes.prune();
     this.events.emit({ kind: 'link', deleted, link: { ...link } });
+  }
+
+  /** The name of a link; ENODEV if there is none. */
+  #nameOf(link: types.LinkReference | undefined, attempt: Attempt): string | undefined {
+    if (link === undefined) return undefined;
+    const found = this.#links.get(link);
+    if (!found) throw refusalError(ENODEV, attempt);
+    return found.name;
   }
 
   #statisticsOf({ name, index }: types.Link): types.LinkStatistics {

@@ -73,7 +73,7 @@ export function rtnetlinkKindsContract(open: Open): void {
     }
     await assert.rejects(rtnetlink.setLink('b', { bond: { mode: 'balance-rr' } }), {
       code: 'ENOTEMPTY',
-      kernelMessage: 'unable to set option because the bond has slaves',
+      kernelMessage: 'unable to set option because the bond device has slaves',
     });
     await rtnetlink.setLink('vc', { bondPort: { queueId: 4 } });
     assert.equal((await rtnetlink.getLink('vc'))?.bondPort?.queueId, 4);

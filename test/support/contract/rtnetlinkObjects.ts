@@ -4,6 +4,7 @@ import { it } from 'node:test';
 import type { NewRoute, RtnetlinkOperation } from '../../../src/kernel/rtnetlink/types.js';
 import { outcomes, refused } from './refusals.js';
 import { rtnetlinkStatisticsContract } from './rtnetlinkKinds.js';
+import { rtnetlinkNamesContract } from './rtnetlinkNames.js';
 import { rtnetlinkRoutingContract } from './rtnetlinkRouting.js';
 import { rtnetlinkStatesContract } from './rtnetlinkStates.js';
 import { type Open, withVeth } from './rtnetlinkVeth.js';
@@ -15,6 +16,7 @@ export function rtnetlinkObjectsContract(open: Open): void {
   rtnetlinkRoutingContract(open);
   rtnetlinkStatesContract(open);
   rtnetlinkStatisticsContract(open);
+  rtnetlinkNamesContract(open);
   neighbours(open);
 }
 

@@ -61,6 +61,8 @@ export const TAKES_A_PART: ReadonlySet<string> = new Set([
   ...[
     'conntrack.natOf[0]',
     'conntrack.natOf[0].reply',
+    ...[0, 1].map((place) => `rtnetlink.sameAddress[${place}]`),
+    ...[0, 1].map((place) => `rtnetlink.sameRoute[${place}]`),
     'netlink.genericCommand[0]',
     'netlink.readFamily[0]',
     'testing.FakeEvents.emit[0]',

@@ -49,7 +49,13 @@ class Node {
       const results = await apply(operations);
       const changes = operations.flatMap((operation, i) =>
         'address' in operation && !results[i]
-          ? [{ ...operation.address, deleted: operation.do === 'deleteAddress' }]
+          ? [
+              {
+                ...operation.address,
+                link: String(operation.address.link),
+                deleted: operation.do === 'deleteAddress',
+              },
+            ]
           : [],
       );
       this.#hostChanged({ addresses: changes, deletedLinks: [], lost: false });

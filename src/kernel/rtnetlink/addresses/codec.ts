@@ -8,7 +8,7 @@ import {
   integer,
   isLinkName,
   type LinkNames,
-  linkName,
+  linkReference,
   type Numbers,
   nameOf,
   nameOrNumber,
@@ -67,7 +67,7 @@ const NAMES: ReadonlySet<string> = new Set([
 /** A verb on addresses. */
 export type AddressVerb = 'add' | 'replace' | 'delete';
 /** An address that is written, and may have been listed. */
-type Given = LinkAddressId & Partial<LinkAddress>;
+type Given = LinkAddressId & Partial<Omit<LinkAddress, 'link'>>;
 
 /** The message that writes or deletes an address. Of one that is deleted, only the name is written. */
 export function encodeAddress(verb: AddressVerb, address: Given): MessageWriter {
@@ -76,7 +76,7 @@ export function encodeAddress(verb: AddressVerb, address: Given): MessageWriter 
   const { check } = writer;
   if (!check.object('address', address, NAMES, 'an address')) return writer;
   const { link, prefix, peer } = address;
-  const hasLink = checked(writer, 'address.link', link, linkName);
+  const hasLink = checked(writer, 'address.link', link, linkReference);
   const local = addressOf(writer, 'address.address', address.address);
   const family = local.length === 4 ? 4 : 6;
   const length = check.integer('address.prefix', prefix, 0, LONGEST_PREFIX[family]);

@@ -1,5 +1,6 @@
 // Addresses of links, as JavaScript values. Source of every rule: include/uapi/linux/if_addr.h, ip-address(8).
 import type { ListedAttribute } from '../../shared/types.js';
+import type { LinkReference } from '../links/reference.js';
 import type { RouteScope, UnnamedFlag } from '../routes/types.js';
 
 /** A flag of an address (`IFA_F_`). Those of {@link NewAddressFlag} are written; the kernel sets the others by itself. */
@@ -41,8 +42,8 @@ export type AddressProtocol = 'kernel_lo' | 'kernel_ra' | 'kernel_ll' | number;
 
 /** The name of an address of a link. */
 export interface LinkAddressId {
-  /** Name of the link. */
-  readonly link: string;
+  /** Name or index of the link. */
+  readonly link: LinkReference;
   /** Canonical address. */
   readonly address: string;
   /** Prefix length: 0–32, 0–128. */
@@ -77,6 +78,8 @@ export interface NewLinkAddress extends LinkAddressId, AddressSettings {
 
 /** An address as the kernel lists it. It is also the name of the address. */
 export interface LinkAddress extends LinkAddressId, AddressSettings {
+  /** Name of the link. */
+  readonly link: string;
   readonly scope: RouteScope;
   readonly flags: readonly AddressFlag[];
   /** Attributes that have no field here. The address cannot be written with them. */

@@ -20,14 +20,14 @@ import type {
   VrfSettings,
 } from './kinds/upperTypes.js';
 
+import type { LinkReference } from './reference.js';
+
 export type * from './kinds/bondTypes.js';
 export type * from './kinds/bridgeTypes.js';
 export type * from './kinds/tunnelTypes.js';
 export type * from './kinds/upperTypes.js';
+export type { LinkReference } from './reference.js';
 export type * from './statisticsTypes.js';
-
-/** The name of a link, one of its alternative names (at most 127 bytes, Linux 5.5), or its index. */
-export type LinkReference = string | number;
 
 /** A flag of a link (`IFF_`, include/uapi/linux/if.h). */
 export type LinkFlag =
@@ -111,10 +111,10 @@ export interface LinkSwitches {
 /** The link is a member of another. */
 export interface LinkMaster {
   /**
-   * Name of the bridge, bond or VRF that it is a port of; null when a change is to remove it from there. A port of a bond must be
+   * Name or index of the bridge, bond or VRF that it is a port of; null when a change is to remove it from there. A port of a bond must be
    * down before (EPERM), and is set up by the kernel.
    */
-  readonly master?: string | null;
+  readonly master?: LinkReference | null;
 }
 
 /** Where a link is created, or moved to. */
@@ -153,8 +153,8 @@ export interface NewLinkCommon extends LinkAttributes, LinkSwitches, LinkMaster,
   readonly txQueues?: number;
   /** 1–4096. */
   readonly rxQueues?: number;
-  /** Name of the link below: of a VLAN, the link with the tagged frames. That of a VXLAN is `vxlan.link`. */
-  readonly link?: string;
+  /** Name or index of the link below: of a VLAN, the link with the tagged frames. That of a VXLAN is `vxlan.link`. */
+  readonly link?: LinkReference;
 }
 
 /** Settings of a link of a kind that is not known when the program is compiled. Those of other kinds are refused. */
@@ -175,7 +175,7 @@ export interface NewBridge extends NewLinkCommon, NoOtherKind<'bridge'> {
 
 /** Settings of a new VLAN. */
 export interface NewVlan extends NewLinkCommon, NoOtherKind<'vlan'> {
-  readonly link: string;
+  readonly link: LinkReference;
   readonly vlan: VlanSettings & { readonly id: number };
 }
 
@@ -201,25 +201,25 @@ export interface NewVrf extends NewLinkCommon, NoOtherKind<'vrf'> {
 
 /** Settings of a new macvlan. */
 export interface NewMacvlan extends NewLinkCommon, NoOtherKind<'macvlan'> {
-  readonly link: string;
+  readonly link: LinkReference;
   readonly macvlan?: MacvlanSettings;
 }
 
 /** Settings of a new macvtap: a macvlan with a character device. */
 export interface NewMacvtap extends NewLinkCommon, NoOtherKind<'macvtap'> {
-  readonly link: string;
+  readonly link: LinkReference;
   readonly macvtap?: MacvlanSettings;
 }
 
 /** Settings of a new ipvlan. */
 export interface NewIpvlan extends NewLinkCommon, NoOtherKind<'ipvlan'> {
-  readonly link: string;
+  readonly link: LinkReference;
   readonly ipvlan?: IpvlanSettings;
 }
 
 /** Settings of a new ipvtap: an ipvlan with a character device. */
 export interface NewIpvtap extends NewLinkCommon, NoOtherKind<'ipvtap'> {
-  readonly link: string;
+  readonly link: LinkReference;
   readonly ipvtap?: IpvlanSettings;
 }
 
@@ -231,7 +231,7 @@ export type UpperKind = 'macvlan' | 'macvtap' | 'ipvlan' | 'ipvtap';
 
 /** Settings of a new link above another one, which the four kinds have in common. */
 export interface NewUpperLink extends NewPlainLink {
-  readonly link: string;
+  readonly link: LinkReference;
 }
 
 /** The kinds with settings of their own, none of which a new link needs. */

@@ -3,8 +3,8 @@ import {
   checked,
   isLinkName,
   isNameOfLink,
-  linkIndex,
   linkName,
+  linkReference,
   NAME_OF_LINK_RULE,
   refuseAttributes,
   text,
@@ -114,7 +114,7 @@ export function encodeNewLink(name: string, kind: string, settings: NewLinkSetti
   writeCommon(writer, 'settings.', settings);
   writeMaster(writer, settings.master);
   const { link } = settings;
-  if (link !== undefined && checked(writer, 'settings.link', link, linkIndex)) {
+  if (link !== undefined && checked(writer, 'settings.link', link, linkReference)) {
     writer.attribute(IFLA.link, () => writer.link(link));
   }
   writer.attribute(IFLA.linkInfo, () => {
@@ -263,9 +263,9 @@ function writeCommon(writer: MessageWriter, path: string, settings: LinkSettings
 }
 
 /** Index 0 means no master. */
-function writeMaster(writer: MessageWriter, master: string | null | undefined): void {
+function writeMaster(writer: MessageWriter, master: LinkReference | null | undefined): void {
   if (master === undefined) return;
-  if (master === null || checked(writer, 'settings.master', master, linkIndex)) {
+  if (master === null || checked(writer, 'settings.master', master, linkReference)) {
     writer.attribute(IFLA.master, () => writer.link(master ?? 0));
   }
 }

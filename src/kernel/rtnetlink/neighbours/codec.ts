@@ -8,7 +8,7 @@ import {
   integer,
   ipAddress,
   type LinkNames,
-  linkIndex,
+  linkReference,
   type Numbers,
   nameOf,
   nameOrNumber,
@@ -95,7 +95,7 @@ export function encodeNeighbour(verb: NeighbourVerb, neighbour: NewNeighbour): M
 function writeId(writer: MessageWriter, path: string, id: NeighbourId, state: number, flags: number): void {
   const { link, address } = id;
   const hasAddress = checked(writer, `${path}address`, address, ipAddress);
-  const hasLink = checked(writer, `${path}link`, link, linkIndex);
+  const hasLink = checked(writer, `${path}link`, link, linkReference);
   if (!hasAddress || !hasLink) return;
   const bytes = parseAddressAsIs(address) ?? new Uint8Array();
   writer
@@ -138,7 +138,7 @@ export function encodeListNeighbours(filter: NeighbourFilter = {}): MessageWrite
     .u16(0);
   writer.u8(isProxy ? FLAGS.proxy : 0).u8(0);
   const { link } = filter;
-  if (link !== undefined && checked(writer, 'filter.link', link, linkIndex)) {
+  if (link !== undefined && checked(writer, 'filter.link', link, linkReference)) {
     writer.attribute(NDA.ifindex, () => writer.link(link));
   }
   return writer;

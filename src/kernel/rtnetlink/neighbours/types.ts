@@ -2,6 +2,7 @@
 // ip-neighbour(8).
 import type { Family } from '../../../net/address.js';
 import type { ListedAttribute } from '../../shared/types.js';
+import type { LinkReference } from '../links/reference.js';
 import type { RouteProtocol, UnnamedFlag } from '../routes/types.js';
 
 /** The state of a neighbour (`NUD_`): one of those with a name, or a number from 0 to 65535. */
@@ -32,8 +33,8 @@ export type NeighbourFlag =
 
 /** The name of a neighbour. */
 export interface NeighbourId {
-  /** Name of the link. */
-  readonly link: string;
+  /** Name or index of the link. */
+  readonly link: LinkReference;
   readonly address: string;
   /** An address for which this host answers, and no neighbour. Default false. */
   readonly proxy?: boolean;
@@ -52,6 +53,8 @@ export interface NewNeighbour extends NeighbourId {
 
 /** A neighbour as the kernel lists it. It is also the name of the neighbour. */
 export interface Neighbour extends NewNeighbour {
+  /** Name of the link. */
+  readonly link: string;
   readonly family: Family;
   readonly state: NeighbourState;
   readonly flags: readonly NeighbourFlag[];
@@ -70,8 +73,8 @@ export interface Neighbour extends NewNeighbour {
 /** Which neighbours are listed; default: all of both families, without proxies. */
 export interface NeighbourFilter {
   readonly family?: Family;
-  /** Name of the link; ENODEV when there is none. */
-  readonly link?: string;
+  /** Name or index of the link; ENODEV when there is none. */
+  readonly link?: LinkReference;
   /** Lists proxies instead. Default false. */
   readonly proxy?: boolean;
 }

@@ -1,5 +1,5 @@
 // The messages that list routes, and that ask for one.
-import { checked, type Fields, field, integer, ipAddress, linkIndex, writeFields } from '../fields.js';
+import { checked, type Fields, field, integer, ipAddress, linkReference, writeFields } from '../fields.js';
 import { MessageWriter } from '../message.js';
 import { AF, NLM_F, RTM } from '../numbers.js';
 import { checkFamily, checkPrefix, wholeFamily } from '../prefixes.js';
@@ -39,7 +39,7 @@ export function encodeListRoutes(filter: RouteFilter = {}): MessageWriter {
   if (table !== undefined && checked(writer, 'filter.table', table, routeTable)) {
     writer.attribute(RTA.table, () => writer.u32(numberOf(table, TABLES)));
   }
-  if (link !== undefined && checked(writer, 'filter.link', link, linkIndex)) {
+  if (link !== undefined && checked(writer, 'filter.link', link, linkReference)) {
     writer.attribute(RTA.outputLink, () => writer.link(link));
   }
   return writer;
@@ -74,7 +74,7 @@ export function encodeGetRoute(address: string, query: RouteQuery = {}): Message
     ['inputLink', inputLink, RTA.inputLink],
     ['outputLink', outputLink, RTA.outputLink],
   ] as const) {
-    if (link !== undefined && checked(writer, `query.${name}`, link, linkIndex)) {
+    if (link !== undefined && checked(writer, `query.${name}`, link, linkReference)) {
       writer.attribute(attribute, () => writer.link(link));
     }
   }

@@ -18,7 +18,7 @@ import {
   TYPES,
 } from './fields.js';
 import { readMetrics } from './metrics.js';
-import type { ListedNextHop, Route, RouteFilter, RouteHop } from './types.js';
+import type { ListedNextHop, Route, RouteFilter } from './types.js';
 
 const HOP_SIZE = 8; // struct rtnexthop
 const RTM_F_CLONED = 0x200;
@@ -97,7 +97,7 @@ function readAttribute(attribute: AttributeCursor, route: Fields, family: Family
 }
 
 /** The name of a link, or its index if the names that were listed do not have it; 0 means no link. */
-function readLink(index: number, links: LinkNames): Pick<RouteHop, 'link' | 'linkIndex'> {
+function readLink(index: number, links: LinkNames): Pick<ListedNextHop, 'link' | 'linkIndex'> {
   const link = links.get(index);
   if (link !== undefined) return { link };
   return index === 0 ? {} : { linkIndex: index };

@@ -1,6 +1,7 @@
 // Routes, as JavaScript values. Source of every rule: include/uapi/linux/rtnetlink.h, ip-route(8).
 import type { Family } from '../../../net/address.js';
 import type { ListedAttribute } from '../../shared/types.js';
+import type { LinkReference } from '../links/reference.js';
 
 /** A flag that has no name here: `bit_12` of a newer kernel. It is listed only. */
 export type UnnamedFlag = `bit_${number}`;
@@ -109,9 +110,9 @@ export interface ListedMetrics extends RouteMetrics {
 export interface RouteHop {
   /** Address of the gateway: of the other family also (`RTA_VIA`, Linux 5.2). */
   readonly gateway?: string;
-  /** Name of the link. */
-  readonly link?: string;
-  /** Index of the link, instead of its name. A listing has it where it does not know the name. */
+  /** Name or index of the link. A listing has the name. */
+  readonly link?: LinkReference;
+  /** Index of the link, instead of `link`. A listing has it where it does not know the name. */
   readonly linkIndex?: number;
   readonly flags?: readonly RouteFlag[];
 }
@@ -124,6 +125,8 @@ export interface NextHop extends RouteHop {
 
 /** One of several nexthops, as the kernel lists it. */
 export interface ListedNextHop extends NextHop {
+  /** Name of the link. */
+  readonly link?: string;
   readonly weight: number;
   readonly flags: readonly RouteFlag[];
   /** Attributes that have no field here: of an encapsulation. The route cannot be written with them. */
@@ -168,6 +171,8 @@ export interface NewRoute extends RouteHop {
 
 /** A route as the kernel lists it. It is also the name of the route. */
 export interface Route extends NewRoute {
+  /** Name of the link. */
+  readonly link?: string;
   /** Always with its length: `0.0.0.0/0`, `10.0.0.1/32`. */
   readonly destination: string;
   readonly family: Family;
@@ -193,17 +198,17 @@ export interface RouteFilter {
   readonly table?: RouteTable;
   readonly protocol?: RouteProtocol;
   readonly type?: RouteType;
-  /** Name of the link; ENODEV when there is none. */
-  readonly link?: string;
+  /** Name or index of the link; ENODEV when there is none. */
+  readonly link?: LinkReference;
 }
 
 /** The packet for which the route is asked for. */
 export interface RouteQuery {
   /** Source address. */
   readonly from?: string;
-  /** Name of the link by which the packet came: the route is that of a forwarded packet. Needs `from`. */
-  readonly inputLink?: string;
-  readonly outputLink?: string;
+  /** Name or index of the link by which the packet came: the route is that of a forwarded packet. Needs `from`. */
+  readonly inputLink?: LinkReference;
+  readonly outputLink?: LinkReference;
   readonly tos?: number;
   readonly mark?: number;
   readonly uid?: number;

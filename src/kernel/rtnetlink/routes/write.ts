@@ -1,9 +1,9 @@
 // The messages that change routes.
 import { type Family, familyOf, parseAddressAsIs } from '../../../net/address.js';
-import { checked, ipAddress, linkIndex, refuseAttributes, writeFields } from '../fields.js';
+import { checked, ipAddress, linkReference, refuseAttributes, writeFields } from '../fields.js';
 import { flagSum } from '../flags.js';
 import { MOST } from '../links/fields.js';
-import type { LinkReference } from '../links/types.js';
+import type { LinkReference } from '../links/reference.js';
 import { MessageWriter } from '../message.js';
 import { AF, RTM, SCOPES, WRITE_FLAGS } from '../numbers.js';
 import { checkFamily, checkPrefix, type Prefix, wholeFamily } from '../prefixes.js';
@@ -77,7 +77,11 @@ export function encodeRoute(verb: RouteVerb, route: NewRoute): MessageWriter {
   return writer;
 }
 
-function checkDestination(writer: MessageWriter, { destination, family, gateway }: NewRoute): Prefix {
+/** The destination of a route, of the family that it names. */
+export function checkDestination(
+  writer: MessageWriter,
+  { destination, family, gateway }: Pick<NewRoute, 'destination' | 'family' | 'gateway'>,
+): Prefix {
   const named = checkFamily(writer.check, 'route.family', family);
   if (destination === 'default') {
     const isSix = named === undefined && typeof gateway === 'string' && familyOf(gateway) === 6;
@@ -119,7 +123,8 @@ function defaultScope(
     : SCOPES.global;
 }
 
-function tableOf(writer: MessageWriter, { table, type }: NewRoute): number {
+/** The table of a route, by default that of its type. */
+export function tableOf(writer: MessageWriter, { table, type }: Pick<NewRoute, 'table' | 'type'>): number {
   if (table === undefined) {
     const isLocal = type === 'local' || type === 'broadcast' || type === 'anycast';
     return isLocal ? TABLES.local : TABLES.main;
@@ -156,7 +161,7 @@ function linkOf(writer: MessageWriter, path: string, hop: RouteHop): LinkReferen
     if (link !== undefined) writer.check.fail(`${path}linkIndex`, index, 'excludes link', true);
     return writer.check.integer(`${path}linkIndex`, index, 1, MOST);
   }
-  return link !== undefined && checked(writer, `${path}link`, link, linkIndex) ? link : undefined;
+  return link !== undefined && checked(writer, `${path}link`, link, linkReference) ? link : undefined;
 }
 
 function writeNextHops(writer: MessageWriter, route: NewRoute, family: Family): void {

@@ -3,7 +3,11 @@ import { canonicalAddressAsIs, familyOf, isLinkLocalIPv6 } from '../../../net/ad
 import { NEW_FLAGS } from '../../rtnetlink/addresses/codec.js';
 import type { AddressFlag, LinkAddress, LinkAddressId, NewLinkAddress } from '../../rtnetlink/types.js';
 import type { Refusal } from '../client.js';
+import { networkOf } from './prefix.js';
 import { REFUSALS } from './refusals.js';
+
+/** An address whose link has a name. */
+type NamedAddress = NewLinkAddress & { readonly link: string };
 
 /** A change of an address. */
 export type AddressChanged = (address: LinkAddress, deleted: boolean) => void;
@@ -21,7 +25,7 @@ export class FakeAddresses {
     return [...this.#addresses.values()].map((address) => ({ ...address, link }));
   }
 
-  write(verb: 'add' | 'replace', given: NewLinkAddress): Refusal | undefined {
+  write(verb: 'add' | 'replace', given: NamedAddress): Refusal | undefined {
     const address = completed(given);
     const key = keyOf(address);
     if (verb === 'add' && this.#addresses.has(key)) return REFUSALS[familyOf(address.address)].assigned;
@@ -33,14 +37,14 @@ export class FakeAddresses {
   delete(id: LinkAddressId): Refusal | undefined {
     const key = keyOf({ ...id, address: canonicalAddressAsIs(id.address) ?? id.address });
     const held = this.#addresses.get(key);
-    if (!held || held.prefix !== id.prefix) return REFUSALS[familyOf(key)].notAssigned;
+    if (!held || held.prefix !== id.prefix) return REFUSALS[familyOf(id.address)].notAssigned;
     this.#addresses.delete(key);
     this.#changed(held, true);
     return undefined;
   }
 }
 
-function completed({ address: text, peer, broadcast, flags = [], ...given }: NewLinkAddress): LinkAddress {
+function completed({ address: text, peer, broadcast, flags = [], ...given }: NamedAddress): LinkAddress {
   const address = canonicalAddressAsIs(text) ?? text;
   const family = familyOf(address);
   const { validLifetime } = given;
@@ -60,9 +64,9 @@ function completed({ address: text, peer, broadcast, flags = [], ...given }: New
   };
 }
 
-/** A link has an IPv6 address once, and an IPv4 address once for each prefix length. */
-function keyOf({ address, prefix }: Pick<LinkAddressId, 'address' | 'prefix'>): string {
-  return familyOf(address) === 6 ? address : `${address}/${prefix}`;
+/** A link has an IPv6 address once, and an IPv4 address once for each network of the other end, as sameAddress() has it. */
+function keyOf({ address, prefix, peer = address }: Omit<LinkAddressId, 'link'>): string {
+  return familyOf(address) === 6 ? address : `${address} ${networkOf(peer, prefix)}`;
 }
 
 /** The kernel gives IPv6 addresses the scope that they have by themselves, and IPv4 addresses the one that is asked for. */

@@ -195,7 +195,7 @@ export function newPort(held: Link, master: Link): Partial<Held> {
 export function changePort(held: Held, { bridgePort, bondPort }: LinkSettings): void {
   if (held.bridgePort) {
     const { backupPort, ...port } = { ...held.bridgePort, ...bridgePort };
-    held.bridgePort = backupPort ? { ...port, backupPort } : port;
+    held.bridgePort = typeof backupPort === 'string' ? { ...port, backupPort } : port;
   }
   if (held.bondPort) held.bondPort = { ...held.bondPort, ...(bondPort as BondPortSettings | undefined) };
 }

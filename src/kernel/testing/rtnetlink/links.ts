@@ -22,6 +22,7 @@ import {
   refusalOfPort,
   setNewKind,
 } from './kinds.js';
+import type { Named } from './named.js';
 import { LONG_MTU, noLink, SHORT_MTU, UNKNOWN_KIND } from './refusals.js';
 
 const { EEXIST, EINVAL, ENETDOWN, ENODEV, ENOTCONN, EOPNOTSUPP } = constants.errno;
@@ -70,7 +71,7 @@ export class FakeLinks {
     return this.#find(link);
   }
 
-  add(name: string, kind: string, settings: NewLinkSettings = {}): Refusal | undefined {
+  add(name: string, kind: string, settings: Named<NewLinkSettings> = {}): Refusal | undefined {
     const { index, link: below, master, netns, peer } = settings;
     if (below !== undefined && !this.#links.has(below)) return noLink(below);
     if (typeof master === 'string' && !this.#links.has(master)) return noLink(master);
@@ -100,7 +101,7 @@ export class FakeLinks {
     return undefined;
   }
 
-  set(link: LinkReference, settings: LinkSettings): Refusal | undefined {
+  set(link: LinkReference, settings: Named<LinkSettings>): Refusal | undefined {
     const held = this.#find(link);
     const { name, master, netns, mtu } = settings;
     if (!held) return typeof link === 'string' ? noLink(link) : ENODEV;

@@ -37,7 +37,10 @@ export class FakeNeighbours {
     return this.#neighbours.get(keyOf(id));
   }
 
-  write(verb: 'add' | 'change' | 'replace', given: NewNeighbour): Refusal | undefined {
+  write(
+    verb: 'add' | 'change' | 'replace',
+    given: NewNeighbour & { readonly link: string },
+  ): Refusal | undefined {
     const { link, proxy, hardwareAddress, flags = [], state = 'permanent', protocol } = given;
     const held = this.get(given);
     if (verb === 'add' && held && !proxy) return EEXIST;

@@ -5,7 +5,7 @@ import type { Refusal } from '../client.js';
 const { EADDRNOTAVAIL, EEXIST, EHOSTUNREACH, EINVAL, ENETDOWN, ENETUNREACH, ENODEV } = constants.errno;
 
 /** A link that is referred to does not exist: the message is the addon's. */
-export function noLink(name: string): Refusal {
+export function noLink(name: string | number): Refusal {
   return { errno: ENODEV, message: `there is no link ${name}` };
 }
 
@@ -54,7 +54,7 @@ export const OTHER_PORT: Refusal = {
 };
 export const BOND_HAS_PORTS: Refusal = {
   errno: constants.errno.ENOTEMPTY,
-  message: 'unable to set option because the bond has slaves',
+  message: 'unable to set option because the bond device has slaves',
 };
 export const BOND_IS_UP: Refusal = {
   errno: constants.errno.EBUSY,

@@ -333,8 +333,10 @@ function defaultScope(type: RouteType, hasGateway: boolean): RouteScope {
   return type === 'broadcast' || type === 'multicast' || type === 'anycast' ? 'link' : 'global';
 }
 
-function keyOf({ family, destination, table, metric = 0, tos = 0 }: Route): string {
-  return `${family} ${destination} ${table} ${metric} ${tos}`;
+/** As sameRoute() has it. */
+function keyOf({ family, destination, table, metric = 0, tos = 0, source }: Route): string {
+  const rest = family === 4 || source === undefined || source === '::/0' ? '' : source;
+  return `${family} ${destination} ${table} ${metric} ${family === 4 ? tos : rest}`;
 }
 
 function wayOf({ gateway, link, nextHops, type }: Route): string {

@@ -113,6 +113,15 @@ export const FLOWS: readonly conntrack.Flow[] = [
 ];
 const MESSAGE = { payload: Uint8Array.of(1, 0, 0, 0) };
 
+const ADDRESS_NAMES = [
+  { link: 'eth0', address: '10.0.0.1', prefix: 24, peer: '10.0.0.2' },
+  { link: 3, address: 'fd00::1', prefix: 64 },
+];
+const ROUTE_NAME: rtnetlink.RouteName = {
+  ...{ destination: 'fd00::/64', family: 6, type: 'unicast', table: 'main', metric: 5, tos: 0 },
+  ...{ source: 'fd01::/64', gateway: 'fd02::1' },
+};
+
 /** Valid calls of the functions of each export. */
 export const FUNCTIONS = {
   ipvs: {
@@ -136,6 +145,8 @@ export const FUNCTIONS = {
   rtnetlink: {
     openRtnetlink: [[OPEN]],
     watchRtnetlink: [[{ ...OPEN, gather: 1, keepAlive: false, receiveBuffer: 65_536 }, () => {}]],
+    sameAddress: ADDRESS_NAMES.flatMap((name) => ADDRESS_NAMES.map((other) => [name, other] as const)),
+    sameRoute: [[ROUTE_NAME, ROUTE_NAME]],
     throwOnFailure: RESULTS,
   } satisfies FunctionRows<typeof rtnetlink>,
   conntrack: {

@@ -112,7 +112,10 @@ export const RTNETLINK: Rows<Rtnetlink> = {
   addLink: NEW_LINKS.map(([name, kind, settings]) => [name, kind as string, settings, CALL] as never),
   setLink: CHANGES.map((settings) => ['eth0', settings, CALL]),
   deleteLink: [['eth0', CALL], [2]],
-  listAddresses: [['eth0', CALL]],
+  listAddresses: [
+    ['eth0', CALL],
+    [1, CALL],
+  ],
   addAddress: ADDRESSES.map((address) => [address, CALL]),
   replaceAddress: ADDRESSES.map((address) => [address, CALL]),
   deleteAddress: [[ID, CALL]],

@@ -1,6 +1,7 @@
 // Bonds and their ports, as JavaScript values. Source of every rule: include/uapi/linux/if_bonding.h, if_link.h (IFLA_BOND_),
 // Documentation/networking/bonding.rst, drivers/net/bonding/bond_options.c.
 import type { ListedAttribute } from '../../../shared/types.js';
+import type { LinkReference } from '../reference.js';
 
 /** How a bond uses its ports (`BOND_MODE_`): one of those with a name, or a number from 0 to 255. */
 export type BondMode =
@@ -42,8 +43,8 @@ export type BondArpValidation =
 export interface BondSettings {
   /** Default `balance-rr`. Only without ports. */
   readonly mode?: BondMode;
-  /** Name of the port that sends; null selects none. Of `active-backup`, `balance-tlb` and `balance-alb`. */
-  readonly activePort?: string | null;
+  /** Name or index of the port that sends; null selects none. Of `active-backup`, `balance-tlb` and `balance-alb`. */
+  readonly activePort?: LinkReference | null;
   /** Time between looks at the carrier of ports (`miimon`), in ms; 0 means never. Default 0, of `802.3ad` 100. */
   readonly miiInterval?: number;
   /** Time after which a port with a carrier is used, in ms: a multiple of `miiInterval`. Default 0. */
@@ -64,8 +65,8 @@ export interface BondSettings {
   readonly arpMissedMax?: number;
   /** At most 16 IPv6 addresses for neighbour solicitations, as `arpTargets`. Linux 5.18. */
   readonly nsTargets?: readonly string[];
-  /** Name of the port that is used whenever it can be; null selects none. */
-  readonly primary?: string | null;
+  /** Name or index of the port that is used whenever it can be; null selects none. */
+  readonly primary?: LinkReference | null;
   /** When `primary` is used again. Default `always`. */
   readonly primaryReselection?: 'always' | 'better' | 'failure' | number;
   /** Whether ports keep their hardware addresses. Default `none`. Only without ports. */
@@ -118,6 +119,10 @@ export interface BondAggregator {
 
 /** A bond as the kernel lists it. */
 export interface ListedBond extends BondSettings {
+  /** Name of that port. */
+  readonly activePort?: string;
+  /** Name of that port. */
+  readonly primary?: string;
   /** It is not written. */
   readonly aggregator?: BondAggregator;
   /** Settings of a newer kernel that have no field here. A change leaves them as they are. */

@@ -1,5 +1,6 @@
 // Bridges, their ports and VLANs, as JavaScript values. Source of every rule: include/uapi/linux/if_link.h, if_bridge.h, ip-link(8).
 import type { ListedAttribute } from '../../../shared/types.js';
+import type { LinkReference } from '../reference.js';
 
 /** A protocol of VLANs: one of those with a name, or an EtherType from 0 to 65535. */
 export type VlanProtocol = '802.1Q' | '802.1ad' | number;
@@ -93,8 +94,8 @@ export interface BridgePortSettings {
   readonly isolated?: boolean;
   /** Linux 5.18. */
   readonly locked?: boolean;
-  /** Name of the port that takes the traffic while this one has no carrier; null removes it. */
-  readonly backupPort?: string | null;
+  /** Name or index of the port that takes the traffic while this one has no carrier; null removes it. */
+  readonly backupPort?: LinkReference | null;
 }
 
 /** Changes of priorities at the borders of a VLAN, as pairs: `[[0, 3]]`. */
@@ -126,6 +127,8 @@ export interface ListedBridge extends BridgeSettings {
 
 /** A port of a bridge as the kernel lists it. */
 export interface ListedBridgePort extends BridgePortSettings {
+  /** Name of that port. */
+  readonly backupPort?: string;
   /** Settings of a newer kernel that have no field here. A change leaves them as they are. */
   readonly attributes?: readonly ListedAttribute[];
 }

@@ -1,6 +1,7 @@
 // VXLANs and devices of tun, as JavaScript values. Source of every rule: include/uapi/linux/if_link.h (IFLA_VXLAN_, IFLA_TUN_),
 // drivers/net/vxlan/vxlan_core.c, drivers/net/tun.c, ip-link(8).
 import type { ListedAttribute } from '../../../shared/types.js';
+import type { LinkReference } from '../reference.js';
 
 /** A range of UDP ports. */
 export interface UdpPorts {
@@ -21,8 +22,8 @@ export interface VxlanSettings {
   readonly remote?: string;
   /** Source address. */
   readonly local?: string;
-  /** Name of the link by which packets are sent; required for a multicast group. */
-  readonly link?: string;
+  /** Name or index of the link by which packets are sent; required for a multicast group. */
+  readonly link?: LinkReference;
   /** UDP port of the other end: 0–65535. Default 8472, which Linux had before 4789 was assigned. */
   readonly port?: number;
   /** UDP source ports, of which each flow has one. Default: the range of local ports. */
@@ -81,6 +82,8 @@ export interface VxlanSettings {
 
 /** A VXLAN as the kernel lists it. */
 export interface ListedVxlan extends VxlanSettings {
+  /** Name of that link. */
+  readonly link?: string;
   /** Settings of a newer kernel that have no field here. A change leaves them as they are. */
   readonly attributes?: readonly ListedAttribute[];
 }

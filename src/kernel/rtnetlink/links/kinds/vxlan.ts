@@ -7,7 +7,7 @@ import {
   field,
   integer,
   ipAddress,
-  linkIndex,
+  linkReference,
   nameOrNumber,
   toggle,
 } from '../../fields.js';
@@ -30,7 +30,7 @@ const reservedBits: Format<bigint> = {
 
 const SETTINGS: Fields<Omit<VxlanSettings, keyof Addresses | keyof Flags | 'ttl'>> = {
   id: field(1, integer('u32', 0, 0xff_ffff)),
-  link: field(3, linkIndex),
+  link: field(3, linkReference),
   tos: field(6, integer('u8')),
   learning: field(7, toggle('u8')),
   ageingTime: field(8, integer('u32')),

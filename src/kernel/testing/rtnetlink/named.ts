@@ -1,0 +1,56 @@
+// Operations with the names of links, of which they may have indexes.
+import { constants } from 'node:os';
+import type { Link, LinkReference, RtnetlinkOperation } from '../../rtnetlink/types.js';
+
+const { EINVAL, ENODEV } = constants.errno;
+
+/** Finds a link by its name or its index. */
+export type FindLink = (link: LinkReference) => Link | undefined;
+
+/** An object whose links have names. */
+export type Named<T extends { readonly link?: LinkReference; readonly master?: LinkReference | null }> = T & {
+  readonly link?: string;
+  readonly master?: string | null;
+};
+
+/** An operation that names links by their names only; the errno of an index that no link has. */
+export function namedOperation(operation: RtnetlinkOperation, find: FindLink): RtnetlinkOperation | number {
+  let errno = 0;
+  const nameOf = (value: unknown, refusal: number): unknown => {
+    if (typeof value !== 'number') return value;
+    const name = find(value)?.name;
+    if (name === undefined) errno ||= refusal;
+    return name;
+  };
+  /** A copy of the object whose fields of these names are names of links. */
+  const named = <T>(object: T, fields: readonly string[], refusal: number = ENODEV): T => {
+    if (typeof object !== 'object' || object === null) return object;
+    const copy = { ...object } as Record<string, unknown>;
+    for (const field of fields) if (field in copy) copy[field] = nameOf(copy[field], refusal);
+    return copy as T;
+  };
+  const result = inOperation(operation, named);
+  return errno || result;
+}
+
+type WithNames = <T>(object: T, fields: readonly string[], refusal?: number) => T;
+
+function inOperation(operation: RtnetlinkOperation, named: WithNames): RtnetlinkOperation {
+  if ('address' in operation) return { ...operation, address: named(operation.address, ['link']) } as never;
+  if ('neighbour' in operation)
+    return { ...operation, neighbour: named(operation.neighbour, ['link']) } as never;
+  if ('route' in operation) {
+    const route = named(operation.route, ['link']);
+    const hops = route.nextHops?.map((hop) => named(hop, ['link']));
+    return { ...operation, route: { ...route, ...(hops && { nextHops: hops }) } };
+  }
+  if (!('settings' in operation) || operation.settings === undefined) return operation;
+  const settings = named(named(operation.settings as object, ['link']), ['master'], EINVAL);
+  const { bond, vxlan, bridgePort } = settings as Record<string, object | undefined>;
+  const kinds = {
+    ...(bond && { bond: named(bond, ['activePort', 'primary']) }),
+    ...(vxlan && { vxlan: named(vxlan, ['link']) }),
+    ...(bridgePort && { bridgePort: named(bridgePort, ['backupPort']) }),
+  };
+  return { ...operation, settings: { ...settings, ...kinds } } as RtnetlinkOperation;
+}

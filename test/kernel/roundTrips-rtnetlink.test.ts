@@ -40,6 +40,7 @@ const COMMANDS: Readonly<Record<Kind, string>> = {
   routes: 'route show table all',
   rules: 'rule show',
   neighbours: 'neigh show nud all',
+  nexthops: 'nexthop show',
 };
 /** What passes with the time, and what the kernel makes by itself in its own time. */
 const PASSING = new Set([

@@ -4,7 +4,14 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { after, before, describe, it } from 'node:test';
-import type { NewLink, NewRoute, NewRule, NewVlan, Rtnetlink } from '../../src/kernel/rtnetlink/index.js';
+import type {
+  NewLink,
+  NewNextHopObject,
+  NewRoute,
+  NewRule,
+  NewVlan,
+  Rtnetlink,
+} from '../../src/kernel/rtnetlink/index.js';
 import { LEFT_OUT, SYNTAX, TESTED, wordsOf } from '../support/tables/rtnetlink/help.js';
 import { at, batch, ipJson, prepared } from '../support/tables/rtnetlink/ip.js';
 import * as kinds from '../support/tables/rtnetlink/kindOptions.js';
@@ -62,6 +69,27 @@ const GROUPS: readonly Group[] = [
   ofKind('ipvlan', kinds.IPVLAN, '', 'low4'),
   ofKind('ipvtap', kinds.IPVTAP, '', 'low5'),
   ofKind('vrf', kinds.VRF),
+  {
+    title: 'ip nexthop add',
+    rows: kinds.NEXT_HOP,
+    write: (rtnetlink, values) => rtnetlink.addNextHop({ id: 7, ...(values as object) } as NewNextHopObject),
+    commands: (args) => [`nexthop add id 7 ${args}`],
+    read: (rtnetlink) => rtnetlink.getNextHop(7),
+    show: 'nexthop show id 7',
+    remove: 'nexthop del id 7',
+  },
+  {
+    title: 'ip nexthop add, a group',
+    rows: kinds.NEXT_HOP_GROUP,
+    write: async (rtnetlink, values) => {
+      for (const id of [1, 2]) await rtnetlink.addNextHop({ id, link: 'va' });
+      await rtnetlink.addNextHop({ id: 7, ...(values as object) } as NewNextHopObject);
+    },
+    commands: (args) => ['nexthop add id 1 dev va', 'nexthop add id 2 dev va', `nexthop add id 7 ${args}`],
+    read: (rtnetlink) => rtnetlink.getNextHop(7),
+    show: 'nexthop show id 7',
+    remove: 'nexthop del id 7',
+  },
   {
     title: 'ip link set type bond_slave',
     rows: kinds.BOND_PORT,
@@ -264,6 +292,7 @@ describe('the help of ip', () => {
     route: 'route help',
     rule: 'rule help',
     neigh: 'neigh help',
+    nexthop: 'nexthop help',
   } as const;
   const ROWS: Readonly<Record<keyof typeof HELP, readonly OptionRow[]>> = {
     link: options.LINK,
@@ -284,6 +313,7 @@ describe('the help of ip', () => {
     route: [...options.ROUTE4, ...options.ROUTE6],
     rule: options.RULE,
     neigh: options.NEIGHBOUR,
+    nexthop: [...kinds.NEXT_HOP, ...kinds.NEXT_HOP_GROUP],
   };
 
   for (const topic of Object.keys(HELP) as (keyof typeof HELP)[]) {

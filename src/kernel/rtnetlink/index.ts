@@ -20,8 +20,9 @@ import { encodeLinkStatistics, readLinkStatistics } from './links/statistics.js'
 import { encodeGetLink, encodeListLinks } from './links/write.js';
 import { explained, isRefusedRoute, leadsToLoopback, questionLeadsToLoopback } from './loopback.js';
 import { checkedMessage, type Message, type MessageWriter, messagesOf } from './message.js';
-import { attemptToRead, describeLink, describeNeighbour } from './names.js';
+import { attemptToRead, describeLink, describeNeighbour, describeNextHop } from './names.js';
 import { encodeGetNeighbour, encodeListNeighbours, readNeighbour } from './neighbours/codec.js';
+import { encodeGetNextHop, encodeListNextHops, readNextHop } from './nexthops/codec.js';
 import { encodeGetRoute, encodeListRoutes } from './routes/query.js';
 import { passes, readRoute } from './routes/read.js';
 import { encodeListRules, readRule } from './rules/codec.js';
@@ -170,6 +171,17 @@ class RtnetlinkClient
     const listing = this.#list(attempt, encodeGetNeighbour(id), readNeighbour, options, 'ENOENT');
     const [neighbour] = await listing.toArray();
     return neighbour;
+  }
+
+  listNextHops(filter: types.NextHopFilter = {}, options?: CallOptions): Listing<types.NextHopObject> {
+    const attempt = attemptToRead('listNextHops', describeLink(filter?.link));
+    return this.#list(attempt, encodeListNextHops(filter), readNextHop, options);
+  }
+
+  async getNextHop(id: number, options?: CallOptions): Promise<types.NextHopObject | undefined> {
+    const attempt = attemptToRead('getNextHop', describeNextHop(id));
+    const [found] = await this.#list(attempt, encodeGetNextHop(id), readNextHop, options, 'ENOENT').toArray();
+    return found;
   }
 
   protected override async send(operation: Operation, options?: CallOptions): Promise<void> {

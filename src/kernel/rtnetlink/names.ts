@@ -15,6 +15,8 @@ export type ReadingVerb =
   | 'listRules'
   | 'listNeighbours'
   | 'getNeighbour'
+  | 'listNextHops'
+  | 'getNextHop'
   | 'capabilities';
 
 /** Names an operation, its target (`10.96.0.1/32 dev kube-ipvs0`, `dev kube-ipvs0`) and hints. */
@@ -68,9 +70,18 @@ function targetOf(operation: RtnetlinkOperation): string | undefined {
     case 'replaceNeighbour':
     case 'deleteNeighbour':
       return describeNeighbour(operation.neighbour);
+    case 'addNextHop':
+    case 'replaceNextHop':
+    case 'deleteNextHop':
+      return describeNextHop(operation.nextHop?.id);
     default:
       return undefined;
   }
+}
+
+/** `nexthop 7`. */
+export function describeNextHop(id: unknown): string {
+  return `nexthop ${shown(id)}`;
 }
 
 function describeAddress(id: NewLinkAddress | undefined): string {

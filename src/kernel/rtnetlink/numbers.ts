@@ -21,6 +21,9 @@ export const RTM = {
   deleteRule: 33,
   getRule: 34,
   getStatistics: 94,
+  newNextHop: 104,
+  deleteNextHop: 105,
+  getNextHop: 106,
 } as const;
 
 /** Flags of messages. */

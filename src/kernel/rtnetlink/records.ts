@@ -7,6 +7,7 @@ import { readLink } from './links/read.js';
 import { encodeDeleteLink, encodeNewLink, encodeSettings } from './links/write.js';
 import { type Message, type MessageWriter, messagesOf } from './message.js';
 import { encodeNeighbour, readNeighbour } from './neighbours/codec.js';
+import { encodeNextHop } from './nexthops/codec.js';
 import { readRoute } from './routes/read.js';
 import { encodeRoute } from './routes/write.js';
 import { encodeRule, readRule } from './rules/codec.js';
@@ -31,6 +32,9 @@ const FIELDS: Readonly<Record<RtnetlinkOperation['do'], readonly string[]>> = {
   changeNeighbour: ['neighbour'],
   replaceNeighbour: ['neighbour'],
   deleteNeighbour: ['neighbour'],
+  addNextHop: ['nextHop'],
+  replaceNextHop: ['nextHop'],
+  deleteNextHop: ['nextHop'],
 };
 const KNOWN = new Map(Object.entries(FIELDS).map(([verb, fields]) => [verb, new Set(['do', ...fields])]));
 
@@ -82,6 +86,12 @@ function encode(operation: RtnetlinkOperation): MessageWriter {
       return encodeNeighbour('replace', operation.neighbour);
     case 'deleteNeighbour':
       return encodeNeighbour('delete', operation.neighbour);
+    case 'addNextHop':
+      return encodeNextHop('add', operation.nextHop);
+    case 'replaceNextHop':
+      return encodeNextHop('replace', operation.nextHop);
+    case 'deleteNextHop':
+      return encodeNextHop('delete', operation.nextHop);
   }
 }
 

@@ -23,6 +23,7 @@ import type {
   WithNeededSettings,
 } from './links/types.js';
 import type { Neighbour, NeighbourFilter, NeighbourId, NewNeighbour } from './neighbours/types.js';
+import type { NewNextHopObject, NextHopFilter, NextHopObject, NextHopObjectId } from './nexthops/types.js';
 import type { NewRoute, Route, RouteFilter, RouteQuery } from './routes/types.js';
 import type { NewRule, Rule, RuleName } from './rules/types.js';
 
@@ -30,6 +31,7 @@ export type { ListedAttribute } from '../shared/types.js';
 export type * from './addresses/types.js';
 export type * from './links/types.js';
 export type * from './neighbours/types.js';
+export type * from './nexthops/types.js';
 export type * from './routes/types.js';
 export type * from './rules/types.js';
 
@@ -101,7 +103,13 @@ export type RtnetlinkOperation =
   | { readonly do: 'changeNeighbour'; readonly neighbour: NewNeighbour }
   | { readonly do: 'replaceNeighbour'; readonly neighbour: NewNeighbour }
   /** ENOENT when it is not there. */
-  | { readonly do: 'deleteNeighbour'; readonly neighbour: NeighbourId };
+  | { readonly do: 'deleteNeighbour'; readonly neighbour: NeighbourId }
+  /** EEXIST when there is one with this id; ENETDOWN when the link is down, EHOSTUNREACH without a way to the gateway. Linux 5.3. */
+  | { readonly do: 'addNextHop'; readonly nextHop: NewNextHopObject }
+  /** Changes the object with this id, and the routes by it, or adds it. */
+  | { readonly do: 'replaceNextHop'; readonly nextHop: NewNextHopObject }
+  /** Deletes the routes by it too. ENOENT when there is none. */
+  | { readonly do: 'deleteNextHop'; readonly nextHop: NextHopObjectId };
 
 /**
  * Links, addresses, routes, rules and neighbours of one network namespace. Calls reach the kernel one after another, in the
@@ -184,6 +192,14 @@ export interface Rtnetlink extends KernelClient<RtnetlinkOperation> {
   changeNeighbour(neighbour: NewNeighbour, options?: CallOptions): Promise<void>;
   replaceNeighbour(neighbour: NewNeighbour, options?: CallOptions): Promise<void>;
   deleteNeighbour(neighbour: NeighbourId, options?: CallOptions): Promise<void>;
+
+  /** Nexthop objects, by which routes go that have their id (`nextHopId`). Linux 5.3. */
+  listNextHops(filter?: NextHopFilter, options?: CallOptions): Listing<NextHopObject>;
+  /** The nexthop object with that id, or undefined. */
+  getNextHop(id: number, options?: CallOptions): Promise<NextHopObject | undefined>;
+  addNextHop(nextHop: NewNextHopObject, options?: CallOptions): Promise<void>;
+  replaceNextHop(nextHop: NewNextHopObject, options?: CallOptions): Promise<void>;
+  deleteNextHop(nextHop: NextHopObjectId, options?: CallOptions): Promise<void>;
 
   /**
    * Carries operations out in their order, and returns one result for each, in the same order: undefined, or the error. Those

@@ -96,6 +96,18 @@ export abstract class RtnetlinkVerbs extends Applier<Operation> implements Parti
     return this.send({ do: 'deleteNeighbour', neighbour }, options);
   }
 
+  addNextHop(nextHop: types.NewNextHopObject, options?: CallOptions): Promise<void> {
+    return this.send({ do: 'addNextHop', nextHop }, options);
+  }
+
+  replaceNextHop(nextHop: types.NewNextHopObject, options?: CallOptions): Promise<void> {
+    return this.send({ do: 'replaceNextHop', nextHop }, options);
+  }
+
+  deleteNextHop(nextHop: types.NextHopObjectId, options?: CallOptions): Promise<void> {
+    return this.send({ do: 'deleteNextHop', nextHop }, options);
+  }
+
   apply(operations: readonly Operation[], options?: CallOptions): Promise<OperationResult[]> {
     return this.applyAll(operations, PACKING, options);
   }

@@ -7,8 +7,9 @@ import { checkLinkReference } from '../rtnetlink/fields.js';
 import { NO_COUNTERS } from '../rtnetlink/links/statistics.js';
 import { encodeGetLink } from '../rtnetlink/links/write.js';
 import { checkedMessage } from '../rtnetlink/message.js';
-import { attemptToRead, describeLink, describeNeighbour } from '../rtnetlink/names.js';
+import { attemptToRead, describeLink, describeNeighbour, describeNextHop } from '../rtnetlink/names.js';
 import { encodeGetNeighbour, encodeListNeighbours } from '../rtnetlink/neighbours/codec.js';
+import { encodeGetNextHop, encodeListNextHops } from '../rtnetlink/nexthops/codec.js';
 import { encodeGetRoute, encodeListRoutes } from '../rtnetlink/routes/query.js';
 import { passes } from '../rtnetlink/routes/read.js';
 import { encodeListRules } from '../rtnetlink/rules/codec.js';
@@ -25,6 +26,7 @@ import { dumpAddresses, dumpNeighbour, dumpRoute, dumpRule } from './rtnetlink/d
 import { FakeLinks, KINDS } from './rtnetlink/links.js';
 import { type Named, namedOperation } from './rtnetlink/named.js';
 import { FakeNeighbours } from './rtnetlink/neighbours.js';
+import { FakeNextHops } from './rtnetlink/nexthops.js';
 import { noLink } from './rtnetlink/refusals.js';
 import { FakeRoutes } from './rtnetlink/routes.js';
 
@@ -52,13 +54,22 @@ export class FakeRtnetlink
     (link, deleted) => this.#linkChanged(link, deleted),
     () => this.events.lose(),
   );
-  readonly #routes = new FakeRoutes(
-    { link: (reference) => this.#links.get(reference), addresses: () => this.#allAddresses() },
+  readonly #routes: FakeRoutes = new FakeRoutes(
+    {
+      link: (reference) => this.#links.get(reference),
+      addresses: () => this.#allAddresses(),
+      hasNextHop: (id) => this.#nextHops.get(id) !== undefined,
+    },
     (change, deleted) =>
       this.events.emit(
         'route' in change ? { kind: 'route', deleted, ...change } : { kind: 'rule', deleted, ...change },
       ),
   );
+  readonly #nextHops: FakeNextHops = new FakeNextHops({
+    link: (name) => this.#links.get(name),
+    reaches: (gateway, link, onLink) => this.#routes.reaches(gateway, link, onLink),
+    deleted: () => this.#routes.prune(),
+  });
   readonly #neighbours = new FakeNeighbours((neighbour, deleted) =>
     this.events.emit({ kind: 'neighbour', deleted, neighbour }),
   );
@@ -161,6 +172,26 @@ export class FakeRtnetlink
     return this.read(attempt, read, options);
   }
 
+  listNextHops(filter: types.NextHopFilter = {}, options?: CallOptions): Listing<types.NextHopObject> {
+    const attempt = attemptToRead('listNextHops', describeLink(filter?.link));
+    checkedMessage(encodeListNextHops(filter), attempt);
+    const read = () => {
+      const name = this.#nameOf(filter.link, attempt);
+      return this.#nextHops
+        .list()
+        .filter(
+          (each) => (name ?? each.link) === each.link && (filter.family ?? each.family) === each.family,
+        );
+    };
+    return this.listing(attempt, read, options);
+  }
+
+  async getNextHop(id: number, options?: CallOptions): Promise<types.NextHopObject | undefined> {
+    const attempt = attemptToRead('getNextHop', describeNextHop(id));
+    checkedMessage(encodeGetNextHop(id), attempt);
+    return this.read(attempt, () => this.#nextHops.get(id), options);
+  }
+
   watch(options: types.RtnetlinkWatchOptions = {}): EventStream<types.RtnetlinkEvent> {
     const { kinds, ...watching } = checkWatch(options);
     const wanted = ({ kind }: types.RtnetlinkEvent) => kinds.includes(kind);
@@ -201,6 +232,10 @@ export class FakeRtnetlink
     const operation = namedOperation(given, (link) => this.#links.get(link));
     if (typeof operation === 'number') return operation;
     if ('route' in operation) return this.#routes.write(verb(operation.do, 'Route'), operation.route);
+    if ('nextHop' in operation) {
+      if (operation.do === 'deleteNextHop') return this.#nextHops.delete(operation.nextHop);
+      return this.#nextHops.write(verb(operation.do, 'NextHop'), operation.nextHop);
+    }
     if ('neighbour' in operation) return this.#doNeighbour(operation);
     if ('address' in operation) return this.#doAddress(operation);
     switch (operation.do) {
@@ -248,6 +283,7 @@ export class FakeRtnetlink
       this.#addresses.delete(link.index);
     }
     if (deleted || !link.up) this.#neighbours.forget(link.name, deleted);
+    this.#nextHops.prune();
     this.#routes.prune();
     this.events.emit({ kind: 'link', deleted, link: { ...link } });
   }

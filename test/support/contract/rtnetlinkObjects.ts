@@ -5,6 +5,7 @@ import type { NewRoute, RtnetlinkOperation } from '../../../src/kernel/rtnetlink
 import { outcomes, refused } from './refusals.js';
 import { rtnetlinkStatisticsContract } from './rtnetlinkKinds.js';
 import { rtnetlinkNamesContract } from './rtnetlinkNames.js';
+import { rtnetlinkNextHopsContract } from './rtnetlinkNextHops.js';
 import { rtnetlinkRoutingContract } from './rtnetlinkRouting.js';
 import { rtnetlinkStatesContract } from './rtnetlinkStates.js';
 import { type Open, withVeth } from './rtnetlinkVeth.js';
@@ -17,6 +18,7 @@ export function rtnetlinkObjectsContract(open: Open): void {
   rtnetlinkStatesContract(open);
   rtnetlinkStatisticsContract(open);
   rtnetlinkNamesContract(open);
+  rtnetlinkNextHopsContract(open);
   neighbours(open);
 }
 

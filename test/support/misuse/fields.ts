@@ -77,7 +77,8 @@ export const INTERFACES: Readonly<Record<string, RegExp>> = {
 };
 
 /** Times that the kernel has in smaller units than the library: fractions are valid. */
-const FRACTIONS = /\.(forwardDelay|helloTime|maxAge|ageingTime|multicast\w+Interval|rtt|rttVariance)$/;
+const FRACTIONS =
+  /\.(forwardDelay|helloTime|maxAge|ageingTime|multicast\w+Interval|rtt|rttVariance|idleTimer|unbalancedTimer)$/;
 
 /** Times of timers in ms, and rates: fractions are valid, and a negative rate is none. */
 const TIMES_AND_RATES =

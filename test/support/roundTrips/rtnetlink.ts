@@ -6,12 +6,13 @@ import { isDeepStrictEqual } from 'node:util';
 import type {
   NewLinkAddress,
   NewNeighbour,
+  NewNextHopObject,
   NewRoute,
   NewRule,
   Rtnetlink,
 } from '../../../src/kernel/rtnetlink/types.js';
 import type { Family } from '../../../src/net/address.js';
-import { ADDRESSES, LINKS, NEIGHBOURS, ROUTES, RULES } from './rtnetlinkRows.js';
+import { ADDRESSES, LINKS, NEIGHBOURS, NEXT_HOPS, ROUTES, RULES } from './rtnetlinkRows.js';
 
 /** An empty network namespace, and a witness of its state. */
 export interface Opened {
@@ -21,7 +22,7 @@ export interface Opened {
 }
 
 /** A kind of objects. */
-export type Kind = 'addresses' | 'routes' | 'rules' | 'neighbours';
+export type Kind = 'addresses' | 'routes' | 'rules' | 'neighbours' | 'nexthops';
 
 /** How the objects of a kind are handled. */
 interface Verbs<Written> {
@@ -55,6 +56,19 @@ const NEIGHBOUR_VERBS: Verbs<NewNeighbour> = {
   delete: (rtnetlink, neighbour) => rtnetlink.deleteNeighbour(neighbour),
 };
 
+const NEXT_HOP_VERBS: Verbs<NewNextHopObject> = {
+  list: async (rtnetlink, { id }) =>
+    // A listing has what is written, and more.
+    (await rtnetlink.listNextHops().toArray()).filter((each) => each.id === id),
+  add: async (rtnetlink, nextHop) => {
+    if (nextHop.group)
+      for (const { id } of nextHop.group)
+        await rtnetlink.replaceNextHop({ id, link: 'va', gateway: `10.1.0.${id}` });
+    await rtnetlink.addNextHop(nextHop);
+  },
+  delete: (rtnetlink, nextHop) => rtnetlink.deleteNextHop(nextHop),
+};
+
 /** Fields whose values pass with the time. */
 const TIMES = ['validLifetime', 'preferredLifetime', 'expires', 'used', 'confirmed', 'updated'];
 
@@ -70,6 +84,7 @@ export function rtnetlinkRoundTrips(open: () => Promise<Opened>): void {
   register('routes', open, ROUTES, ROUTE_VERBS);
   register('rules', open, RULES, RULE_VERBS);
   register('neighbours', open, NEIGHBOURS, NEIGHBOUR_VERBS);
+  register('nexthops', open, NEXT_HOPS, NEXT_HOP_VERBS);
   it('links of each kind are deleted as they are listed, by name and by index', async () => {
     const { rtnetlink } = await open();
     const before = (await rtnetlink.listLinks()).map(({ name }) => name);

@@ -2,6 +2,7 @@
 import type {
   NewLinkAddress,
   NewNeighbour,
+  NewNextHopObject,
   NewRoute,
   NewRule,
   RtnetlinkOperation,
@@ -128,6 +129,26 @@ export const NEIGHBOURS: Readonly<Record<string, NewNeighbour>> = {
   'a neighbour of IPv6': { ...va, address: 'fd01::9', hardwareAddress, flags: ['router'] },
   'a proxy of IPv6': { ...va, address: 'fd01::9', proxy: true },
   'an IPv4-mapped one': { ...va, address: '::ffff:10.1.0.9', hardwareAddress },
+};
+
+/** Groups have the nexthops 1 and 2. */
+export const NEXT_HOPS: Readonly<Record<string, NewNextHopObject>> = {
+  'a way of IPv4 by a gateway': { id: 7, link: 'va', gateway: '10.1.0.2', protocol: 'static' },
+  'one by a gateway that is told to be there': {
+    ...{ id: 7, link: 'va', gateway: '10.77.0.2', flags: ['onlink'] },
+  },
+  'one by a link': { id: 7, link: 'va' },
+  'one of IPv6 by a gateway': { id: 7, link: 'va', gateway: 'fd01::2' },
+  'one of IPv6 by a link': { id: 7, link: 'va', family: 6 },
+  'one that drops': { id: 7, blackhole: true },
+  'one of IPv6 that drops': { id: 7, blackhole: true, family: 6 },
+  'the other end of a VXLAN': { id: 7, fdb: true, gateway: '10.1.0.9' },
+  'a group': { id: 7, group: [{ id: 1 }, { id: 2, weight: 255 }], protocol: 'bird' },
+  'a resilient group': {
+    ...{ id: 7, group: [{ id: 1, weight: 3 }, { id: 2 }] },
+    resilient: { buckets: 8, idleTimer: 60, unbalancedTimer: 300 },
+  },
+  'the largest id': { id: 0xffff_ffff, link: 'va' },
 };
 
 export const LINKS: readonly Extract<RtnetlinkOperation, { readonly do: 'addLink' }>[] = [

@@ -60,6 +60,17 @@ export const BOND_IS_UP: Refusal = {
   errno: constants.errno.EBUSY,
   message: 'unable to set option because the bond is up',
 };
+export const NO_SUCH_NEXTHOP: Refusal = { errno: EINVAL, message: 'Invalid nexthop id' };
+export const NO_NEXTHOP_OF_ROUTE: Refusal = { errno: EINVAL, message: 'Nexthop id does not exist' };
+export const NEXTHOP_FOR_GROUP: Refusal = {
+  errno: EINVAL,
+  message: 'Can not replace a nexthop group with a nexthop.',
+};
+export const GROUP_FOR_NEXTHOP: Refusal = {
+  errno: EINVAL,
+  message: 'Can not replace a nexthop with a nexthop group.',
+};
+export const LINK_OF_NEXTHOP_DOWN: Refusal = { errno: ENETDOWN, message: 'Nexthop device is not up' };
 export const NO_TABLE: Refusal = { errno: EINVAL, message: 'Invalid VRF table id' };
 export const VRF_IN_VRF: Refusal = { errno: EINVAL, message: 'Can not enslave an L3 master device to a VRF' };
 export const UP_BEFORE_BOND: Refusal = {

@@ -17,7 +17,7 @@ import type {
 } from '../../rtnetlink/types.js';
 import type { Refusal } from '../client.js';
 import { isIn, networkOf, parsed } from './prefix.js';
-import { BACKWARD_GOTO, HOST_BITS, noLink, REFUSALS } from './refusals.js';
+import { BACKWARD_GOTO, HOST_BITS, NO_NEXTHOP_OF_ROUTE, noLink, REFUSALS } from './refusals.js';
 
 const { EACCES, EEXIST, EHOSTUNREACH, EINVAL, ENETUNREACH, ENODEV, ENOENT, ESRCH } = constants.errno;
 
@@ -25,6 +25,8 @@ const { EACCES, EEXIST, EHOSTUNREACH, EINVAL, ENETUNREACH, ENODEV, ENOENT, ESRCH
 export interface Surroundings {
   link(reference: LinkReference): Link | undefined;
   addresses(): readonly LinkAddress[];
+  /** Whether there is a nexthop object. */
+  hasNextHop(id: number): boolean;
 }
 
 type Verb = 'add' | 'change' | 'replace' | 'append' | 'delete';
@@ -115,7 +117,8 @@ export class FakeRoutes {
     // The rest walks all addresses, also after the deletion of one.
     if (this.#routes.length === 0) return;
     const sources = new Set(this.#around.addresses().map(({ address }) => address));
-    this.#routes = this.#routes.filter(({ link, preferredSource, nextHops }) => {
+    this.#routes = this.#routes.filter(({ link, preferredSource, nextHops, nextHopId }) => {
+      if (nextHopId !== undefined && !this.#around.hasNextHop(nextHopId)) return false;
       const links = nextHops ? nextHops.map((hop) => hop.link) : [link];
       const isUp = links.every((name) => name === undefined || this.#around.link(name)?.up);
       return isUp && (preferredSource === undefined || sources.has(preferredSource));
@@ -196,6 +199,7 @@ export class FakeRoutes {
   }
 
   #findInvalid({
+    nextHopId,
     type,
     destination,
     family,
@@ -210,13 +214,14 @@ export class FakeRoutes {
     }
     const { bytes, length } = parsed(destination);
     if (family === 4 && networkOf(formatAddress(bytes), length) !== destination) return HOST_BITS;
+    if (nextHopId !== undefined) return this.#around.hasNextHop(nextHopId) ? undefined : NO_NEXTHOP_OF_ROUTE;
     if (type !== 'unicast' && type !== 'local') return undefined;
     for (const hop of nextHops ?? [{ gateway, link, flags }]) {
       if (hop.link === undefined && hop.gateway === undefined) return ENODEV;
       if (hop.link !== undefined && !this.#around.link(hop.link)?.up) return REFUSALS[family].linkDown;
       if (
         hop.gateway !== undefined &&
-        !this.#reaches(hop.gateway, hop.link, hop.flags?.includes('onlink') ?? false)
+        !this.reaches(hop.gateway, hop.link, hop.flags?.includes('onlink') ?? false)
       ) {
         return REFUSALS[family].noWay;
       }
@@ -236,7 +241,8 @@ export class FakeRoutes {
     return route.nextHops ? { ...route, nextHops: route.nextHops.map(complete) } : complete(route);
   }
 
-  #reaches(gateway: string, link: string | undefined, onLink: boolean): boolean {
+  /** Whether a gateway is a neighbour. */
+  reaches(gateway: string, link: string | undefined, onLink: boolean): boolean {
     if (onLink && link !== undefined) return true;
     if (gateway.startsWith('fe80:')) return link !== undefined;
     return this.#networkOf(gateway, link) !== undefined;

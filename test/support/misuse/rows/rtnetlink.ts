@@ -2,6 +2,7 @@
 import type {
   NewLinkAddress,
   NewNeighbour,
+  NewNextHopObject,
   NewRoute,
   NewRule,
   RouteFilter,
@@ -79,6 +80,15 @@ const NEIGHBOUR: NewNeighbour = {
   ...{ link: 'eth0', address: '10.0.0.9', proxy: false, hardwareAddress: '02:00:00:00:00:01' },
   ...{ state: 'permanent', flags: ['router'], protocol: 'static' },
 };
+const NEXT_HOPS: readonly NewNextHopObject[] = [
+  { id: 7, protocol: 'static', link: 'eth0', gateway: 'fd00::1', family: 6, flags: ['onlink'] },
+  { id: 7, blackhole: true, family: 4 },
+  { id: 7, fdb: true, gateway: '10.0.0.1', family: 4 },
+  {
+    ...{ id: 7, group: [{ id: 1, weight: 2 }], fdb: false },
+    resilient: { buckets: 8, idleTimer: 60, unbalancedTimer: 300 },
+  },
+];
 const NEIGHBOUR_ID = { link: 'eth0', address: '10.0.0.9', proxy: true };
 
 const OPERATIONS: readonly RtnetlinkOperation[] = [
@@ -95,6 +105,8 @@ const OPERATIONS: readonly RtnetlinkOperation[] = [
   ...RULES.map((rule) => ({ do: 'addRule', rule }) as const),
   { do: 'addNeighbour', neighbour: NEIGHBOUR },
   { do: 'deleteNeighbour', neighbour: NEIGHBOUR_ID },
+  ...NEXT_HOPS.map((nextHop) => ({ do: 'addNextHop', nextHop }) as const),
+  { do: 'deleteNextHop', nextHop: { id: 7 } },
 ];
 
 /** Valid calls of each verb. */
@@ -135,6 +147,14 @@ export const RTNETLINK: Rows<Rtnetlink> = {
   changeNeighbour: [[NEIGHBOUR, CALL]],
   replaceNeighbour: [[NEIGHBOUR, CALL]],
   deleteNeighbour: [[NEIGHBOUR_ID, CALL]],
+  listNextHops: [
+    [{ family: 4, link: 'eth0' }, CALL],
+    [{ link: 3 }, CALL],
+  ],
+  getNextHop: [[7, CALL]],
+  addNextHop: NEXT_HOPS.map((nextHop) => [nextHop, CALL]),
+  replaceNextHop: NEXT_HOPS.map((nextHop) => [nextHop, CALL]),
+  deleteNextHop: [[{ id: 7 }, CALL]],
   apply: alone(...OPERATIONS),
   watch: [[{ ...CALL, gather: 1, keepAlive: false, receiveBuffer: 65_536, kinds: ['link'] }]],
   capabilities: [[CALL]],

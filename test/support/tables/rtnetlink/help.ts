@@ -152,6 +152,7 @@ export const TESTED: Readonly<Record<string, readonly string[]>> = {
     'expires',
     'pref',
   ],
+  nexthop: ['nexthop', 'id', 'blackhole', 'fdb', 'mpath', 'resilient', 'weight'],
   rule: ['goto', 'local', 'main', 'default', 'l3mdev'],
   neigh: [
     'proxy',
@@ -324,4 +325,9 @@ export const LEFT_OUT: Readonly<Record<string, Readonly<Record<string, readonly 
     'classes of packets for traffic control': ['realms'],
   },
   neigh: { [TOOL]: ['flush', 'vrf', 'nomaster'] },
+  nexthop: {
+    [TOOL]: ['flush', 'vrf', 'master', 'groups', 'nhid', 'protocol'],
+    'the buckets of a resilient group': ['bucket', 'index'],
+    [ENCAP]: ['encap', 'mpls'],
+  },
 };

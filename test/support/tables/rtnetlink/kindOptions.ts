@@ -155,6 +155,36 @@ export const IPVTAP: readonly OptionRow[] = [
 /** Of a VRF. */
 export const VRF: readonly OptionRow[] = [own('vrf')('table', 'table', 1077)];
 
+/** `ip nexthop add`. */
+export const NEXT_HOP: readonly OptionRow[] = [
+  row('via', 'gateway', '10.1.0.2', { json: 'gateway' }),
+  row('dev', 'link', 'va', { json: 'dev' }),
+  row('proto', 'protocol', 'static', { json: 'protocol' }),
+  row('onlink', 'flags', ['onlink'], { args: 'onlink', json: 'flags' }),
+];
+
+/** `ip nexthop add`, of a group. */
+export const NEXT_HOP_GROUP: readonly OptionRow[] = [
+  row(
+    'group',
+    'group',
+    [
+      { id: 1, weight: 1 },
+      { id: 2, weight: 3 },
+    ],
+    {
+      args: 'group 1/2,3',
+      shown: [{ id: 1 }, { id: 2, weight: 3 }],
+    },
+  ),
+  row('buckets', 'resilient.buckets', 8, {
+    args: 'type resilient buckets 8',
+    json: 'resilient_args.buckets',
+  }),
+  row('idle_timer', 'resilient.idleTimer', 60, { json: 'resilient_args.idle_timer' }),
+  row('unbalanced_timer', 'resilient.unbalancedTimer', 300, { json: 'resilient_args.unbalanced_timer' }),
+];
+
 /** `ip link set type bond_slave`, of a port. */
 export const BOND_PORT: readonly OptionRow[] = [
   row('queue_id', 'bondPort.queueId', 3, { json: 'linkinfo.info_slave_data.queue_id' }),

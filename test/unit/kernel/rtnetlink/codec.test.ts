@@ -18,6 +18,7 @@ import {
 import { encodeNewLink, encodeSettings } from '../../../../src/kernel/rtnetlink/links/write.js';
 import { type Message, type MessageWriter, messagesOf } from '../../../../src/kernel/rtnetlink/message.js';
 import { encodeNeighbour, readNeighbour } from '../../../../src/kernel/rtnetlink/neighbours/codec.js';
+import { encodeNextHop, readNextHop } from '../../../../src/kernel/rtnetlink/nexthops/codec.js';
 import { readRoute } from '../../../../src/kernel/rtnetlink/routes/read.js';
 import { encodeRoute } from '../../../../src/kernel/rtnetlink/routes/write.js';
 import { encodeRule, readRule } from '../../../../src/kernel/rtnetlink/rules/codec.js';
@@ -26,6 +27,7 @@ import type {
   LinkAddress,
   NewLinkAddress,
   NewNeighbour,
+  NewNextHopObject,
   NewRoute,
   NewRule,
 } from '../../../../src/kernel/rtnetlink/types.js';
@@ -93,6 +95,23 @@ const NEIGHBOUR: NewNeighbour = {
   protocol: 'static',
 };
 
+/** Nexthop objects, each of which is read as it is written. */
+const NEXT_HOPS: Readonly<Record<string, NewNextHopObject>> = {
+  'a nexthop': {
+    ...{ id: 0xffff_ffff, protocol: 'static', link: 'va', gateway: '10.0.0.2', family: 4, flags: ['onlink'] },
+  },
+  'a nexthop of IPv6': { id: 7, link: 'va', gateway: 'fd00::2', family: 6, protocol: 'bird', flags: [] },
+  'a blackhole': { id: 7, blackhole: true, family: 6, protocol: 'unspec', flags: [] },
+  'a nexthop of an FDB': { id: 7, fdb: true, gateway: '10.0.0.2', family: 4, protocol: 'unspec', flags: [] },
+  'a group of nexthops': {
+    ...{ id: 7, protocol: 'unspec', flags: [], fdb: true },
+    group: [
+      { id: 1, weight: 65_535 },
+      { id: 0xffff_fffe, weight: 1 },
+    ],
+    resilient: { buckets: 65_535, idleTimer: 1.5, unbalancedTimer: 0 },
+  },
+};
 /** Links with every setting of their kind: each is read as it is written. Link 0 is va. */
 const KINDS: Readonly<Record<string, Parameters<typeof encodeNewLink>>> = {
   'a bond': [
@@ -186,6 +205,15 @@ const SAMPLES: Readonly<Record<string, readonly [bytes: Uint8Array, read: (messa
     ]),
   ),
   'a port of a bond': [listed(encodeSettings('va', { bondPort: { queueId: 3, priority: -2 } })), readNamed],
+  ...Object.fromEntries(
+    Object.entries(NEXT_HOPS).map(([title, object]) => [
+      title,
+      [
+        listed(encodeNextHop('add', object)),
+        (message: Message) => readNextHop(message, CAPTURED_NAMES),
+      ] as const,
+    ]),
+  ),
   counters: [statistics(25), (message) => readLinkStatistics(message, NAMES)],
   'captured addresses': [capture('addresses4.reply'), (message) => readAddress(message, CAPTURED_NAMES)],
   'an address of IPv4': [
@@ -338,6 +366,71 @@ describe('links of a kind', () => {
       'settings.macvlan.sources must be an array of hardware addres',
       'settings.macvlan.flags must be an array of flags among nopro',
       'settings.vxlan.ttl must be an integer from 0 to 255, or inhe',
+    ]);
+  });
+});
+
+describe('nexthop objects', () => {
+  for (const [title, object] of Object.entries(NEXT_HOPS)) {
+    it(`are read as they are written: ${title}`, () => {
+      const read = only(listed(encodeNextHop('add', object)), (message) =>
+        readNextHop(message, CAPTURED_NAMES),
+      );
+      assert.deepEqual(read, { scope: 'global', ...object });
+      // What was listed may be written, and deleted.
+      assert.deepEqual(listed(encodeNextHop('add', read)), listed(encodeNextHop('add', object)));
+      const deleted = only(listed(encodeNextHop('delete', read)), (message) => readNextHop(message, NAMES));
+      assert.deepEqual([deleted.id, deleted.link, deleted.group], [object.id, undefined, undefined]);
+    });
+  }
+
+  it('by a link without a known name have its index', () => {
+    const bytes = listed(encodeNextHop('add', { id: 7, link: 99 }));
+    assert.equal(only(bytes, (message) => readNextHop(message, NAMES)).link, 99);
+  });
+
+  it('show attributes that are unknown, and are not written with them', () => {
+    const writer = encodeNextHop('add', { id: 7, link: 'va' });
+    writer.attribute(7, () => writer.u16(1)); // NHA_ENCAP_TYPE
+    writer.attribute(3, () => writer.u16(9)); // NHA_GROUP_TYPE
+    const read = only(listed(writer), (message) => readNextHop(message, CAPTURED_NAMES));
+    assert.deepEqual(
+      read.attributes?.map(({ type }) => type),
+      [7, 3],
+    );
+    assert.equal(encodeNextHop('add', read).check.invalid?.field, 'nextHop.attributes');
+    assert.equal(encodeNextHop('delete', read).check.invalid, undefined);
+  });
+
+  it('are refused without what they need, and with what they exclude', () => {
+    const faults = [
+      { id: 0, link: 'va' },
+      { id: 7 },
+      { id: 7, blackhole: true, link: 'va' },
+      { id: 7, fdb: true },
+      { id: 7, fdb: true, gateway: '10.0.0.1', link: 'va' },
+      { id: 7, group: [], link: 'va' },
+      { id: 7, group: [] },
+      { id: 7, group: [{ id: 1, weight: 65_536 }] },
+      { id: 7, link: 'va', resilient: {} },
+      { id: 7, group: [{ id: 1 }], resilient: { buckets: 0 } },
+      { id: 7, link: 'va', family: 4, gateway: 'fd00::1' },
+    ].map((object) => {
+      const { invalid } = encodeNextHop('add', object as never).check;
+      return `${invalid?.field} ${invalid?.rule}`.slice(0, 50);
+    });
+    assert.deepEqual(faults, [
+      'nextHop.id must be an integer from 1 to 4294967295',
+      'nextHop.link must be given, or another of link, gr',
+      'nextHop.link excludes blackhole',
+      'nextHop.gateway must be given with fdb',
+      'nextHop.link excludes fdb',
+      'nextHop.link excludes group',
+      'nextHop.group must be an array of nexthops',
+      'nextHop.group[0].weight must be an integer from 1 ',
+      'nextHop.group must be given with resilient',
+      'nextHop.resilient.buckets must be an integer from ',
+      'nextHop.gateway must be an IPv4 address',
     ]);
   });
 });

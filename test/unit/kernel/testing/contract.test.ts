@@ -57,6 +57,7 @@ describe('a fake of rtnetlink', () => {
   rtnetlinkRoundTrips(async () => {
     const rtnetlink = new FakeRtnetlink();
     await withVeth(async () => rtnetlink);
+    await rtnetlink.setLink('lo', { up: true });
     const show = () => [rtnetlink.dump('va'), rtnetlink.dumpRoutes(), rtnetlink.dumpNeighbours()];
     return { rtnetlink, show: () => [...show(), rtnetlink.dumpRules(4), rtnetlink.dumpRules(6)] };
   });

@@ -142,6 +142,41 @@ describe('options whose values do not stay', () => {
     assert.deepEqual(tun, expected);
   });
 
+  it('the VLANs of bridges and ports, as bridge(8) has them', async () => {
+    batch(namespace, [
+      ...[
+        'link add vbr type bridge vlan_filtering 1',
+        'link add vport type dummy',
+        'link set vport master vbr',
+      ],
+    ]);
+    const shown = (link: string) => {
+      const all = JSON.parse(namespace.run('bridge', '-j', 'vlan', 'show', 'dev', link)) as {
+        readonly vlans: readonly { readonly vlan: number; readonly flags?: readonly string[] }[];
+      }[];
+      return all[0]?.vlans.map(({ vlan, flags = [] }) => [vlan, ...flags].join(' '));
+    };
+    await rtnetlink.addBridgeVlan({ link: 'vport', vlan: 10, pvid: true, untagged: true });
+    await rtnetlink.addBridgeVlan({ link: 'vport', vlan: 20, lastVlan: 22 });
+    await rtnetlink.addBridgeVlan({ link: 'vbr', vlan: 30, self: true });
+    assert.deepEqual(shown('vport'), ['1 Egress Untagged', '10 PVID Egress Untagged', '20', '21', '22']);
+    assert.deepEqual(shown('vbr'), ['1 PVID Egress Untagged', '30']);
+    namespace.run('bridge', 'vlan', 'del', 'dev', 'vport', 'vid', '21-22');
+    namespace.run('bridge', 'vlan', 'add', 'dev', 'vbr', 'vid', '31', 'untagged', 'self');
+    const list = async (link: string) =>
+      (await rtnetlink.listBridgeVlans(link)).map(({ vlan, self, untagged }) => [vlan, self, untagged]);
+    assert.deepEqual(await list('vport'), [
+      [1, false, true],
+      [10, false, true],
+      [20, false, false],
+    ]);
+    assert.deepEqual(await list('vbr'), [
+      [1, true, true],
+      [30, true, false],
+      [31, true, true],
+    ]);
+  });
+
   it('the state of a port, which the kernel selects', async () => {
     batch(namespace, ['link add idle type dummy', 'link set idle master bridge1']);
     await assert.rejects(rtnetlink.setLink('idle', { bridgePort: { state: 3 } }), { code: 'ENETDOWN' });

@@ -13,6 +13,7 @@ import type { CallOptions, EventStream, Listing, OpenOptions, OperationResult } 
 import { withVerbs } from '../shared/verbs.js';
 import { watchEvents } from '../shared/watch.js';
 import { encodeListAddresses, readAddress } from './addresses/codec.js';
+import { encodeListBridgeVlans, readBridgeVlans } from './bridgeVlans/codec.js';
 import { findCapabilities } from './capabilities.js';
 import { checkLinkReference, type LinkNames } from './fields.js';
 import { indexOf, readLink, readName } from './links/read.js';
@@ -182,6 +183,21 @@ class RtnetlinkClient
     const attempt = attemptToRead('getNextHop', describeNextHop(id));
     const [found] = await this.#list(attempt, encodeGetNextHop(id), readNextHop, options, 'ENOENT').toArray();
     return found;
+  }
+
+  async listBridgeVlans(link?: types.LinkReference, options?: CallOptions): Promise<types.BridgeVlan[]> {
+    const attempt = attemptToRead('listBridgeVlans', describeLink(link));
+    if (link !== undefined) checkLinkReference('link', link, attempt.operation);
+    const all = encodeListBridgeVlans().finish();
+    const named = link === undefined ? encodeListLinks() : encodeGetLink(link);
+    const { answer, links } = await this.calls.run(
+      attempt,
+      // Of the names, only that of the link that is asked for: the kernel lists all bridges.
+      async (client) => ({ links: await client.read(named.finish()), answer: await client.read(all) }),
+      options,
+    );
+    const read: Reader<types.BridgeVlan[]> = (message, names) => [...readBridgeVlans(message, names)];
+    return (await readAll(readEach(answer, attempt, links, read), options?.signal)).flat();
   }
 
   protected override async send(operation: Operation, options?: CallOptions): Promise<void> {

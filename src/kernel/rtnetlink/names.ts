@@ -1,7 +1,14 @@
 // Names of operations and their targets in errors, in ip's notation, and hints.
 import { shown } from '../shared/arguments.js';
 import type { Attempt } from '../shared/failures.js';
-import type { NeighbourId, NewLinkAddress, NewRoute, RtnetlinkOperation, RuleName } from './types.js';
+import type {
+  BridgeVlanId,
+  NeighbourId,
+  NewLinkAddress,
+  NewRoute,
+  RtnetlinkOperation,
+  RuleName,
+} from './types.js';
 
 /** A verb that reads. */
 export type ReadingVerb =
@@ -17,6 +24,7 @@ export type ReadingVerb =
   | 'getNeighbour'
   | 'listNextHops'
   | 'getNextHop'
+  | 'listBridgeVlans'
   | 'capabilities';
 
 /** Names an operation, its target (`10.96.0.1/32 dev kube-ipvs0`, `dev kube-ipvs0`) and hints. */
@@ -74,9 +82,17 @@ function targetOf(operation: RtnetlinkOperation): string | undefined {
     case 'replaceNextHop':
     case 'deleteNextHop':
       return describeNextHop(operation.nextHop?.id);
+    case 'addBridgeVlan':
+    case 'deleteBridgeVlan':
+      return describeBridgeVlan(operation.bridgeVlan);
     default:
       return undefined;
   }
+}
+
+function describeBridgeVlan(id: BridgeVlanId | undefined): string {
+  const last = id?.lastVlan === undefined ? '' : `-${shown(id.lastVlan)}`;
+  return `vlan ${shown(id?.vlan)}${last} dev ${shown(id?.link)}`;
 }
 
 /** `nexthop 7`. */

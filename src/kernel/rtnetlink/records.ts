@@ -2,6 +2,7 @@
 import { RecordReader } from '../shared/records/recordReader.js';
 import type { RecordWriter } from '../shared/records/recordWriter.js';
 import { encodeAddress, readAddress } from './addresses/codec.js';
+import { encodeBridgeVlan } from './bridgeVlans/codec.js';
 import { EVENT, EVENT_KIND, LINK_NAME, OPERATION } from './layouts.js';
 import { readLink } from './links/read.js';
 import { encodeDeleteLink, encodeNewLink, encodeSettings } from './links/write.js';
@@ -35,6 +36,8 @@ const FIELDS: Readonly<Record<RtnetlinkOperation['do'], readonly string[]>> = {
   addNextHop: ['nextHop'],
   replaceNextHop: ['nextHop'],
   deleteNextHop: ['nextHop'],
+  addBridgeVlan: ['bridgeVlan'],
+  deleteBridgeVlan: ['bridgeVlan'],
 };
 const KNOWN = new Map(Object.entries(FIELDS).map(([verb, fields]) => [verb, new Set(['do', ...fields])]));
 
@@ -92,6 +95,10 @@ function encode(operation: RtnetlinkOperation): MessageWriter {
       return encodeNextHop('replace', operation.nextHop);
     case 'deleteNextHop':
       return encodeNextHop('delete', operation.nextHop);
+    case 'addBridgeVlan':
+      return encodeBridgeVlan('add', operation.bridgeVlan);
+    case 'deleteBridgeVlan':
+      return encodeBridgeVlan('delete', operation.bridgeVlan);
   }
 }
 

@@ -10,6 +10,7 @@ import type {
   WatchOptions,
 } from '../shared/types.js';
 import type { LinkAddress, LinkAddressId, NewLinkAddress } from './addresses/types.js';
+import type { BridgeVlan, BridgeVlanId, NewBridgeVlan } from './bridgeVlans/types.js';
 import type {
   Link,
   LinkReference,
@@ -29,6 +30,7 @@ import type { NewRule, Rule, RuleName } from './rules/types.js';
 
 export type { ListedAttribute } from '../shared/types.js';
 export type * from './addresses/types.js';
+export type * from './bridgeVlans/types.js';
 export type * from './links/types.js';
 export type * from './neighbours/types.js';
 export type * from './nexthops/types.js';
@@ -109,7 +111,11 @@ export type RtnetlinkOperation =
   /** Changes the object with this id, and the routes by it, or adds it. */
   | { readonly do: 'replaceNextHop'; readonly nextHop: NewNextHopObject }
   /** Deletes the routes by it too. ENOENT when there is none. */
-  | { readonly do: 'deleteNextHop'; readonly nextHop: NextHopObjectId };
+  | { readonly do: 'deleteNextHop'; readonly nextHop: NextHopObjectId }
+  /** Adds VLANs to a port or a bridge, or changes them. EOPNOTSUPP for a link that is neither. */
+  | { readonly do: 'addBridgeVlan'; readonly bridgeVlan: NewBridgeVlan }
+  /** Succeeds also when there is none, as the kernel has it. */
+  | { readonly do: 'deleteBridgeVlan'; readonly bridgeVlan: BridgeVlanId };
 
 /**
  * Links, addresses, routes, rules and neighbours of one network namespace. Calls reach the kernel one after another, in the
@@ -200,6 +206,11 @@ export interface Rtnetlink extends KernelClient<RtnetlinkOperation> {
   addNextHop(nextHop: NewNextHopObject, options?: CallOptions): Promise<void>;
   replaceNextHop(nextHop: NewNextHopObject, options?: CallOptions): Promise<void>;
   deleteNextHop(nextHop: NextHopObjectId, options?: CallOptions): Promise<void>;
+
+  /** The VLANs of all bridges and their ports, or of one of them (ENODEV when there is none of that name or index). */
+  listBridgeVlans(link?: LinkReference, options?: CallOptions): Promise<BridgeVlan[]>;
+  addBridgeVlan(bridgeVlan: NewBridgeVlan, options?: CallOptions): Promise<void>;
+  deleteBridgeVlan(bridgeVlan: BridgeVlanId, options?: CallOptions): Promise<void>;
 
   /**
    * Carries operations out in their order, and returns one result for each, in the same order: undefined, or the error. Those

@@ -108,6 +108,14 @@ export abstract class RtnetlinkVerbs extends Applier<Operation> implements Parti
     return this.send({ do: 'deleteNextHop', nextHop }, options);
   }
 
+  addBridgeVlan(bridgeVlan: types.NewBridgeVlan, options?: CallOptions): Promise<void> {
+    return this.send({ do: 'addBridgeVlan', bridgeVlan }, options);
+  }
+
+  deleteBridgeVlan(bridgeVlan: types.BridgeVlanId, options?: CallOptions): Promise<void> {
+    return this.send({ do: 'deleteBridgeVlan', bridgeVlan }, options);
+  }
+
   apply(operations: readonly Operation[], options?: CallOptions): Promise<OperationResult[]> {
     return this.applyAll(operations, PACKING, options);
   }

@@ -22,6 +22,7 @@ import { withVerbs } from '../shared/verbs.js';
 import { FakeClient, type Refusal, refusalError } from './client.js';
 import { FakeEvents } from './events.js';
 import { FakeAddresses } from './rtnetlink/addresses.js';
+import { FakeBridgeVlans } from './rtnetlink/bridgeVlans.js';
 import { dumpAddresses, dumpNeighbour, dumpRoute, dumpRule } from './rtnetlink/dump.js';
 import { FakeLinks, KINDS } from './rtnetlink/links.js';
 import { type Named, namedOperation } from './rtnetlink/named.js';
@@ -70,6 +71,7 @@ export class FakeRtnetlink
     reaches: (gateway, link, onLink) => this.#routes.reaches(gateway, link, onLink),
     deleted: () => this.#routes.prune(),
   });
+  readonly #bridgeVlans = new FakeBridgeVlans((name) => this.#links.get(name));
   readonly #neighbours = new FakeNeighbours((neighbour, deleted) =>
     this.events.emit({ kind: 'neighbour', deleted, neighbour }),
   );
@@ -192,6 +194,17 @@ export class FakeRtnetlink
     return this.read(attempt, () => this.#nextHops.get(id), options);
   }
 
+  async listBridgeVlans(link?: types.LinkReference, options?: CallOptions): Promise<types.BridgeVlan[]> {
+    const attempt = attemptToRead('listBridgeVlans', describeLink(link));
+    if (link !== undefined) checkLinkReference('link', link, attempt.operation);
+    const read = () => {
+      const name = this.#nameOf(link, attempt);
+      const links = this.#links.list().filter((each) => name === undefined || each.name === name);
+      return links.flatMap((each) => this.#bridgeVlans.list(each));
+    };
+    return this.read(attempt, read, options);
+  }
+
   watch(options: types.RtnetlinkWatchOptions = {}): EventStream<types.RtnetlinkEvent> {
     const { kinds, ...watching } = checkWatch(options);
     const wanted = ({ kind }: types.RtnetlinkEvent) => kinds.includes(kind);
@@ -235,6 +248,13 @@ export class FakeRtnetlink
     if ('nextHop' in operation) {
       if (operation.do === 'deleteNextHop') return this.#nextHops.delete(operation.nextHop);
       return this.#nextHops.write(verb(operation.do, 'NextHop'), operation.nextHop);
+    }
+    if ('bridgeVlan' in operation) {
+      const { bridgeVlan } = operation;
+      const link = this.#links.get(bridgeVlan.link);
+      if (!link) return noLink(bridgeVlan.link);
+      if (operation.do === 'addBridgeVlan') return this.#bridgeVlans.add(link, bridgeVlan);
+      return this.#bridgeVlans.delete(link, bridgeVlan);
     }
     if ('neighbour' in operation) return this.#doNeighbour(operation);
     if ('address' in operation) return this.#doAddress(operation);
@@ -283,6 +303,7 @@ export class FakeRtnetlink
       this.#addresses.delete(link.index);
     }
     if (deleted || !link.up) this.#neighbours.forget(link.name, deleted);
+    this.#bridgeVlans.follow(link, deleted);
     this.#nextHops.prune();
     this.#routes.prune();
     this.events.emit({ kind: 'link', deleted, link: { ...link } });

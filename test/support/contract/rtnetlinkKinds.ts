@@ -3,10 +3,12 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import type { Link, Rtnetlink, RtnetlinkOperation } from '../../../src/kernel/rtnetlink/types.js';
 import { messageOf, outcomes } from './refusals.js';
+import { rtnetlinkBridgeVlansContract } from './rtnetlinkBridgeVlans.js';
 import { type Open, withVeth } from './rtnetlinkVeth.js';
 
-/** Registers the tests. */
+/** Registers the tests, and those of the VLANs of bridges, which a kernel may lack too. */
 export function rtnetlinkKindsContract(open: Open): void {
+  rtnetlinkBridgeVlansContract(open);
   it('lists the defaults of a kind, and the settings that were given', async () => {
     const rtnetlink = await withVeth(open);
     const before = (await rtnetlink.listLinks()).length;

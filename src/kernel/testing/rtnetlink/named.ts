@@ -39,6 +39,8 @@ function inOperation(operation: RtnetlinkOperation, named: WithNames): Rtnetlink
   if ('address' in operation) return { ...operation, address: named(operation.address, ['link']) } as never;
   if ('neighbour' in operation)
     return { ...operation, neighbour: named(operation.neighbour, ['link']) } as never;
+  if ('bridgeVlan' in operation)
+    return { ...operation, bridgeVlan: named(operation.bridgeVlan, ['link']) } as never;
   if ('nextHop' in operation) return { ...operation, nextHop: named(operation.nextHop, ['link']) } as never;
   if ('route' in operation) {
     const route = named(operation.route, ['link']);

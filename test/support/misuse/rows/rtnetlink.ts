@@ -89,6 +89,10 @@ const NEXT_HOPS: readonly NewNextHopObject[] = [
     resilient: { buckets: 8, idleTimer: 60, unbalancedTimer: 300 },
   },
 ];
+const BRIDGE_VLANS = [
+  { link: 'eth0', vlan: 5, lastVlan: 7, self: false, pvid: false, untagged: true },
+  { link: 3, vlan: 5, pvid: true },
+];
 const NEIGHBOUR_ID = { link: 'eth0', address: '10.0.0.9', proxy: true };
 
 const OPERATIONS: readonly RtnetlinkOperation[] = [
@@ -107,6 +111,8 @@ const OPERATIONS: readonly RtnetlinkOperation[] = [
   { do: 'deleteNeighbour', neighbour: NEIGHBOUR_ID },
   ...NEXT_HOPS.map((nextHop) => ({ do: 'addNextHop', nextHop }) as const),
   { do: 'deleteNextHop', nextHop: { id: 7 } },
+  ...BRIDGE_VLANS.map((bridgeVlan) => ({ do: 'addBridgeVlan', bridgeVlan }) as const),
+  { do: 'deleteBridgeVlan', bridgeVlan: { link: 'eth0', vlan: 5, lastVlan: 7, self: false } },
 ];
 
 /** Valid calls of each verb. */
@@ -155,6 +161,12 @@ export const RTNETLINK: Rows<Rtnetlink> = {
   addNextHop: NEXT_HOPS.map((nextHop) => [nextHop, CALL]),
   replaceNextHop: NEXT_HOPS.map((nextHop) => [nextHop, CALL]),
   deleteNextHop: [[{ id: 7 }, CALL]],
+  listBridgeVlans: [
+    ['eth0', CALL],
+    [1, CALL],
+  ],
+  addBridgeVlan: BRIDGE_VLANS.map((bridgeVlan) => [bridgeVlan, CALL]),
+  deleteBridgeVlan: [[{ link: 'eth0', vlan: 5, lastVlan: 7, self: false }, CALL]],
   apply: alone(...OPERATIONS),
   watch: [[{ ...CALL, gather: 1, keepAlive: false, receiveBuffer: 65_536, kinds: ['link'] }]],
   capabilities: [[CALL]],

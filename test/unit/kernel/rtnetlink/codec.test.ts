@@ -9,6 +9,11 @@ import {
   encodeListAddresses,
   readAddress,
 } from '../../../../src/kernel/rtnetlink/addresses/codec.js';
+import {
+  encodeBridgeVlan,
+  encodeListBridgeVlans,
+  readBridgeVlans,
+} from '../../../../src/kernel/rtnetlink/bridgeVlans/codec.js';
 import { MESSAGE } from '../../../../src/kernel/rtnetlink/layouts.js';
 import { indexOf, readLink, readName } from '../../../../src/kernel/rtnetlink/links/read.js';
 import {
@@ -214,6 +219,10 @@ const SAMPLES: Readonly<Record<string, readonly [bytes: Uint8Array, read: (messa
       ] as const,
     ]),
   ),
+  'VLANs of a port': [
+    listed(encodeBridgeVlan('add', { link: 'va', vlan: 5, lastVlan: 6, untagged: true, self: true })),
+    (message) => [...readBridgeVlans(message, CAPTURED_NAMES)],
+  ],
   counters: [statistics(25), (message) => readLinkStatistics(message, NAMES)],
   'captured addresses': [capture('addresses4.reply'), (message) => readAddress(message, CAPTURED_NAMES)],
   'an address of IPv4': [
@@ -432,6 +441,43 @@ describe('nexthop objects', () => {
       'nextHop.resilient.buckets must be an integer from ',
       'nextHop.gateway must be an IPv4 address',
     ]);
+  });
+});
+
+describe('VLANs of bridges', () => {
+  it('are written and read, of a port and of a bridge', () => {
+    const writer = encodeBridgeVlan('add', { link: 'va', vlan: 5, pvid: true, untagged: true });
+    const read = (bytes: Uint8Array) =>
+      only(bytes, (message) => [...readBridgeVlans(message, CAPTURED_NAMES)]);
+    // Without the master, it would be that of link 0 itself.
+    const port = { link: 'va', vlan: 5, self: true, pvid: true, untagged: true };
+    assert.deepEqual(read(listed(writer)), [port]);
+    const member = encodeListBridgeVlans();
+    member.attribute(10, () => member.u32(3)); // IFLA_MASTER
+    member.attribute(26, () => {
+      member.attribute(2, () => member.u16(4).u16(4094));
+      member.attribute(99, () => member.u32(1));
+      member.attribute(2, () => member.u16(0).u16(1));
+    });
+    assert.deepEqual(read(listed(member)), [
+      { link: 'va', vlan: 4094, self: false, pvid: false, untagged: true },
+      { link: 'va', vlan: 1, self: false, pvid: false, untagged: false },
+    ]);
+    assert.deepEqual(
+      only(listed(member), (message) => [...readBridgeVlans(message, new Map())]),
+      [],
+    );
+  });
+
+  it('that are several are written as a range', () => {
+    const bytes = listed(encodeBridgeVlan('delete', { link: 'va', vlan: 5, lastVlan: 7 }));
+    const infos = only(bytes, (message) => [...readBridgeVlans(message, CAPTURED_NAMES)]);
+    assert.deepEqual(
+      infos.map(({ vlan }) => vlan),
+      [5, 7],
+    );
+    const single = listed(encodeBridgeVlan('delete', { link: 'va', vlan: 5, lastVlan: 5 }));
+    assert.deepEqual(single, listed(encodeBridgeVlan('delete', { link: 'va', vlan: 5 })));
   });
 });
 

@@ -122,7 +122,11 @@ describe('options whose values do not stay', () => {
     };
     let [rx, shownRx, tx, shownTx] = await both();
     // The kernel sends packets of IPv6 by itself; not all the time.
-    for (let tries = 0; tries < 50 && (String(rx) !== String(shownRx) || !tx?.[1]); tries++) {
+    for (
+      let tries = 0;
+      tries < 50 && (String([rx, tx]) !== String([shownRx, shownTx]) || !tx?.[1]);
+      tries++
+    ) {
       await setTimeout(100);
       [rx, shownRx, tx, shownTx] = await both();
     }

@@ -1,6 +1,6 @@
 // The messages that ask for objects, and the rules of filters. Pure.
 
-import { NLM_F_DUMP } from '../netlink/requestsToList.js';
+import { NLM_F_DUMP } from '../netlink/flags.js';
 import {
   argumentError,
   findUnknown,

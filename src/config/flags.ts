@@ -315,7 +315,7 @@ export const KUBE_PROXY_FLAGS = {
     help: "name prefix of the pods' interfaces, for --detect-local-mode=InterfaceNamePrefix",
   },
   profiling: { type: 'bool', field: 'enableProfiling', help: 'serve profiles on the metrics server' },
-  'proxy-mode': { type: 'string', field: 'mode', help: 'iptables or ipvs; blank means iptables' },
+  'proxy-mode': { type: 'string', field: 'mode', help: 'iptables, ipvs or nftables; blank means iptables' },
   'proxy-port-range': {
     type: 'port-range',
     field: 'portRange',

@@ -53,7 +53,7 @@ export function helpText(commands: readonly CommandSummary[], columns: number): 
     Object.entries(group).flatMap((entry) => describe(entry, columns));
   const lines = [
     ...paragraph(
-      'kube-netlink-proxy replaces kube-proxy: it programs Kubernetes Services into the kernel, in ipvs or iptables mode.',
+      'kube-netlink-proxy replaces kube-proxy: it programs Kubernetes Services into the kernel, in ipvs, iptables or nftables mode.',
     ),
     '',
     ...usage(columns),

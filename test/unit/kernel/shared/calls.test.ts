@@ -200,7 +200,8 @@ test('the errors of results have no stack until throwOnFailure throws one, which
   assert.equal(Error.stackTraceLimit, limit);
   assert.throws(
     () => throwOnFailure([failed]),
-    (error) => error === failed && /^NetlinkError: ENOENT.*\n.*calls\.test\.js/.test(String(failed?.stack)),
+    (error) =>
+      error === failed && /^NetlinkError: ENOENT.*\n.*calls\.test\.[jt]s/.test(String(failed?.stack)),
   );
 });
 

@@ -1,5 +1,5 @@
 // The main module of the library: a proxy of exchangeable parts. The kernel libraries are separate modules:
-// kube-netlink-proxy/ipvs, /ipset, /rtnetlink, /conntrack and /netlink; /kubernetes has sources, and /testing fakes.
+// kube-netlink-proxy/ipvs, /ipset, /rtnetlink, /nftables, /conntrack and /netlink; /kubernetes has sources, and /testing fakes.
 export {
   describeProblem,
   NetlinkError,
@@ -43,6 +43,14 @@ export type {
   SharedEndpoints,
   Transactions,
 } from './modes/mode.js';
+export {
+  createNftablesMode,
+  NFTABLES_DEFAULTS,
+  type NftablesKernel,
+  type NftablesOptions,
+} from './modes/nftables/index.js';
+export type { Item as NftablesItem } from './modes/nftables/plan/items.js';
+export type { Operation as NftablesModeOperation } from './modes/nftables/plan/operations.js';
 export type { LocalDetector } from './modes/shared/plan/localDetector.js';
 export type { AddressPorts } from './net/addressPorts.js';
 export { CONDITIONS, type SliceEndpoint, SliceEndpoints } from './objects/sliceEndpoints.js';

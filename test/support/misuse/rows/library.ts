@@ -1,5 +1,10 @@
 // Valid calls of the main export and of `/kubernetes`.
-import { IPTABLES_DEFAULTS, IPVS_DEFAULTS, type LocalDetector } from '../../../../src/index.js';
+import {
+  IPTABLES_DEFAULTS,
+  IPVS_DEFAULTS,
+  type LocalDetector,
+  NFTABLES_DEFAULTS,
+} from '../../../../src/index.js';
 import type { AnyRows } from '../calls.js';
 
 /** An object with these methods, which do nothing. */
@@ -11,6 +16,10 @@ const SYSCTL = { ...methods('read', 'write'), onBatch: () => {} };
 const IPTABLES = {
   ...methods('chains', 'save', 'saveTables', 'listRules', 'restore'),
   ...methods('onBatch', 'onFallback', 'onReplaced'),
+};
+const NFTABLES = {
+  ...methods('apply', 'generation', 'getElements', 'listChains', 'listElements', 'listRules'),
+  ...methods('listSets', 'listTables', 'watch', 'onBatch'),
 };
 const DETECTORS: readonly LocalDetector[] = [
   { by: 'network', networks: { 4: '10.244.0.0/16', 6: 'fd00:244::/56' } },
@@ -76,6 +85,13 @@ export const LIBRARY: AnyRows = {
     ...DETECTORS.map((localDetector) => [
       { iptables: IPTABLES, sysctl: SYSCTL },
       { ...IPTABLES_DEFAULTS, localDetector, nodePortAddresses: ['10.0.0.0/8'] },
+    ]),
+  ],
+  createNftablesMode: [
+    [{ nftables: NFTABLES }, { ...NFTABLES_DEFAULTS, nodePortAddresses: 'primary' }],
+    ...DETECTORS.map((localDetector) => [
+      { nftables: NFTABLES },
+      { ...NFTABLES_DEFAULTS, localDetector, nodePortAddresses: ['10.0.0.0/8'] },
     ]),
   ],
   createProxy: [[PARTS]],

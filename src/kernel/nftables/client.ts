@@ -8,7 +8,7 @@ import type { Attempt } from '../shared/failures.js';
 import type { CallOptions, EventStream, OperationResult, WatchOptions } from '../shared/types.js';
 import { withVerbs } from '../shared/verbs.js';
 import { watchEvents } from '../shared/watch.js';
-import { generationIn, readEvents } from './reading.js';
+import { generationIn, isOfOneGeneration, readEvents } from './reading.js';
 import { generationRequest } from './requests.js';
 import { type Answer, readAnswer } from './transaction/answer.js';
 import { carryOut } from './transaction/carryOut.js';
@@ -20,6 +20,9 @@ import { NftablesVerbs } from './verbs.js';
 export const NETLINK_NETFILTER = 12;
 /** `NFNLGRP_NFTABLES` */
 const NFNLGRP_NFTABLES = 7;
+
+/** Times for which a listing is read, if a transaction is committed meanwhile. */
+const MOST_ATTEMPTS = 10;
 
 const APPLY: Attempt = { operation: 'nftables.apply' };
 
@@ -50,8 +53,14 @@ export class NftablesClient
     );
   }
 
-  protected ask(attempt: Attempt, request: Uint8Array, options?: CallOptions): Promise<Uint8Array> {
-    return this.calls.run(attempt, (client) => client.query(request), options);
+  protected async ask(attempt: Attempt, request: Uint8Array, options?: CallOptions): Promise<Uint8Array> {
+    for (let attempts = 0; attempts < MOST_ATTEMPTS; attempts++) {
+      const replies = await this.calls.run(attempt, (client) => client.query(request), options);
+      if (isOfOneGeneration(replies)) return replies;
+    }
+    const kernelMessage = `the ruleset changed during each of ${MOST_ATTEMPTS} attempts`;
+    const { operation, target } = attempt;
+    throw new NetlinkError({ code: 'ERR_INTERRUPTED', operation, target, kernelMessage });
   }
 }
 

@@ -4,6 +4,7 @@ import { readMessages } from '../netlink/messages.js';
 import type { NetlinkMessage } from '../netlink/types.js';
 import { argumentError, checkArray } from '../shared/arguments.js';
 import { ByteWriter } from '../shared/wire/byteWriter.js';
+import { aligned, HOST_IS_LITTLE, MESSAGE_HEADER } from '../shared/wire/messages.js';
 import { readEvent } from './decode/events.js';
 import { readGeneration } from './decode/tables.js';
 import { encodeElements } from './encode/elements.js';
@@ -60,4 +61,25 @@ export function elementRequests(set: SetName, elements: readonly ElementName[]):
     const field = invalid.field.replace(/^elements\[0\]/, `elements[${place}]`);
     throw argumentError(operation, { ...invalid, field });
   });
+}
+
+/** Place of `nfgen_res_id` in a message: the lower half of the generation, in network order. */
+const GENERATION_AT = 18;
+
+/**
+ * Whether the messages of a listing are of one generation. The kernel marks a listing as interrupted (NLM_F_DUMP_INTR) only between its pieces:
+ * within the last one, a commit goes unnoticed. Well-formed messages only; others count as of one generation, and fail when they are read.
+ */
+export function isOfOneGeneration(replies: Uint8Array): boolean {
+  const view = new DataView(replies.buffer, replies.byteOffset, replies.length);
+  let first: number | undefined;
+  for (let at = 0; at + GENERATION_AT + 2 <= view.byteLength; ) {
+    const generation = view.getUint16(at + GENERATION_AT);
+    first ??= generation;
+    if (generation !== first) return false;
+    const length = view.getUint32(at, HOST_IS_LITTLE);
+    if (length < MESSAGE_HEADER) return true;
+    at += aligned(length);
+  }
+  return true;
 }

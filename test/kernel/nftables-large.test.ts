@@ -138,7 +138,7 @@ describe('large transactions', () => {
     assert.equal((await nftables.listElements(PORTS).toArray()).length, 50_000);
   });
 
-  it('lists a snapshot, while another client changes the ruleset', async () => {
+  it('lists all transactions but at most the one that is being committed, while another client changes the ruleset', async () => {
     await using other = await openNftables({ netns: namespace.path });
     const rules = (name: string, count: number): NftablesOperation[] =>
       Array.from({ length: count }, (_, i) => counted(name, `${name}-${i}`));
@@ -157,7 +157,8 @@ describe('large transactions', () => {
       try {
         const listed = await nftables.listRules({ ...T }).toArray();
         const count = (name: string) => listed.filter((rule) => rule.chain === name).length;
-        assert.equal(count('a'), count('b'));
+        // The kernel raises the generation a moment before its rules are in force, and marks no listing for that.
+        assert.ok(Math.abs(count('a') - count('b')) <= 1, `${count('a')} ${count('b')}`);
         counts.add(count('a'));
       } catch (error) {
         // It changed during each of ten attempts.

@@ -337,7 +337,10 @@ export interface Nftables extends KernelClient<NftablesOperation> {
 
   listTables(filter?: Pick<TableFilter, 'family'>, options?: CallOptions): Listing<Table>;
   listChains(filter?: TableFilter, options?: CallOptions): Listing<Chain>;
-  /** Rules, chain by chain, in the order in which they apply. */
+  /**
+   * Rules, chain by chain, in the order in which they apply. A listing during which a transaction is committed is read again. In rare cases,
+   * a transaction that is committed at the same moment is in it only in part: the next notification tells of it.
+   */
   listRules(filter?: RuleFilter, options?: CallOptions): Listing<Rule>;
   listSets(filter?: TableFilter, options?: CallOptions): Listing<NftSet>;
   /** The elements of a set. With `key` of the set's types, they have values, else bytes. */

@@ -62,7 +62,7 @@ class TransactionReplies {
 
 // Checks that the pieces are one transaction, with at least one ordinary message, and fills in sequence
 // numbers from `first` on, NLM_F_REQUEST, and NLM_F_ACK of the two messages that ask for it. Returns the
-// number of messages, 0 if the pieces are not one. NLM_F_ACK of others is taken away.
+// number of messages, 0 if the pieces are not one. Clears NLM_F_ACK of all others.
 uint32_t PrepareTransaction(uint32_t first, Pieces* pieces);
 
 // Sends a transaction in one call, and waits for its answer. A failure means that nothing was applied, unless

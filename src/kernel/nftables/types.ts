@@ -339,7 +339,7 @@ export interface Nftables extends KernelClient<NftablesOperation> {
   listChains(filter?: TableFilter, options?: CallOptions): Listing<Chain>;
   /**
    * Rules, chain by chain, in the order in which they apply. A listing during which a transaction is committed is read again. In rare cases,
-   * a transaction that is committed at the same moment is in it only in part: the next notification tells of it.
+   * it contains only a part of a transaction that is committed at the same moment. A watch reports that transaction.
    */
   listRules(filter?: RuleFilter, options?: CallOptions): Listing<Rule>;
   listSets(filter?: TableFilter, options?: CallOptions): Listing<NftSet>;

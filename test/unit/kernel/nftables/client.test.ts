@@ -56,9 +56,12 @@ class Addon {
     return this.reply();
   }
 
+  /** The answers to requests, in their order; the last one is repeated. Default: the generation. */
+  answers: Uint8Array[] = [];
+
   async query(): Promise<Uint8Array> {
     this.calls.push('query');
-    return generation(this.id);
+    return (this.answers.length > 1 ? this.answers.shift() : this.answers[0]) ?? generation(this.id);
   }
 
   close(): void {}
@@ -176,4 +179,34 @@ it('sends nothing that was aborted while it was written, and forgets it', async 
   assert.deepEqual(await nftables.apply([table]), [undefined]);
   assert.deepEqual(typesOf(addon.sent[0] ?? Buffer.of()), [16, 0x0a00, 17]);
   assert.equal(addon.sent.length, 1);
+});
+
+/** A listing of tables, each of which has been written in a generation. */
+function tables(...generations: readonly number[]): Uint8Array {
+  const bytes = new ByteWriter();
+  for (const id of generations) {
+    bytes.u32(44).u16(0x0a00).u16(0).zeros(8).u8(2).u8(0).u16be(id);
+    bytes.put(1, () => bytes.bytes(Buffer.from('abc\0')));
+    bytes.put(2, () => bytes.u32be(0));
+    bytes.put(3, () => bytes.u32be(0));
+  }
+  return bytes.written();
+}
+
+it('reads a listing again that a transaction interrupted', async () => {
+  const { addon, nftables } = opened();
+  addon.answers = [tables(7, 8), tables(8, 8, 9), tables(9, 9)];
+  assert.equal((await nftables.listTables().toArray()).length, 2);
+  assert.equal(addon.calls.length, 3);
+});
+
+it('rejects a listing that transactions interrupt again and again', async () => {
+  const { addon, nftables } = opened();
+  addon.answers = [tables(7, 8)];
+  await assert.rejects(nftables.listTables().toArray(), {
+    code: 'ERR_INTERRUPTED',
+    operation: 'nftables.listTables',
+    kernelMessage: 'the ruleset changed during each of 10 attempts',
+  });
+  assert.equal(addon.calls.length, 10);
 });

@@ -2,7 +2,7 @@
 import type { NftSet } from '../../../kernel/nftables/types.js';
 import type { Family } from '../../../net/address.js';
 import { CONTAINERS, TABLE_FAMILY } from '../plan/containers.js';
-import { type Item, keyOf, type TableItem } from '../plan/items.js';
+import { type Item, keyOf, type SetItem, type TableItem } from '../plan/items.js';
 import { TABLE } from '../plan/names.js';
 import type { NftablesOptions } from '../plan/options.js';
 import type { NftablesKernel } from './kernel.js';
@@ -33,18 +33,9 @@ export async function* observe(
 }
 
 async function* itemsOf(nftables: Client, family: Family, whole: boolean): AsyncGenerator<Item> {
-  const { table, sets } = await readTable(nftables, family);
-  if (!table) return;
-  yield table;
-  if (table.stale) return;
-  const own = new Map<string, NftSet>();
-  const names = new Set<string>();
-  for (const set of sets) {
-    const item = setItem(family, set);
-    if (item) yield item;
-    else if (set.anonymous) own.set(set.name, set);
-    names.add(set.name);
-  }
+  const { items, names, own } = await readTable(nftables, family);
+  yield* items;
+  if (!names) return;
   yield* chainsOf(nftables, family, { sets: own, whole });
   for (const container of Object.values(CONTAINERS[family])) {
     if (!names.has(container.name)) continue;
@@ -53,14 +44,19 @@ async function* itemsOf(nftables: Client, family: Family, whole: boolean): Async
   }
 }
 
-/** A table of ours with its sets. */
+/** The table of the mode in a family, with its sets. */
 export interface ReadTable {
-  /** Undefined if there is none. */
-  readonly table: TableItem | undefined;
-  readonly sets: readonly NftSet[];
+  /** The items of the table and of its named sets. None if there is no table. */
+  readonly items: readonly (TableItem | SetItem)[];
+  /** The names of all its sets. Absent if there is no table, or if it is stale: nothing else of it counts. */
+  readonly names?: ReadonlySet<string>;
+  /** The sets that belong to rules, by name. */
+  readonly own: ReadonlyMap<string, NftSet>;
 }
 
-/** The table of a family. It is stale if it has a set of another type than ours of the same name: nothing else of it counts. */
+const NO_TABLE: ReadTable = { items: [], own: new Map() };
+
+/** Reads the table of a family. It is stale if it has a set with the name of a set of this mode, but another type. */
 export async function readTable(
   nftables: Pick<Client, 'listTables' | 'listSets'>,
   family: Family,
@@ -68,8 +64,16 @@ export async function readTable(
   const where = { family: TABLE_FAMILY[family], table: TABLE };
   const tables = await nftables.listTables({ family: where.family }).toArray();
   const found = tables.find(({ name }) => name === TABLE);
-  if (!found) return { table: undefined, sets: [] };
+  if (!found) return NO_TABLE;
   const sets = await nftables.listSets(where).toArray();
-  const stale = isStaleTable(found) || sets.some((set) => isStaleSet(family, set));
-  return { table: { kind: 'table', family, ...(stale && { stale }) }, sets };
+  if (isStaleTable(found) || sets.some((set) => isStaleSet(family, set)))
+    return { ...NO_TABLE, items: [{ kind: 'table', family, stale: true }] };
+  const items: (TableItem | SetItem)[] = [{ kind: 'table', family }];
+  const own = new Map<string, NftSet>();
+  for (const set of sets) {
+    const item = setItem(family, set);
+    if (item) items.push(item);
+    else if (set.anonymous) own.set(set.name, set);
+  }
+  return { items, names: new Set(sets.map(({ name }) => name)), own };
 }

@@ -1,6 +1,6 @@
 // Reads single items from the kernel.
 import { NetlinkError } from '../../../errors.js';
-import type { Chain, NftSet } from '../../../kernel/nftables/types.js';
+import type { Chain } from '../../../kernel/nftables/types.js';
 import type { Family } from '../../../net/address.js';
 import type { Found } from '../../mode.js';
 import { CONTAINERS, type ContainerName, keyOfText, TABLE_FAMILY } from '../plan/containers.js';
@@ -9,7 +9,7 @@ import { TABLE } from '../plan/names.js';
 import type { NftablesOptions } from '../plan/options.js';
 import type { NftablesKernel } from './kernel.js';
 import { readTable } from './observe.js';
-import { elementItem, setItem } from './readItems.js';
+import { elementItem } from './readItems.js';
 import { chainItem, type OwnSets } from './readRules.js';
 
 type Client = NftablesKernel['nftables'];
@@ -61,18 +61,9 @@ function wantedOf(keys: Iterable<string>, family: Family): Wanted {
 }
 
 async function* read(nftables: Client, family: Family, { chains, elements }: Wanted): AsyncGenerator<Item> {
-  const { table, sets } = await readTable(nftables, family);
-  if (!table) return;
-  yield table;
-  if (table.stale) return;
-  const own = new Map<string, NftSet>();
-  const names = new Set<string>();
-  for (const set of sets) {
-    const item = setItem(family, set);
-    if (item) yield item;
-    else if (set.anonymous) own.set(set.name, set);
-    names.add(set.name);
-  }
+  const { items, names, own } = await readTable(nftables, family);
+  yield* items;
+  if (!names) return;
   const where = { family: TABLE_FAMILY[family], table: TABLE };
   if (chains.size > 0) {
     for await (const chain of nftables.listChains(where))

@@ -1,7 +1,7 @@
 // Which generations of the ruleset are the mode's own: a notification does not say which program made the change.
 import type { NftablesKernel } from './kernel.js';
 
-/** Generations of which one is of a transaction of ours. */
+/** Generations during a transaction of this mode, which made one of them. */
 interface Range {
   readonly first: number;
   readonly last: number;
@@ -12,7 +12,7 @@ interface Range {
 /** Ranges that are remembered. Notifications come a moment after the transaction. */
 const MOST = 1024;
 
-/** The generations that were committed while transactions of ours were under way. */
+/** The generations that were committed during the transactions of this mode. */
 export class OwnGenerations {
   readonly #nftables: Pick<NftablesKernel['nftables'], 'generation'>;
   readonly #ranges: Range[] = [];
@@ -35,8 +35,8 @@ export class OwnGenerations {
   }
 
   /**
-   * Whether a generation, which changed our tables, is ours. Call it once for each. If another program changed our tables during a transaction
-   * of ours, the second of both generations is not ours.
+   * Whether a generation, which changed our tables, is ours. Call it once for each. If another program changed our tables during such a
+   * transaction, the second of the two generations counts as the other program's.
    */
   isOurs(generation: number): boolean {
     const range = this.#ranges.find(({ first, last }) => first <= generation && generation <= last);

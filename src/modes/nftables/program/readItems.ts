@@ -11,7 +11,7 @@ export function isStaleTable({ flags, owner }: Table): boolean {
   return flags.length > 0 || owner !== undefined;
 }
 
-/** Whether a set has the name of one of ours, and another type. */
+/** Whether a set has the name of a set of this mode, but another type. */
 export function isStaleSet(family: Family, { name, key, data, flags, anonymous }: NftSet): boolean {
   if (anonymous) return false;
   const container = containerNamed(family, name);

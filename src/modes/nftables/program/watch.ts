@@ -23,7 +23,7 @@ export async function watchTables(
   await events.next(); // The first event: later changes are notified of.
   let closed = false;
   const run = async () => {
-    /** The current transaction changed a table of ours. */
+    /** The current transaction changed a table of this mode. */
     let touched = false;
     for (let next = await events.next(); !next.done && !closed; next = await events.next()) {
       const event = next.value;

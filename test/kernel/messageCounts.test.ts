@@ -35,7 +35,7 @@ const indexes = Array.from({ length: MANY }, (_, i) => i);
 test('one change of an address, a flow, or an entry of a set', async (t) => {
   const address = { link: 'lo', address: '10.1.0.1', prefix: 32 };
   const one = await callsOf(() => rtnetlink.replaceAddress(address));
-  assert.deepEqual(one, { sendto: 1, recvmsg: 1 });
+  assert.deepEqual(one, { sendmsg: 1, recvmsg: 1 });
   await rtnetlink.deleteAddress(address);
   const flow = {
     family: 4,
@@ -44,26 +44,26 @@ test('one change of an address, a flow, or an entry of a set', async (t) => {
   } as const;
   const gone = { ...flow, original: { ...flow.original, sourcePort: 1, destinationPort: 2 } };
   const deleted = await callsOf(() => conntrack.apply([{ do: 'deleteFlow', flow: gone }]));
-  assert.deepEqual(deleted, { sendto: 1, recvmsg: 1 });
+  assert.deepEqual(deleted, { sendmsg: 1, recvmsg: 1 });
   temporary(t, 'knp-a');
   const set: SetDefinition = { name: 'knp-a', type: 'hash:ip', family: 4 };
   await ipset.apply([{ do: 'create', set }]);
   const added = await callsOf(() => ipset.apply([{ do: 'add', set, entry: { address: '10.0.0.1' } }]));
-  assert.deepEqual(added, { sendto: 2, recvmsg: 2 }, 'the type of the set, and the entry');
+  assert.deepEqual(added, { sendmsg: 2, recvmsg: 2 }, 'the type of the set, and the entry');
 });
 
 test('a batch of a thousand', async (t) => {
   const address = (i: number) => ({ link: 'lo', address: addressOf(i), prefix: 32 });
   const replace = () => rtnetlink.apply(indexes.map((i) => ({ do: 'replaceAddress', address: address(i) })));
-  assert.deepEqual(await callsOf(replace), { sendto: 4, recvmsg: 4 }, '256 messages in each');
+  assert.deepEqual(await callsOf(replace), { sendmsg: 4, recvmsg: 4 }, '256 messages in each');
   const list = await callsOf(() => rtnetlink.listAddresses('lo'));
   // The link by its name; then parts of 32 KiB at most, of about 80 bytes for each address, and the end of the list.
-  assert.equal(list['sendto'], 2);
+  assert.equal(list['sendmsg'], 2);
   assert.ok((list['recvmsg'] ?? 0) <= 6, JSON.stringify(list));
   await rtnetlink.apply(indexes.map((i) => ({ do: 'deleteAddress', address: address(i) })));
   temporary(t, 'knp-a');
   const set: SetDefinition = { name: 'knp-a', type: 'hash:ip', family: 4 };
   await ipset.apply([{ do: 'create', set }]);
   const add = () => ipset.apply(indexes.map((i) => ({ do: 'add', set, entry: { address: addressOf(i) } })));
-  assert.deepEqual(await callsOf(add), { sendto: 17, recvmsg: 17 }, 'the type, and 64 entries in each');
+  assert.deepEqual(await callsOf(add), { sendmsg: 17, recvmsg: 17 }, 'the type, and 64 entries in each');
 });

@@ -16,9 +16,9 @@ import { childrenOf } from '../processes/childProcesses.js';
 import { CLUSTER_IP, EXTERNAL_IP, PORT, type RolloutMode } from './rolloutModes.js';
 
 /** Time that it then waits for its clients to disconnect, in ms. */
-const PARTING = 60_000;
+const PARTING = 180_000;
 /** Time limit for each crowd to reach every backend, in ms. */
-const MEETING = 60_000;
+const MEETING = 180_000;
 /** Clients in each of the two crowds; half of them keep their connections. */
 const CROWD = { port: PORT, keepAlive: 12, short: 13 };
 /** Addresses of the backends of one generation and the next; each namespace of WEB has one of each. */

@@ -174,8 +174,8 @@ function proxyOf(agent: AgentParts, events: ProxyEvents) {
   const { opened, formerModes = [], drainBound, source, node, configuration, metrics, log } = agent;
   const { mode, minSyncPeriod, kernel } = opened;
   const { conntrack, rtnetlink } = kernel;
-  const { parts = {}, ruleCounts, packets } = opened.metrics;
-  const { failedRestores } = measure(kernel, parts, metrics);
+  const { ruleCounts, packets } = opened.metrics;
+  const { failedRestores } = measure(kernel, opened.metrics, metrics);
   if (packets) metrics.countPackets(packets.counters, () => packetsOf(packets, log));
   return createProxy({
     source,

@@ -4,6 +4,7 @@ import type { NetlinkError } from '../errors.js';
 import type { Conntrack, FlowChange } from '../kernel/conntrack/types.js';
 import type { IptablesRestore } from '../kernel/iptables/types.js';
 import type { Batch, BatchSource } from '../kernel/shared/types.js';
+import type { ModeMetrics } from '../modes/shared/open/definition.js';
 import { type Family, familyOf } from '../net/address.js';
 import type { Metrics } from '../servers/metrics.js';
 
@@ -18,7 +19,7 @@ export interface CommonParts {
 /** The metrics of the kernel. */
 export type KernelMetrics = Pick<
   Metrics,
-  'operations' | 'batch' | 'restoreFailed' | 'conntrackReconciled' | 'conntrackDeleted'
+  'operations' | 'batch' | 'restoreFailed' | 'countFailures' | 'conntrackReconciled' | 'conntrackDeleted'
 >;
 
 /** The measurements that others take. */
@@ -30,17 +31,18 @@ export interface Measured {
 /**
  * Counts the operations of all further batches by kind and result.
  *
- * @param own parts of the mode, by their label `family`
+ * @param own the mode's parts, by their label `family`, and its counters of failures
  */
 export function measure(
   { conntrack, iptables, rtnetlink, sysctl }: CommonParts,
-  own: Readonly<Record<string, BatchSource<never>>>,
+  { parts, failures }: Pick<ModeMetrics, 'parts' | 'failures'>,
   metrics: KernelMetrics,
 ): Measured {
   let failed = new Map<Family, number>();
-  for (const [family, part] of Object.entries({ rtnetlink, sysctl, ...own })) {
+  for (const [family, part] of Object.entries({ rtnetlink, sysctl, ...parts })) {
     part.onBatch = (batch) => count(metrics, family, batch);
   }
+  if (failures) countFailures(parts, failures, metrics);
   iptables.onBatch = (batch) => {
     count(metrics, 'iptables', batch);
     for (const [i, { family }] of batch.operations.entries()) {
@@ -85,6 +87,22 @@ export function withTimedListing(
     },
     deleteFlows: (flows) => conntrack.deleteFlows(flows),
   };
+}
+
+function countFailures(
+  parts: ModeMetrics['parts'],
+  { counters, of }: NonNullable<ModeMetrics['failures']>,
+  metrics: KernelMetrics,
+): void {
+  const fail = metrics.countFailures(counters);
+  for (const [name, part] of Object.entries(parts ?? {})) {
+    part.onBatch = (batch) => {
+      count(metrics, name, batch);
+      if (!batch.results.some(Boolean)) return;
+      const { counter, family } = of(batch);
+      fail(counter, family);
+    };
+  }
 }
 
 function count(metrics: KernelMetrics, family: string, { names, results, duration }: Batch<unknown>): void {

@@ -1,5 +1,6 @@
 // kube-proxy's metrics, with the names, labels, buckets and help texts of kube-proxy 1.36.
 import { Counter, exponentialBuckets, Gauge, Histogram, linearBuckets, type Registry } from 'prom-client';
+import type { Family } from '../net/address.js';
 
 /** The prefix of metrics of passes. */
 const RULES = 'sync_proxy_rules';
@@ -135,12 +136,26 @@ function conntrackMetrics({ counter, duration }: Makers) {
   };
 }
 
-/** A counter of packets in the kernel, with its metric. */
-export interface PacketCounter {
+/** A counter of a mode, with its metric. */
+export interface ModeCounter {
   readonly counter: string;
   /** Name of the metric, without the prefix `kubeproxy_`. */
   readonly name: string;
   readonly help: string;
+}
+
+/**
+ * Registers counters of failures.
+ *
+ * @returns a function that counts a failure of a family, by the name of the counter
+ */
+export function failureMetrics(
+  registry: Registry,
+  counters: readonly ModeCounter[],
+): (counter: string, family: Family) => void {
+  const { counter: make } = makers(registry);
+  const metrics = new Map(counters.map(({ counter, name, help }) => [counter, make(name, help)]));
+  return (counter, family) => metrics.get(counter)?.inc({ ip_family: `IPv${family}` });
 }
 
 /**
@@ -150,7 +165,7 @@ export interface PacketCounter {
  */
 export function packetMetrics(
   registry: Registry,
-  counters: readonly PacketCounter[],
+  counters: readonly ModeCounter[],
   read: () => Promise<ReadonlyMap<string, number>>,
 ): void {
   const { alpha } = makers(registry);

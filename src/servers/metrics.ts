@@ -1,7 +1,7 @@
 // The metrics of the process, updated by methods, in a registry of our own.
 import { Gauge, Registry } from 'prom-client';
 import type { Family } from '../net/address.js';
-import { kubeProxyMetrics, type PacketCounter, packetMetrics } from './kubeProxyMetrics.js';
+import { failureMetrics, kubeProxyMetrics, type ModeCounter, packetMetrics } from './kubeProxyMetrics.js';
 import { ownMetrics } from './ownMetrics.js';
 import { processMetrics } from './processMetrics.js';
 import { textOf } from './text.js';
@@ -53,12 +53,14 @@ export interface Metrics {
   restoreFailed(family: Family): void;
   /** So many of these failures were outside of a full pass. */
   partialRestoreFailed(family: Family, count: number): void;
+  /** Shows counters of failures from now on. @returns counts one of a family, by the name of the counter */
+  countFailures(counters: readonly ModeCounter[]): (counter: string, family: Family) => void;
   /**
    * Shows counters of packets from now on.
    *
    * @param read packets by name of the counter, without those that do not exist; it is called for each scrape
    */
-  countPackets(counters: readonly PacketCounter[], read: () => Promise<ReadonlyMap<string, number>>): void;
+  countPackets(counters: readonly ModeCounter[], read: () => Promise<ReadonlyMap<string, number>>): void;
   /** A search for stale UDP flows ended. */
   conntrackReconciled(family: Family, seconds: number): void;
   /** Stale UDP flows were deleted. */
@@ -128,6 +130,7 @@ export function openMetrics({ version, kubernetesVersion, startedAt, now }: Metr
     },
     restoreFailed: (family) => theirs.restoreFailures.inc(label(family)),
     partialRestoreFailed: (family, count) => theirs.partialRestoreFailures.inc(label(family), count),
+    countFailures: (counters) => failureMetrics(registry, counters),
     countPackets: (counters, read) => packetMetrics(registry, counters, read),
     conntrackReconciled: (family, seconds) => theirs.conntrackDuration.observe(label(family), seconds),
     conntrackDeleted: (family, flows) => theirs.conntrackDeleted.inc(label(family), flows),

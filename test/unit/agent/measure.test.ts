@@ -2,7 +2,10 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { type KernelMetrics, measure, withTimedListing } from '../../../src/agent/measure.js';
+import type { NftablesOperation } from '../../../src/kernel/nftables/types.js';
 import { FakeKernel, failNth } from '../../../src/kernel/testing/index.js';
+import { FAILURES } from '../../../src/modes/nftables/open/failures.js';
+import { openMetrics } from '../../../src/servers/metrics.js';
 
 /** A measured fake kernel, and the calls of the metrics as text. */
 function setUp() {
@@ -14,11 +17,12 @@ function setUp() {
       assert.ok(seconds >= 0);
       told.push(`${family} batch of ${operations}`);
     },
+    countFailures: () => (counter, family) => told.push(`${counter} of IPv${family} failed`),
     restoreFailed: (family) => told.push(`restore of IPv${family} failed`),
     conntrackReconciled: (family) => told.push(`looked at flows of IPv${family}`),
     conntrackDeleted: (family, flows) => told.push(`deleted ${flows} of IPv${family}`),
   };
-  const { failedRestores } = measure(kernel, { ipvs: kernel.ipvs, ipset: kernel.ipset }, metrics);
+  const { failedRestores } = measure(kernel, { parts: { ipvs: kernel.ipvs, ipset: kernel.ipset } }, metrics);
   const conntrack = withTimedListing(kernel.conntrack, metrics);
   return { kernel, measuredKernel: { ...kernel, conntrack }, told, failedRestores };
 }
@@ -88,4 +92,35 @@ it('writes of settings are counted', async () => {
     told.filter((line) => !line.includes('batch')),
     ['sysctl write ok 1', 'sysctl write ENOMEM 1'],
   );
+});
+
+it('refused transactions of nftables mode are counted as kube-proxy counts failures', async () => {
+  const kernel = new FakeKernel();
+  const metrics = openMetrics({ version: '0.1.0', kubernetesVersion: 'v1.36.0', startedAt: 0, now: () => 0 });
+  try {
+    measure(kernel, { parts: { nftables: kernel.nftables }, failures: FAILURES }, metrics);
+    const transaction = (family: 'ip' | 'ip6', ...operations: ((of: object) => object)[]) =>
+      kernel.nftables.apply(
+        operations.map((make) => make({ family, table: 'none', name: 'a' })) as NftablesOperation[],
+      );
+    const addChain = (chain: object) => ({ do: 'addChain', chain });
+    const flush = (chain: object) => ({ do: 'flushChain', chain });
+    const remove = (chain: object) => ({ do: 'deleteChain', chain });
+    const removeSet = (set: object) => ({ do: 'deleteSet', set });
+    await transaction('ip', addChain);
+    await transaction('ip', addChain, remove);
+    await transaction('ip6', flush, remove, removeSet);
+    await kernel.nftables.apply([{ do: 'addTable', table: { family: 'ip', name: 'mine' } }]);
+    const lines = (await metrics.text()).split('\n').filter((line) => /_nftables_/.test(line));
+    assert.deepEqual(lines, [
+      '# HELP kubeproxy_sync_proxy_rules_nftables_cleanup_failures_total [ALPHA] Cumulative proxy nftables cleanup failures',
+      '# TYPE kubeproxy_sync_proxy_rules_nftables_cleanup_failures_total counter',
+      'kubeproxy_sync_proxy_rules_nftables_cleanup_failures_total{ip_family="IPv6"} 1',
+      '# HELP kubeproxy_sync_proxy_rules_nftables_sync_failures_total [ALPHA] Cumulative proxy nftables sync failures',
+      '# TYPE kubeproxy_sync_proxy_rules_nftables_sync_failures_total counter',
+      'kubeproxy_sync_proxy_rules_nftables_sync_failures_total{ip_family="IPv4"} 2',
+    ]);
+  } finally {
+    metrics.close();
+  }
 });

@@ -6,6 +6,7 @@ import { openHostKernel } from '../../shared/open/hostKernel.js';
 import { loadAhead } from '../../shared/open/loadAhead.js';
 import { openParts } from '../../shared/open/openParts.js';
 import { createNftablesMode } from '../index.js';
+import { FAILURES } from './failures.js';
 import { hostFamilies } from './families.js';
 import { nftablesOptions } from './fromConfiguration.js';
 import { KERNEL_MODULES } from './modules.js';
@@ -19,7 +20,7 @@ export async function open(settings: ModeSettings): Promise<OpenedMode> {
     families: options.families,
     minSyncPeriod: settings.configuration.nftables.minSyncPeriod,
     kernel,
-    metrics: { parts: { nftables: kernel.nftables }, countsPorts: true },
+    metrics: { parts: { nftables: kernel.nftables }, countsPorts: true, failures: FAILURES },
     prepare: async () => {}, // it has no setting of its own
     probe: () => probeFeatures(kernel.nftables, options.families),
     check: async () => checkFeatures(options.families),

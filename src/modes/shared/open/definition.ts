@@ -4,7 +4,7 @@ import type { KernelCommand } from '../../../config/commandLine.js';
 import type { Configuration } from '../../../config/configuration.js';
 import type { ModeConfiguration } from '../../../config/modes.js';
 import type { ChainRule, Table } from '../../../kernel/iptables/types.js';
-import type { BatchSource } from '../../../kernel/shared/types.js';
+import type { Batch, BatchSource } from '../../../kernel/shared/types.js';
 import type { Family } from '../../../net/address.js';
 import type { FormerState, KeyedOperation, Mode, RuleCount } from '../../mode.js';
 import type { HostKernel } from './hostKernel.js';
@@ -34,6 +34,14 @@ export interface RulesInUse {
   jumps(family: Family): readonly ChainRule[];
 }
 
+/** A counter of a mode, with its metric. */
+export interface ModeCounter {
+  readonly counter: string;
+  /** Name of the metric, without the prefix `kubeproxy_`. */
+  readonly name: string;
+  readonly help: string;
+}
+
 /** What a mode adds to the metrics. */
 export interface ModeMetrics {
   /** Its own parts of the kernel, by the label `family`: `ipvs`. */
@@ -42,10 +50,15 @@ export interface ModeMetrics {
   readonly countsPorts?: true;
   /** Counts of the rules in our chains. Absent if their number does not depend on the Services. */
   ruleCounts?(): readonly RuleCount[];
+  /** Counters of failed batches of its own parts, by family. Absent: it has none. */
+  readonly failures?: {
+    readonly counters: readonly ModeCounter[];
+    /** The counter and the family for which a batch with a failed operation counts. */
+    of(batch: Batch<unknown>): { readonly counter: string; readonly family: Family };
+  };
   /** Counters of packets. Absent if the mode or the kernel has none. */
   readonly packets?: {
-    /** The counters, each with its metric's name without the prefix `kubeproxy_`, and help text. */
-    readonly counters: readonly { readonly counter: string; readonly name: string; readonly help: string }[];
+    readonly counters: readonly ModeCounter[];
     /** Packets by counter. Rejects with a NetlinkError. */
     read(): Promise<ReadonlyMap<string, number>>;
   };

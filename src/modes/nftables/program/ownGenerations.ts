@@ -1,4 +1,5 @@
 // Which generations of the ruleset are the mode's own: a notification does not say which program made the change.
+import { NetlinkError } from '../../../errors.js';
 import type { NftablesKernel } from './kernel.js';
 
 /** Generations during a transaction of this mode, which made one of them. */
@@ -21,16 +22,30 @@ export class OwnGenerations {
     this.#nftables = nftables;
   }
 
-  /** Sends a transaction. */
+  /** Sends a transaction. Its result is that of `send`, also if a generation cannot be read. */
   async during<Result>(send: () => Promise<Result>): Promise<Result> {
-    const before = await this.#nftables.generation();
+    const before = await this.#generation();
     try {
       return await send();
     } finally {
-      const after = await this.#nftables.generation();
+      const after = await this.#generation();
       // A transaction without a change has no generation.
-      if (after.id !== before.id) this.#ranges.push({ first: before.id + 1, last: after.id, found: false });
+      const isKnown = before !== undefined && after !== undefined;
+      if (isKnown && after !== before) this.#ranges.push({ first: before + 1, last: after, found: false });
       if (this.#ranges.length > MOST) this.#ranges.shift();
+    }
+  }
+
+  /**
+   * The current generation. Undefined if it cannot be read: that of the transaction then counts as another program's, and the next pass
+   * reads all.
+   */
+  async #generation(): Promise<number | undefined> {
+    try {
+      return (await this.#nftables.generation()).id;
+    } catch (error) {
+      if (error instanceof NetlinkError) return undefined;
+      throw error;
     }
   }
 

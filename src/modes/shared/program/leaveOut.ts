@@ -109,6 +109,8 @@ class Run<Change> {
     // One error for several units: the kernel's program did not name the culprit, or there is none.
     const unnamed = errors.size === 1 && culprits.length > 1;
     if (unnamed && error?.code === 'ERR_PROCESS') return 'unknown';
+    // The socket did not take the transaction, because of its length: none is to blame, and a part of it may be short enough.
+    if (culprits.length > 1 && error?.code === 'EMSGSIZE') return 'unknown';
     return culprits;
   }
 

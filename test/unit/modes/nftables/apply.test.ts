@@ -136,3 +136,20 @@ it('generations: those of our transactions, once each', async () => {
     /refused/,
   );
 });
+
+it('a generation that cannot be read: the result is that of the transaction, whose generation counts as that of another program', async () => {
+  for (const nth of [1, 2]) {
+    let id = 7;
+    let reads = 0;
+    const own = new OwnGenerations({
+      async generation() {
+        if (++reads === nth) throw new NetlinkError({ code: 'ENOBUFS', operation: 'nftables.generation' });
+        return { id, pid: 0, program: '' };
+      },
+    });
+    assert.equal(await own.during(async () => ++id), 8);
+    assert.equal(own.isOurs(8), false);
+    await own.during(async () => ++id);
+    assert.equal(own.isOurs(9), true);
+  }
+});

@@ -7,12 +7,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Nftables, openNftables } from '../../src/kernel/nftables/index.js';
 import { FakeKernel } from '../../src/kernel/testing/index.js';
 import type { DisturbedCheck } from '../../src/modes/mode.js';
-import type { Item } from '../../src/modes/nftables/index.js';
-import { decodeObject } from '../../src/objects/decode.js';
-import type { KubernetesObject } from '../../src/objects/types.js';
-import { identityOf } from '../../src/source/manifestFile.js';
+import type { Item, NftablesKernel } from '../../src/modes/nftables/index.js';
+import { objectsOf } from '../support/clusters/mixedCluster.js';
 import { service, slice } from '../support/clusters/nftablesPlans.js';
 import { makeNamespace, type Namespace } from '../support/namespaces/netns.js';
+import { assertWhole } from '../support/nftables/wholeServices.js';
 import { NftablesNode } from '../support/oracle/testNode.js';
 
 let namespace: Namespace;
@@ -35,12 +34,33 @@ const OBJECTS = [
   service('idle', '10.96.0.2'),
 ];
 
-function objects(...raw: readonly object[]): Map<string, KubernetesObject> {
-  const decoded = raw.map((each) => decodeObject(each).object as KubernetesObject);
-  return new Map(decoded.map((object) => [identityOf(object), object]));
+/** The client, which asserts after each transaction that no Service is half written. */
+function checked(): NftablesKernel['nftables'] {
+  return {
+    ...(Object.fromEntries(
+      (
+        [
+          'generation',
+          'getElements',
+          'listChains',
+          'listElements',
+          'listRules',
+          'listSets',
+          'listTables',
+          'watch',
+        ] as const
+      ).map((verb) => [verb, nftables[verb].bind(nftables)]),
+    ) as Omit<NftablesKernel['nftables'], 'apply' | 'onBatch'>),
+    async apply(operations) {
+      const results = await nftables.apply(operations);
+      await assertWhole(nftables, 'after a transaction');
+      return results;
+    },
+    onBatch: undefined,
+  };
 }
 
-const newNode = () => new NftablesNode(HOST, { nftables, conntrack: new FakeKernel().conntrack });
+const newNode = () => new NftablesNode(HOST, { nftables: checked(), conntrack: new FakeKernel().conntrack });
 
 before(async () => {
   namespace = makeNamespace();
@@ -50,14 +70,55 @@ after(async () => {
   await nftables.close();
   namespace.remove();
 });
-beforeEach(() => nft('flush', 'ruleset'));
+beforeEach(() => load(`flush ruleset\n${FOREIGN}`));
 
-/** A node whose objects are in the kernel, and the text of them. */
-async function programmed() {
+/** Tables of other programs, some of which have the name of ours. */
+const FOREIGN = `
+table ip other {
+  set addresses { type ipv4_addr; elements = { 192.0.2.1, 192.0.2.2 }; }
+  chain services { type nat hook prerouting priority -101; ip daddr @addresses counter; }
+}
+table inet kube-proxy { chain services { ip saddr 192.0.2.3 drop; }; }
+table ip6 other { map service-ips { type ipv6_addr : verdict; elements = { 2001:db8::1 : drop }; }; }
+table arp kube-proxy { chain filter { type filter hook input priority 0; }; }
+`;
+
+const OUR_TABLE = /^table ip6? kube-proxy /;
+
+/** The lines of our tables, and those of the others. */
+function rulesetOf(listed: string): {
+  readonly ours: readonly string[];
+  readonly foreign: readonly string[];
+} {
+  const tables = listed.split(/^(?=table )/m);
+  const linesOf = (wanted: boolean) =>
+    sorted(tables.filter((table) => OUR_TABLE.test(table) === wanted).join('\n'));
+  return { ours: linesOf(true), foreign: linesOf(false) };
+}
+
+const ruleset = () => rulesetOf(nft('list', 'ruleset'));
+
+/** A node whose objects are in the kernel, beside tables of others. */
+async function programmed(): Promise<ReturnType<typeof newNode>> {
   const node = newNode();
-  node.set(objects(...OBJECTS));
+  node.set(objectsOf(...OBJECTS));
   assert.deepEqual((await node.sync()).failures, []);
-  return { node, listed: nft('list', 'ruleset') };
+  return node;
+}
+
+/** The name of the first chain of IPv4 that begins with this word. */
+function nameOf(word: string): string {
+  const chain = new RegExp(`chain (${word}-\\S+)`).exec(nft('list', 'table', 'ip', 'kube-proxy'))?.[1];
+  assert.ok(chain, `no chain ${word}-…`);
+  return chain;
+}
+
+/** The arguments that name the first rule of a chain of IPv4. */
+function handleIn(chain: string): string[] {
+  const listed = nft('-a', 'list', 'chain', 'ip', 'kube-proxy', chain);
+  const handle = /^\t\t.* # handle (\d+)$/m.exec(listed)?.[1];
+  assert.ok(handle, listed);
+  return [chain, 'handle', handle];
 }
 
 /** Changes of our tables by another program. */
@@ -75,8 +136,7 @@ const CHANGES: readonly (readonly [what: string, change: () => void])[] = [
   [
     'adds a rule without effect to a chain of a Service',
     () => {
-      const chain = /chain (endpoint-\S+)/.exec(nft('list', 'ruleset'))?.[1] ?? '';
-      nft(`insert rule ip kube-proxy ${chain} meta length 1 drop`);
+      nft(`insert rule ip kube-proxy ${nameOf('endpoint')} meta length 1 drop`);
     },
   ],
   [
@@ -104,36 +164,63 @@ const CHANGES: readonly (readonly [what: string, change: () => void])[] = [
         'delete table ip kube-proxy\ntable ip kube-proxy { set cluster-ips { type ipv4_addr; flags interval; }; }',
       ),
   ],
+  ['deletes an element', () => nft('delete element ip kube-proxy service-ips { 10.96.0.1 . tcp . 80 }')],
+  [
+    'gives an element another verdict',
+    () =>
+      load(
+        'delete element ip kube-proxy service-ips { 10.96.0.1 . tcp . 80 }\nadd element ip kube-proxy service-ips { 10.96.0.1 . tcp . 80 : drop }',
+      ),
+  ],
+  [
+    'adds an element with a comment',
+    () =>
+      load('add element ip kube-proxy no-endpoint-services { 10.96.0.1 . tcp . 81 comment "mine" : drop }'),
+  ],
+  ['deletes a rule', () => nft('delete', 'rule', 'ip', 'kube-proxy', ...handleIn('masquerading'))],
+  ['flushes a chain of a Service', () => nft('flush', 'chain', 'ip', 'kube-proxy', nameOf('service'))],
+  [
+    'renames a chain of a Service',
+    () => nft('rename', 'chain', 'ip', 'kube-proxy', nameOf('external'), 'external-AAAAAAAA-demo/gone/tcp/'),
+  ],
+  [
+    'gives a base chain another policy',
+    () => load('table ip kube-proxy { chain filter-input { policy drop; }; }'),
+  ],
   ['makes the table dormant', () => nft('add table ip kube-proxy { flags dormant; }')],
 ];
 
 describe('another program', () => {
   for (const [what, change] of CHANGES)
     it(what, async () => {
-      const { node, listed } = await programmed();
+      const node = await programmed();
+      const written = ruleset();
       change();
-      assert.notEqual(nft('list', 'ruleset'), listed);
+      const { ours, foreign } = ruleset();
+      assert.notDeepEqual(ours, written.ours);
       node.reconciler.requestFullSync();
       const { failures, operations } = await node.sync();
       assert.deepEqual(failures, []);
       assert.ok(operations > 0);
-      assert.deepEqual(sorted(nft('list', 'ruleset')), sorted(listed));
+      assert.deepEqual(ruleset(), { ours: written.ours, foreign });
       node.reconciler.requestFullSync();
       assert.equal((await node.sync()).operations, 0);
     });
 
   for (const [what, change] of CHANGES)
     it(`${what}: an audit repairs it`, async () => {
-      const { node, listed } = await programmed();
+      const node = await programmed();
+      const written = ruleset();
       change();
+      const { foreign } = ruleset();
       await node.audit();
       node.retryFailed();
       assert.deepEqual((await node.sync()).failures, []);
-      assert.deepEqual(sorted(nft('list', 'ruleset')), sorted(listed));
+      assert.deepEqual(ruleset(), { ours: written.ours, foreign });
     });
 
   it('has chains and sets of its own in the table: they stay', async () => {
-    const { node } = await programmed();
+    const node = await programmed();
     load(
       'table ip kube-proxy { set mine { type ipv4_addr; elements = { 192.0.2.1 }; }; chain mine { ip saddr @mine counter; }; }',
     );
@@ -143,10 +230,10 @@ describe('another program', () => {
   });
 
   it('uses a chain of a Service that is removed: the rest is done, and the chain is gone as soon as it is free', async () => {
-    const { node } = await programmed();
+    const node = await programmed();
     const [, external = ''] = /chain (external-\S+)/.exec(nft('list', 'ruleset')) ?? [];
     load(`table ip kube-proxy { chain mine { goto ${external}; }; }`);
-    node.set(objects(service('idle', '10.96.0.2')));
+    node.set(objectsOf(service('idle', '10.96.0.2')));
     const { failures } = await node.sync();
     assert.ok(failures.length > 0);
     assert.ok(
@@ -174,7 +261,7 @@ describe('notifications', () => {
   async function watched(
     change: (node: NftablesNode<never>) => Promise<unknown> | unknown,
   ): Promise<boolean[]> {
-    const { node } = await programmed();
+    const node = await programmed();
     const checks: DisturbedCheck<Item>[] = [];
     const watch = await node.mode.watch?.({ disturbed: (check) => checks.push(check) });
     await change(node as NftablesNode<never>);
@@ -185,7 +272,7 @@ describe('notifications', () => {
 
   it('of our own changes: nothing is disturbed', async () => {
     const reports = await watched(async (node) => {
-      node.set(objects(service('web', '10.96.0.1'), slice('web', '10.244.0.3')));
+      node.set(objectsOf(service('web', '10.96.0.1'), slice('web', '10.244.0.3')));
       assert.ok((await node.sync()).operations > 0);
     });
     assert.ok(reports.length > 0 && !reports.includes(true), `${reports}`);
@@ -203,10 +290,10 @@ describe('notifications', () => {
 
   it('of changes of both, one after the other', async () => {
     const reports = await watched(async (node) => {
-      node.set(objects(service('web', '10.96.0.1'), slice('web', '10.244.0.3')));
+      node.set(objectsOf(service('web', '10.96.0.1'), slice('web', '10.244.0.3')));
       await node.sync();
       nft('add', 'rule', 'ip', 'kube-proxy', 'services', 'counter');
-      node.set(objects(service('web', '10.96.0.1'), slice('web', '10.244.0.4')));
+      node.set(objectsOf(service('web', '10.96.0.1'), slice('web', '10.244.0.4')));
       await node.sync();
     });
     assert.equal(reports.filter(Boolean).length, 1);

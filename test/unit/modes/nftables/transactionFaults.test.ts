@@ -12,6 +12,7 @@ import { type LifeStep, MIXED_LIFE, objectsOf } from '../../../support/clusters/
 import { service, slice } from '../../../support/clusters/nftablesPlans.js';
 import { RANDOM_HOST } from '../../../support/clusters/randomCluster.js';
 import { FaultyNftables, type TransactionFault } from '../../../support/fakes/faultyNftables.js';
+import { assertWhole } from '../../../support/nftables/wholeServices.js';
 import { NftablesNode } from '../../../support/oracle/testNode.js';
 
 function newNode(nftables = new FaultyNftables()) {
@@ -48,22 +49,6 @@ async function assertConverged(node: Node, objects: LifeStep['objects'], what: s
   assert.equal((await node.sync()).operations, 0, what);
 }
 
-/** No packet meets a Service that is half written: each chain to which an element or a rule leads has rules. */
-async function assertNothingHalfDone({ kernel: { nftables } }: Node, what: string): Promise<void> {
-  const tables = await nftables.listTables().toArray();
-  for (const { family, name: table } of tables) {
-    const where = { family, table };
-    const rules = await nftables.listRules(where).toArray();
-    const written = new Set(rules.map(({ chain }) => chain));
-    const listed: unknown[] = [...rules];
-    for (const set of await nftables.listSets(where).toArray())
-      for (const element of await nftables.listElements(set).toArray()) listed.push(element);
-    const text = JSON.stringify(listed, bigintText);
-    for (const [, target = ''] of text.matchAll(/"verdict":"goto","chain":"([^"]+)"/g))
-      assert.ok(written.has(target), `${what}: ${target} has no rules`);
-  }
-}
-
 /** The ways in which a transaction fails. */
 const FAULTS: readonly TransactionFault[] = [
   { code: 'ENOMEM', errno: 12, as: 'all' },
@@ -79,7 +64,7 @@ const FAULTS: readonly TransactionFault[] = [
 
 /** The pass after a fault, which makes it good: the fault does not come again. */
 async function repair(node: Node, objects: LifeStep['objects'], what: string): Promise<void> {
-  await assertNothingHalfDone(node, what);
+  await assertWhole(node.kernel.nftables, what);
   node.retryFailed();
   const { failures, unknown } = await node.sync();
   assert.deepEqual([failures, unknown], [[], 0], what);
@@ -155,7 +140,7 @@ async function liveWithReading(nth: number): Promise<number> {
     nftables.faultOf = (number) => (number === next ? { code: 'ENOMEM', errno: 12, as: 'all' } : undefined);
     node.set(objects);
     await syncs();
-    await assertNothingHalfDone(node, what);
+    await assertWhole(node.kernel.nftables, what);
     for (let retry = 0; retry < 2; retry++) {
       node.retryFailed();
       await syncs();
@@ -194,7 +179,7 @@ describe('a socket whose send buffer cannot grow', () => {
       (await node.sync()).failures.map(({ error }) => error.message),
       [],
     );
-    await assertNothingHalfDone(node, 'divided');
+    await assertWhole(node.kernel.nftables, 'divided');
     nftables.faultOf = () => undefined;
     await assertConverged(node, manyServices(200), 'divided');
   });

@@ -83,3 +83,33 @@ function selectedEndpoints(saved: string): string[] {
     .map(([, , endpoint]) => endpoint ?? '')
     .sort();
 }
+
+/** nftables mode. As in iptables mode, conntrack knows the endpoint of an established connection. */
+export const NFTABLES_ROLLOUT: RolloutMode = {
+  flags: ['--proxy-mode=nftables', '--iptables-min-sync-period=0s'],
+  grace: 1500,
+  longLivedPrograms: false,
+  async endpointsBecome(lab, endpoints) {
+    const wanted = endpoints.toSorted();
+    for (const deadline = performance.now() + PATIENCE; ; await delay(50)) {
+      const found = mappedEndpoints(nftTable(lab));
+      if (found.join() === wanted.join()) return;
+      assert.ok(performance.now() < deadline, `the map has ${found}, and not ${wanted}`);
+    }
+  },
+  async settled(lab, endpoints) {
+    const listed = nftTable(lab);
+    assert.equal(mappedEndpoints(listed).length, endpoints, listed);
+    assert.equal(listed.match(/chain service-\S+\/ /g)?.length, 1, listed);
+  },
+};
+
+function nftTable(lab: Lab): string {
+  return ask(lab.namespace(NODE_A), 'nft', 'list', 'table', 'ip', 'kube-proxy');
+}
+
+/** The endpoints in the map of the only Service, sorted: `numgen random mod 2 map { 0 : 10.244.1.11 . 8080, … }`. */
+function mappedEndpoints(listed: string): string[] {
+  const [, map = ''] = /chain service-\S+\/ \{[^}]* map \{([^}]*)\}/.exec(listed) ?? [];
+  return [...map.matchAll(/: (\S+) \. (\d+)/g)].map(([, address, port]) => `${address}:${port}`).sort();
+}

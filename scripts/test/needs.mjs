@@ -5,6 +5,7 @@ import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { CHECKOUT } from '../lib/checkout.mjs';
 import { Failure } from '../lib/failure.mjs';
+import { NFT_SUITES } from './nftVersions.mjs';
 
 /** Features of a kernel. Their values are commands that succeed if this machine's kernel has them. */
 export const FEATURES = {
@@ -29,6 +30,7 @@ export const FEATURES = {
 export const PREPARED = {
   command: 'the command of the package (npm run bundle)',
   image: 'the container image, and crun',
+  nft: `other versions of nft, of Debian ${NFT_SUITES.join(' and ')}`,
   package: 'the package as npm publishes it, and every Node that it supports',
   promtool: 'promtool, of Prometheus',
   shells: 'zsh, fish and groff',

@@ -12,6 +12,7 @@ import {
 } from '../lib/packages.mjs';
 import { heading, nodeScript, step } from '../lib/steps.mjs';
 import { testMachinePackages } from '../vm/testMachines.mjs';
+import { ensureNftVersions } from './nftVersions.mjs';
 import { LOADER_PACKAGES, preparePackage } from './package.mjs';
 import { ensurePromtool } from './promtool.mjs';
 
@@ -26,6 +27,7 @@ export function prepare(tiers) {
   heading('Debian packages');
   ensurePackages(packagesOf(native, kernel, needed));
   if (needed.has('promtool')) ensurePromtool();
+  if (needed.has('nft')) ensureNftVersions();
   ensureNodeModules();
   if (native) buildNative();
   buildTypeScript();

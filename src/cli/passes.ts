@@ -22,6 +22,8 @@ export interface PassParts
   };
   /** Prints the command's output. */
   readonly print: (text: string) => void;
+  /** What clients notice when the mode follows these. Absent: nothing. */
+  readonly changesAfter?: (former: ReadonlySet<string>) => readonly string[];
 }
 
 /** A full pass that was not applied. */
@@ -30,6 +32,8 @@ export interface Preview {
   readonly operations: readonly PlannedOperation[];
   /** Names of the unreadable inputs. */
   readonly unread: readonly string[];
+  /** What clients notice of the change of the mode. Absent: nothing. */
+  readonly changes?: readonly string[];
 }
 
 /**
@@ -45,7 +49,8 @@ export async function runPreview(parts: PassParts, show: (preview: Preview) => v
     },
   });
   const operations = await proxy.plan().finally(() => proxy.stop());
-  show({ operations, unread: unread() });
+  const former = new Set(operations.flatMap(({ formerMode }) => formerMode ?? []));
+  show({ operations, unread: unread(), changes: parts.changesAfter?.(former) ?? [] });
   if (unread().length > 0 || unreadMode) return FAILED;
   return operations.length === 0 ? 0 : 1;
 }

@@ -25,18 +25,23 @@ export interface PlanReport {
   readonly operations: readonly PlannedOperation[];
   /** Names of the unreadable inputs. */
   readonly unread: readonly string[];
+  /** What clients notice of the change of the mode. Absent: nothing. */
+  readonly changes?: readonly string[];
 }
 
 /** The report of a preview. */
-export function planReport({ operations, unread }: Preview): PlanReport {
-  return { operations, unread };
+export function planReport({ operations, unread, changes = [] }: Preview): PlanReport {
+  return { operations, unread, ...(changes.length > 0 && { changes }) };
 }
 
 /**
  * A plan as text: the operations by Service, and a summary. Services that share an item have a common heading. In a wide one, each
  * line begins with the phase of its operation.
  */
-export function planLines({ operations, unread }: Preview, { wide, columns, style }: Layout): string[] {
+export function planLines(
+  { operations, unread, changes = [] }: Preview,
+  { wide, columns, style }: Layout,
+): string[] {
   const unreadLines = describeUnread(unread).flatMap((line) => textLines(line, columns, 2));
   if (operations.length === 0) return unread.length === 0 ? ['nothing would change'] : unreadLines;
   const width = widest([...new Set(operations.map(({ phase }) => phase))]);
@@ -49,7 +54,11 @@ export function planLines({ operations, unread }: Preview, { wide, columns, styl
         .map((line) => `${before}${line}`);
     }),
   ]);
-  return [...lines, '', ...textLines(summaryOf(operations), columns, 2), ...unreadLines];
+  const summary = textLines(summaryOf(operations), columns, 2);
+  const changeLines = changes.flatMap((change) =>
+    textLines(`with the change of the mode, ${change}`, columns, 2),
+  );
+  return [...lines, '', ...summary, ...changeLines, ...unreadLines];
 }
 
 function summaryOf(operations: readonly PlannedOperation[]): string {

@@ -230,9 +230,13 @@ async function runPass(session: Session, source: Source, node: NodeFacts): Promi
   const { drainBound } = command;
   const parts = { opened, formerModes, drainBound, source, node, configuration, log, print };
   if (command.do === 'plan') {
+    const { changesAfter } = selectMode(configuration.mode);
     const unknown = await opened.check();
     if (unknown !== undefined) log.warn(unknown);
-    return runPreview(parts, session.show);
+    const told = changesAfter && {
+      changesAfter: (former: ReadonlySet<string>) => changesAfter(configuration, former),
+    };
+    return runPreview({ ...parts, ...told }, session.show);
   }
   await opened.probe(configuration);
   return runOnce(parts);

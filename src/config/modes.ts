@@ -29,6 +29,13 @@ export interface ModeConfiguration {
    * @param selected the configuration selects this mode; otherwise, a field still says what a removal of its state spares
    */
   validate(configuration: Configuration, errors: FieldErrors, selected: boolean): void;
+  /**
+   * What clients notice when this mode follows others, with this configuration: `plan` says it. Absent: nothing beyond what the kernel's
+   * items show.
+   *
+   * @param former names of the modes that have left state on this node
+   */
+  changesAfter?(configuration: Configuration, former: ReadonlySet<string>): readonly string[];
   /** The values that the kernel would refuse, as far as that is known without the kernel. */
   refusedValues(configuration: Configuration): readonly RefusedValue[];
 }

@@ -27,6 +27,8 @@ export interface SwitchPlan {
   readonly own: readonly string[];
   /** By the name of the mode that left them. */
   readonly former: Readonly<Record<string, readonly string[]>>;
+  /** What clients notice of the change of the mode. */
+  readonly changes: readonly string[];
 }
 
 /** A Service with clients, and the proxy of its node. */
@@ -138,12 +140,15 @@ export class SwitchLab {
     const command = [process.execPath, COMMAND, 'plan', '-o', 'json', `--proxy-mode=${mode}`, ...flags];
     // Exit status 1: there are operations.
     const printed = ask(this.node, 'sh', '-c', '"$@" || test $? = 1', 'sh', ...command);
-    const { operations } = JSON.parse(printed) as { operations: readonly PlannedOperation[] };
+    const { operations, changes = [] } = JSON.parse(printed) as {
+      operations: readonly PlannedOperation[];
+      changes?: readonly string[];
+    };
     const former: Record<string, string[]> = {};
     for (const { formerMode, lines } of operations)
       if (formerMode !== undefined) former[formerMode] = [...(former[formerMode] ?? []), ...lines];
     const own = operations.filter(({ formerMode }) => formerMode === undefined);
-    return { own: own.flatMap(({ lines }) => lines), former };
+    return { own: own.flatMap(({ lines }) => lines), former, changes };
   }
 
   /** Removes the state of all modes. Returns what is printed. */

@@ -60,9 +60,10 @@ export function testSwitches(
 
   test('each mode plans the removal of what another one left, and changes nothing', async () => {
     assert.equal(await lab.proxy.end('SIGTERM'), 0);
-    assert.deepEqual(lab.planOf(first), { own: [], former: {} });
+    assert.deepEqual(lab.planOf(first), { own: [], former: {}, changes: [] });
     for (const mode of modes.slice(1)) {
-      const { own, former } = lab.planOf(mode);
+      const { own, former, changes } = lab.planOf(mode);
+      assert.equal(/node ports are served on the node IPs only/.test(changes.join()), mode === 'nftables');
       assert.ok(own.length > 0, mode);
       assert.deepEqual(Object.keys(former), [first]);
       assert.ok(

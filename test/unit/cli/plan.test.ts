@@ -71,6 +71,18 @@ it('operations are listed by Service, those of the node first, with a summary', 
   );
 });
 
+it('what clients notice of a change of the mode is said at the end', () => {
+  const item = { phase: 'deleteRules', node: false, services: [], state: 'unwanted' } as const;
+  const operations = [{ ...item, key: 'rule', lines: ['- rule'], formerMode: 'iptables' }];
+  const found = { operations, unread: [], changes: ['node ports are served elsewhere'] };
+  assert.deepEqual(planLines(found, PLAIN).slice(-2), [
+    '1 operation: 1 for items of iptables mode, which ran before',
+    'with the change of the mode, node ports are served elsewhere',
+  ]);
+  assert.deepEqual(planReport(found), found);
+  assert.deepEqual(planReport({ operations, unread: [], changes: [] }), { operations, unread: [] });
+});
+
 it('the items that a former mode left are last, with its name', () => {
   const item = { phase: 'deleteRules', node: false, services: [], state: 'unwanted' } as const;
   const operations = [

@@ -4,6 +4,13 @@ import type { ModeConfiguration } from '../../../config/modes.js';
 const NO_PERIOD =
   'the kernel reports changes by other programs, and failed changes are repeated with growing delays';
 
+const ON_NODE_IPS =
+  'node ports are served on the node IPs only: set nodePortAddresses to 0.0.0.0/0 and ::/0 for all addresses';
+const NOT_ON_LOOPBACK =
+  'node ports are not served on loopback addresses any more (iptables.localhostNodePorts)';
+const AT_RANDOM = 'endpoints are selected at random: there are no schedulers (ipvs.scheduler)';
+const NO_ADDRESSES = 'virtual IPs are no addresses of the node any more (kube-ipvs0)';
+
 /** The settings of nftables mode. */
 export const NFTABLES_SETTINGS: ModeConfiguration = {
   unused: {
@@ -30,6 +37,14 @@ export const NFTABLES_SETTINGS: ModeConfiguration = {
     if (!selected || (nftables.masqueradeBit >= 0 && nftables.masqueradeBit <= 31)) return;
     const field = 'KubeProxyNFTablesConfiguration.MasqueradeBit';
     errors.invalid(field, nftables.masqueradeBit, 'must be within the range [0, 31]');
+  },
+  changesAfter({ iptables, nodePortAddresses }, former) {
+    if (former.size === 0) return [];
+    const changes: string[] = [];
+    if (nodePortAddresses.length === 0) changes.push(ON_NODE_IPS);
+    if (former.has('iptables') && iptables.localhostNodePorts) changes.push(NOT_ON_LOOPBACK);
+    if (former.has('ipvs')) changes.push(AT_RANDOM, NO_ADDRESSES);
+    return changes;
   },
   refusedValues: () => [],
 };

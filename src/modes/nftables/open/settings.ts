@@ -42,7 +42,9 @@ export const NFTABLES_SETTINGS: ModeConfiguration = {
     if (former.size === 0) return [];
     const changes: string[] = [];
     if (nodePortAddresses.length === 0) changes.push(ON_NODE_IPS);
-    if (former.has('iptables') && iptables.localhostNodePorts) changes.push(NOT_ON_LOOPBACK);
+    // The state of ipvs mode has chains of iptables mode too: with both, ipvs mode ran, which serves none there.
+    const ranIptables = former.has('iptables') && !former.has('ipvs');
+    if (ranIptables && iptables.localhostNodePorts) changes.push(NOT_ON_LOOPBACK);
     if (former.has('ipvs')) changes.push(AT_RANDOM, NO_ADDRESSES);
     return changes;
   },

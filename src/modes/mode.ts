@@ -17,6 +17,8 @@ export interface Desired<Item> {
   groupSize(name: string): number;
   /** Their keys. From its first call, the keys of this group are listed, which takes memory. */
   group(name: string): ReadonlySet<string>;
+  /** Names of the groups that have items. */
+  groups(): Iterable<string>;
 }
 
 /** The items in the kernel, by key, as it acknowledged or reported them. */
@@ -100,7 +102,10 @@ export interface ItemRules<Item> {
   isSame(want: Item, have: Item): boolean;
   /** Selects the state that stays while some objects are unreadable. */
   readonly keep: Keep<Item>;
-  /** The group of an item, see {@link Desired.group}; undefined if it has none. Absent: there are no groups. */
+  /**
+   * The group of an item, see {@link Desired.group}; undefined if it has none. Items of one key may be in several groups, one after another:
+   * the item that is desired counts. Absent: there are no groups.
+   */
   groupOf?(item: Item): string | undefined;
 }
 

@@ -45,7 +45,7 @@ export class DesiredState<Item> implements Desired<Item> {
    * key costs one entry.
    */
   readonly #plansOf = new Map<string, OwnedPlan<Item> | readonly OwnedPlan<Item>[]>();
-  /** Groups that have or had keys. Modes have a constant number of them. */
+  /** Groups that have or had keys. Their number does not grow with the number of Services. */
   readonly #groups = new Map<string, GroupState>();
   /** Groups that have changed since the last call of `takeGroupChanges`. */
   #changedGroups: GroupState[] = [];
@@ -76,6 +76,10 @@ export class DesiredState<Item> implements Desired<Item> {
     const group = this.#groupNamed(name);
     group.keys ??= new Set(group.size === 0 ? [] : this.#keysIn(name));
     return group.keys;
+  }
+
+  *groups(): Generator<string> {
+    for (const { name, size } of this.#groups.values()) if (size > 0) yield name;
   }
 
   /** Whether groups have changed since the last call of {@link takeGroupChanges}. */
@@ -156,37 +160,49 @@ export class DesiredState<Item> implements Desired<Item> {
   /** @param former the plan that this one replaces */
   #own(key: string, item: Item, owned: OwnedPlan<Item>, former: OwnedPlan<Item> | undefined): void {
     const plans = this.#plansOf.get(key);
-    if (plans === undefined || plans === former) this.#plansOf.set(key, owned);
-    else {
-      const others = (isList(plans) ? plans : [plans]).filter((other) => other !== former);
-      this.#plansOf.set(key, others.length === 0 ? owned : [...others, owned].sort(byRank));
+    if (plans === undefined || plans === former) {
+      this.#plansOf.set(key, owned);
+      this.#move(key, former?.plan.get(key), item);
+      return;
     }
-    if (plans !== undefined) return;
-    const group = this.#changing(item);
-    if (group === undefined) return;
-    group.size++;
-    group.keys?.add(key);
+    const before = this.get(key);
+    const others = (isList(plans) ? plans : [plans]).filter((other) => other !== former);
+    this.#plansOf.set(key, others.length === 0 ? owned : [...others, owned].sort(byRank));
+    this.#move(key, before, this.get(key));
   }
 
   #release(key: string, item: Item, former: OwnedPlan<Item>): void {
     const plans = this.#plansOf.get(key);
     if (isList(plans)) {
+      const before = this.get(key);
       const others = plans.filter((other) => other !== former);
       const [next] = others;
       if (next) this.#plansOf.set(key, others.length === 1 ? next : others);
+      this.#move(key, before, this.get(key));
       return;
     }
     this.#plansOf.delete(key);
-    const group = this.#changing(item);
-    if (group === undefined) return;
-    group.size--;
-    group.keys?.delete(key);
+    this.#move(key, item, undefined);
   }
 
-  /** The group of an item that is being added or removed; undefined if the item has none. */
-  #changing(item: Item): GroupState | undefined {
-    const name = this.#groupOf(item);
-    if (name === undefined) return undefined;
+  /** Counts the desired item of a key in its group, and no longer the one before it. */
+  #move(key: string, before: Item | undefined, now: Item | undefined): void {
+    const from = before === undefined ? undefined : this.#groupOf(before);
+    const to = now === undefined ? undefined : this.#groupOf(now);
+    if (from === to) return;
+    if (from !== undefined) {
+      const group = this.#changing(from);
+      group.size--;
+      group.keys?.delete(key);
+    }
+    if (to === undefined) return;
+    const group = this.#changing(to);
+    group.size++;
+    group.keys?.add(key);
+  }
+
+  /** A group whose keys are being added or removed. */
+  #changing(name: string): GroupState {
     const group = this.#groupNamed(name);
     if (!group.changed) {
       group.changed = true;

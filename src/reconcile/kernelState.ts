@@ -13,6 +13,7 @@ const NOTHING: Desired<never> = {
   keys: () => new Map<string, never>().keys(),
   groupSize: () => 0,
   group: () => new Set(),
+  groups: () => [],
 };
 
 /** Keys to compare. The keys of a Service are in one piece. */

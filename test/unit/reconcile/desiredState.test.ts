@@ -86,6 +86,21 @@ describe('DesiredState', () => {
     assert.deepEqual([...all.group('other')], ['z']);
   });
 
+  it('counts the desired item of a key, whose group may change', () => {
+    const all = desiredState();
+    const sizes = () => Object.fromEntries([...all.groups()].map((name) => [name, all.groupSize(name)]));
+    all.replace(old, plan({ x: '1', y: '1' }, 'two'));
+    all.replace(young, plan({ x: '2' }, 'three'));
+    assert.deepEqual([sizes(), [...all.group('two')]], [{ two: 2 }, ['x', 'y']]);
+    all.replace(old, plan({ y: '1' }, 'three'));
+    assert.deepEqual([sizes(), [...all.group('three')].sort()], [{ three: 2 }, ['x', 'y']]);
+    all.replace(old, plan({ x: '1', y: '1' }, 'two'));
+    assert.deepEqual(sizes(), { two: 2 });
+    all.replace(young, new Map());
+    all.replace(old, new Map());
+    assert.deepEqual(sizes(), {});
+  });
+
   it('returns the changes of groups once', () => {
     const all = desiredState();
     const changes = () => {

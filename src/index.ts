@@ -47,6 +47,7 @@ export {
   createNftablesMode,
   NFTABLES_DEFAULTS,
   type NftablesKernel,
+  type NftablesLayout,
   type NftablesOptions,
 } from './modes/nftables/index.js';
 export type { Item as NftablesItem } from './modes/nftables/plan/items.js';

@@ -379,6 +379,12 @@ export const OWN_FLAGS = {
     withConfig: true,
     help: 'bugs of kube-proxy to correct, comma-separated: see docs/differences.md (default none)',
   },
+  'nftables-layout': {
+    type: 'string',
+    withConfig: true,
+    default: 'kube-proxy',
+    help: 'nftables mode: kube-proxy, or scalable: changes cost less in clusters with many Services',
+  },
   'drain-timeout': {
     type: 'duration',
     withConfig: true,

@@ -8,6 +8,7 @@ import { type Nftables, openNftables } from '../../src/kernel/nftables/index.js'
 import { FakeKernel } from '../../src/kernel/testing/index.js';
 import type { DisturbedCheck } from '../../src/modes/mode.js';
 import type { Item, NftablesKernel } from '../../src/modes/nftables/index.js';
+import { LAYOUTS, type NftablesLayout } from '../../src/modes/nftables/plan/options.js';
 import { objectsOf } from '../support/clusters/mixedCluster.js';
 import { service, slice } from '../support/clusters/nftablesPlans.js';
 import { makeNamespace, type Namespace } from '../support/namespaces/netns.js';
@@ -32,6 +33,14 @@ const OBJECTS = [
   service('web', '10.96.0.1', STICKY),
   slice('web', '10.244.0.1', '10.244.0.2'),
   service('idle', '10.96.0.2'),
+  service('open', '10.96.0.3', {
+    type: 'NodePort',
+    externalIPs: ['192.0.2.7'],
+    ports: [{ port: 80, nodePort: 30081 }],
+  }),
+  slice('open', '10.244.0.3', '@10.244.0.4', '10.244.0.5'),
+  service('six', 'fd00:10:96::1', { ipFamilies: ['IPv6'] }),
+  slice('six', 'fd00:10:244::1', 'fd00:10:244::2'),
 ];
 
 /** The client, which asserts after each transaction that no Service is half written. */
@@ -60,7 +69,8 @@ function checked(): NftablesKernel['nftables'] {
   };
 }
 
-const newNode = () => new NftablesNode(HOST, { nftables: checked(), conntrack: new FakeKernel().conntrack });
+const newNode = (layout: NftablesLayout) =>
+  new NftablesNode(HOST, { nftables: checked(), conntrack: new FakeKernel().conntrack }, layout);
 
 before(async () => {
   namespace = makeNamespace();
@@ -99,8 +109,8 @@ function rulesetOf(listed: string): {
 const ruleset = () => rulesetOf(nft('list', 'ruleset'));
 
 /** A node whose objects are in the kernel, beside tables of others. */
-async function programmed(): Promise<ReturnType<typeof newNode>> {
-  const node = newNode();
+async function programmed(layout: NftablesLayout): Promise<ReturnType<typeof newNode>> {
+  const node = newNode(layout);
   node.set(objectsOf(...OBJECTS));
   assert.deepEqual((await node.sync()).failures, []);
   return node;
@@ -190,61 +200,178 @@ const CHANGES: readonly (readonly [what: string, change: () => void])[] = [
   ['makes the table dormant', () => nft('add table ip kube-proxy { flags dormant; }')],
 ];
 
-describe('another program', () => {
-  for (const [what, change] of CHANGES)
-    it(what, async () => {
-      const node = await programmed();
-      const written = ruleset();
-      change();
-      const { ours, foreign } = ruleset();
-      assert.notDeepEqual(ours, written.ours);
-      node.reconciler.requestFullSync();
-      const { failures, operations } = await node.sync();
-      assert.deepEqual(failures, []);
-      assert.ok(operations > 0);
-      assert.deepEqual(ruleset(), { ours: written.ours, foreign });
+/** Changes of what only layout `scalable` has. */
+const SCALABLE_CHANGES: typeof CHANGES = [
+  ['flushes the endpoints', () => nft('flush', 'map', 'ip6', 'kube-proxy', 'endpoints')],
+  ['deletes an endpoint', () => nft('delete element ip kube-proxy endpoints { 10.96.0.3 . tcp . 80 . 1 }')],
+  [
+    'replaces an endpoint',
+    () =>
+      load(
+        'delete element ip kube-proxy nodeport-endpoints { tcp . 30081 . 1 }\nadd element ip kube-proxy nodeport-endpoints { tcp . 30081 . 1 : 10.244.0.99 . 80 }',
+      ),
+  ],
+  [
+    'adds an endpoint in a slot of its own',
+    () => nft('add element ip kube-proxy endpoints { 10.96.0.3 . tcp . 80 . 3 : 10.244.0.99 . 80 }'),
+  ],
+  [
+    'adds an endpoint of a Service that is gone',
+    () => nft('add element ip kube-proxy endpoints { 10.96.0.99 . udp . 53 . 0 : 10.244.0.99 . 53 }'),
+  ],
+  [
+    'leads a Service to another shared chain',
+    () =>
+      load(
+        'add chain ip kube-proxy balance-9\ndelete element ip kube-proxy service-ips { 10.96.0.3 . tcp . 80 }\nadd element ip kube-proxy service-ips { 10.96.0.3 . tcp . 80 : goto balance-9 }',
+      ),
+  ],
+  ['empties a shared chain', () => nft('flush', 'chain', 'ip', 'kube-proxy', 'balance-3')],
+  ['adds a shared chain', () => nft('add', 'chain', 'ip', 'kube-proxy', 'nodeport-77')],
+  [
+    'deletes the endpoints with their shared chains',
+    () =>
+      load(
+        'flush map ip6 kube-proxy service-ips\nflush chain ip6 kube-proxy balance-2\ndelete chain ip6 kube-proxy balance-2\ndelete map ip6 kube-proxy endpoints',
+      ),
+  ],
+];
+
+for (const layout of LAYOUTS)
+  testLayout(layout, layout === 'scalable' ? [...CHANGES, ...SCALABLE_CHANGES] : CHANGES);
+
+function testLayout(layout: NftablesLayout, changes: typeof CHANGES): void {
+  describe(`another program, with layout ${layout}`, () => {
+    for (const [what, change] of changes)
+      it(what, async () => {
+        const node = await programmed(layout);
+        const written = ruleset();
+        change();
+        const { ours, foreign } = ruleset();
+        assert.notDeepEqual(ours, written.ours);
+        node.reconciler.requestFullSync();
+        const { failures, operations } = await node.sync();
+        assert.deepEqual(failures, []);
+        assert.ok(operations > 0);
+        assert.deepEqual(ruleset(), { ours: written.ours, foreign });
+        node.reconciler.requestFullSync();
+        assert.equal((await node.sync()).operations, 0);
+      });
+
+    for (const [what, change] of changes)
+      it(`${what}: an audit repairs it`, async () => {
+        const node = await programmed(layout);
+        const written = ruleset();
+        change();
+        const { foreign } = ruleset();
+        await node.audit();
+        node.retryFailed();
+        assert.deepEqual((await node.sync()).failures, []);
+        assert.deepEqual(ruleset(), { ours: written.ours, foreign });
+      });
+
+    it('has chains and sets of its own in the table: they stay', async () => {
+      const node = await programmed(layout);
+      load(
+        'table ip kube-proxy { set mine { type ipv4_addr; elements = { 192.0.2.1 }; }; chain mine { ip saddr @mine counter; }; }',
+      );
       node.reconciler.requestFullSync();
       assert.equal((await node.sync()).operations, 0);
+      assert.match(nft('list', 'ruleset'), /ip saddr @mine counter/);
     });
 
-  for (const [what, change] of CHANGES)
-    it(`${what}: an audit repairs it`, async () => {
-      const node = await programmed();
-      const written = ruleset();
-      change();
-      const { foreign } = ruleset();
-      await node.audit();
+    it('uses a chain of a Service that is removed: the rest is done, and the chain is gone as soon as it is free', async () => {
+      const node = await programmed(layout);
+      const [, external = ''] = /chain (external-\S+)/.exec(nft('list', 'ruleset')) ?? [];
+      load(`table ip kube-proxy { chain mine { goto ${external}; }; }`);
+      node.set(objectsOf(service('idle', '10.96.0.2')));
+      const { failures } = await node.sync();
+      assert.ok(failures.length > 0);
+      assert.ok(
+        failures.every(({ error }) => error.code === 'EBUSY'),
+        failures.map(({ error }) => error.message).join(),
+      );
+      assert.doesNotMatch(nft('list', 'map', 'ip', 'kube-proxy', 'service-ips'), /demo\/web/);
+      nft('delete', 'chain', 'ip', 'kube-proxy', 'mine');
       node.retryFailed();
       assert.deepEqual((await node.sync()).failures, []);
-      assert.deepEqual(ruleset(), { ours: written.ours, foreign });
+      assert.doesNotMatch(nft('list', 'ruleset'), /demo\/web/);
     });
-
-  it('has chains and sets of its own in the table: they stay', async () => {
-    const node = await programmed();
-    load(
-      'table ip kube-proxy { set mine { type ipv4_addr; elements = { 192.0.2.1 }; }; chain mine { ip saddr @mine counter; }; }',
-    );
-    node.reconciler.requestFullSync();
-    assert.equal((await node.sync()).operations, 0);
-    assert.match(nft('list', 'ruleset'), /ip saddr @mine counter/);
   });
 
-  it('uses a chain of a Service that is removed: the rest is done, and the chain is gone as soon as it is free', async () => {
-    const node = await programmed();
-    const [, external = ''] = /chain (external-\S+)/.exec(nft('list', 'ruleset')) ?? [];
-    load(`table ip kube-proxy { chain mine { goto ${external}; }; }`);
-    node.set(objectsOf(service('idle', '10.96.0.2')));
-    const { failures } = await node.sync();
-    assert.ok(failures.length > 0);
-    assert.ok(
-      failures.every(({ error }) => error.code === 'EBUSY'),
-      failures.map(({ error }) => error.message).join(),
-    );
-    assert.doesNotMatch(nft('list', 'map', 'ip', 'kube-proxy', 'service-ips'), /demo\/web/);
-    nft('delete', 'chain', 'ip', 'kube-proxy', 'mine');
-    node.retryFailed();
-    assert.deepEqual((await node.sync()).failures, []);
-    assert.doesNotMatch(nft('list', 'ruleset'), /demo\/web/);
+  describe(`notifications, with layout ${layout}`, () => {
+    /** What a watch of a programmed node reports: for each report, whether it is about another program. */
+    async function watched(
+      change: (node: NftablesNode<never>) => Promise<unknown> | unknown,
+    ): Promise<boolean[]> {
+      const node = await programmed(layout);
+      const checks: DisturbedCheck<Item>[] = [];
+      const watch = await node.mode.watch?.({ disturbed: (check) => checks.push(check) });
+      await change(node as NftablesNode<never>);
+      await sleep(400);
+      watch?.close();
+      return Promise.all(checks.map((check) => check(new Map())));
+    }
+
+    it('of our own changes: nothing is disturbed', async () => {
+      const reports = await watched(async (node) => {
+        node.set(objectsOf(service('web', '10.96.0.1'), slice('web', '10.244.0.3')));
+        assert.ok((await node.sync()).operations > 0);
+      });
+      assert.ok(reports.length > 0 && !reports.includes(true), `${reports}`);
+    });
+
+    it('of changes of other tables: none', async () => {
+      assert.deepEqual(await watched(() => nft('add', 'table', 'ip', 'other')), []);
+      assert.deepEqual(await watched(() => nft('add', 'table', 'inet', 'kube-proxy')), []);
+    });
+
+    for (const [what, change] of changes)
+      it(`another program ${what}`, async () => {
+        assert.ok((await watched(change)).includes(true));
+      });
+
+    it('of changes of both, one after the other', async () => {
+      const reports = await watched(async (node) => {
+        node.set(objectsOf(service('web', '10.96.0.1'), slice('web', '10.244.0.3')));
+        await node.sync();
+        nft('add', 'rule', 'ip', 'kube-proxy', 'services', 'counter');
+        node.set(objectsOf(service('web', '10.96.0.1'), slice('web', '10.244.0.4')));
+        await node.sync();
+      });
+      assert.equal(reports.filter(Boolean).length, 1);
+      assert.ok(reports.length >= 3);
+    });
+  });
+}
+
+describe('the layouts', () => {
+  for (const layout of LAYOUTS)
+    it(`${layout}: a second pass and a restart change nothing, and nft loads its own listing`, async () => {
+      const node = await programmed(layout);
+      const listed = nft('list', 'ruleset');
+      node.reconciler.requestFullSync();
+      assert.equal((await node.sync()).operations, 0);
+      nft('flush', 'ruleset');
+      load(listed);
+      assert.equal(nft('list', 'ruleset'), listed);
+      const restarted = newNode(layout);
+      restarted.set(objectsOf(...OBJECTS));
+      assert.equal((await restarted.sync()).operations, 0);
+    });
+
+  it('one after the other: each start exchanges what the other left', async () => {
+    const listings = [];
+    for (const layout of [...LAYOUTS, ...LAYOUTS]) {
+      const node = newNode(layout);
+      node.set(objectsOf(...OBJECTS));
+      assert.deepEqual((await node.sync()).failures, []);
+      listings.push(sorted(nft('list', 'ruleset')));
+      node.reconciler.requestFullSync();
+      assert.equal((await node.sync()).operations, 0);
+    }
+    assert.deepEqual(listings.slice(2), listings.slice(0, 2));
+    assert.notDeepEqual(listings[0], listings[1]);
   });
 });
 
@@ -255,48 +382,3 @@ function sorted(text: string): string[] {
     .map((line) => line.trim())
     .sort();
 }
-
-describe('notifications', () => {
-  /** What a watch of a programmed node reports: for each report, whether it is about another program. */
-  async function watched(
-    change: (node: NftablesNode<never>) => Promise<unknown> | unknown,
-  ): Promise<boolean[]> {
-    const node = await programmed();
-    const checks: DisturbedCheck<Item>[] = [];
-    const watch = await node.mode.watch?.({ disturbed: (check) => checks.push(check) });
-    await change(node as NftablesNode<never>);
-    await sleep(400);
-    watch?.close();
-    return Promise.all(checks.map((check) => check(new Map())));
-  }
-
-  it('of our own changes: nothing is disturbed', async () => {
-    const reports = await watched(async (node) => {
-      node.set(objectsOf(service('web', '10.96.0.1'), slice('web', '10.244.0.3')));
-      assert.ok((await node.sync()).operations > 0);
-    });
-    assert.ok(reports.length > 0 && !reports.includes(true), `${reports}`);
-  });
-
-  it('of changes of other tables: none', async () => {
-    assert.deepEqual(await watched(() => nft('add', 'table', 'ip', 'other')), []);
-    assert.deepEqual(await watched(() => nft('add', 'table', 'inet', 'kube-proxy')), []);
-  });
-
-  for (const [what, change] of CHANGES)
-    it(`another program ${what}`, async () => {
-      assert.ok((await watched(change)).includes(true));
-    });
-
-  it('of changes of both, one after the other', async () => {
-    const reports = await watched(async (node) => {
-      node.set(objectsOf(service('web', '10.96.0.1'), slice('web', '10.244.0.3')));
-      await node.sync();
-      nft('add', 'rule', 'ip', 'kube-proxy', 'services', 'counter');
-      node.set(objectsOf(service('web', '10.96.0.1'), slice('web', '10.244.0.4')));
-      await node.sync();
-    });
-    assert.equal(reports.filter(Boolean).length, 1);
-    assert.ok(reports.length >= 3);
-  });
-});

@@ -1,4 +1,4 @@
-// nftables mode: load balancing by maps. A packet needs one look-up; every Service port has a chain.
+// nftables mode: load balancing by maps. A packet needs one look-up; every Service port has a chain or, in layout `scalable`, shares one.
 import { checkArgument } from '../../shapes.js';
 import type { Mode } from '../mode.js';
 import { compare, isSame } from './plan/compare.js';
@@ -7,7 +7,7 @@ import type { Item } from './plan/items.js';
 import { keep } from './plan/keep.js';
 import type { Operation } from './plan/operations.js';
 import type { NftablesOptions } from './plan/options.js';
-import { planNode } from './plan/planNode.js';
+import { affectsNode, groupOf, planNode } from './plan/planNode.js';
 import { planService } from './plan/planService.js';
 import { dependsOn } from './plan/references.js';
 import { apply } from './program/apply.js';
@@ -22,7 +22,7 @@ import { watchTables } from './program/watch.js';
 
 export type { Item } from './plan/items.js';
 export { type Operation, ORDER } from './plan/operations.js';
-export { NFTABLES_DEFAULTS, type NftablesOptions } from './plan/options.js';
+export { NFTABLES_DEFAULTS, type NftablesLayout, type NftablesOptions } from './plan/options.js';
 export type { NftablesKernel } from './program/kernel.js';
 
 /** The plans of all Services have one form, however many endpoints there are. */
@@ -38,11 +38,13 @@ export function createNftablesMode(kernel: NftablesKernel, options: NftablesOpti
     auditPeriod: options.auditPeriod,
     host: nodePortHosts(options),
     planService: (input, node) => planService(input, node, options),
-    sharedEndpoints: { formOf: ONE_FORM },
+    // In layout `scalable`, each frontend has endpoints of its own.
+    ...(options.layout === 'kube-proxy' && { sharedEndpoints: { formOf: ONE_FORM } }),
     transactions: { refusedBy, dependsOn },
     // The tables are ours with all that is read of them.
-    items: { isOurs: () => true, isSame, keep },
-    planNode: (_desired, node) => planNode(node, options),
+    items: { isOurs: () => true, isSame, keep, groupOf },
+    planNode: (desired, node) => planNode(desired, node, options),
+    affectsNode,
     compare,
     describe,
     apply: (operations) => apply(kernel, own, operations),

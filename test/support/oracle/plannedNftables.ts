@@ -4,7 +4,7 @@ import { nftablesOptions } from '../../../src/modes/nftables/open/fromConfigurat
 import { nodePortHosts } from '../../../src/modes/nftables/plan/host.js';
 import type { Item } from '../../../src/modes/nftables/plan/items.js';
 import type { NftablesOptions } from '../../../src/modes/nftables/plan/options.js';
-import { planNode } from '../../../src/modes/nftables/plan/planNode.js';
+import { groupOf, planNode } from '../../../src/modes/nftables/plan/planNode.js';
 import { planService } from '../../../src/modes/nftables/plan/planService.js';
 import { DesiredState } from '../../../src/reconcile/desiredState.js';
 import { nodeFacts } from '../../../src/services/nodeFacts.js';
@@ -50,14 +50,14 @@ export function desiredOf(
   node: NodeFacts,
   options: NftablesOptions,
 ): DesiredState<Item> {
-  const desired = new DesiredState<Item>(() => undefined);
+  const desired = new DesiredState<Item>(groupOf);
   for (const service of cache.serviceNames()) {
     const input = cache.planInput(service, node);
     if (!input) continue;
     const plan = atOnce(planService(input, node, options));
     desired.replace({ name: service, rank: input.createdAt }, plan);
   }
-  desired.replace({ name: '', rank: -1 }, planNode(node, options));
+  desired.replace({ name: '', rank: -1 }, planNode(desired, node, options));
   return desired;
 }
 

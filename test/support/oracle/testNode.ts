@@ -25,6 +25,7 @@ import {
   createNftablesMode,
   type Item as NftablesItem,
   type NftablesKernel,
+  type NftablesLayout,
   type Operation as NftablesModeOperation,
 } from '../../../src/modes/nftables/index.js';
 import { nftablesOptions } from '../../../src/modes/nftables/open/fromConfiguration.js';
@@ -178,9 +179,9 @@ export class NftablesNode<
 > extends TestNode<NftablesItem, NftablesModeOperation> {
   readonly kernel: Kernel;
 
-  constructor(scenario: NodeScenario, kernel: Kernel) {
+  constructor(scenario: NodeScenario, kernel: Kernel, layout: NftablesLayout = 'kube-proxy') {
     super(scenario, kernel.conntrack, (configuration) =>
-      createNftablesMode(kernel, nftablesOptions(configuration, { families: [4, 6] })),
+      createNftablesMode(kernel, nftablesOptions(configuration, { families: [4, 6], layout })),
     );
     this.kernel = kernel;
   }
@@ -215,8 +216,8 @@ export class FakeIptablesNode extends IptablesNode<FakeKernel> {
 /** A node in nftables mode with a fake kernel. */
 export class FakeNftablesNode extends NftablesNode<FakeKernel> {
   /** @param kernel a kernel that has state, to test a restart */
-  constructor(scenario: NodeScenario, kernel = new FakeKernel()) {
-    super(scenario, kernel);
+  constructor(scenario: NodeScenario, kernel = new FakeKernel(), layout: NftablesLayout = 'kube-proxy') {
+    super(scenario, kernel, layout);
   }
 }
 

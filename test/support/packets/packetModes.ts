@@ -7,6 +7,8 @@ import type { Client, Kind, TableMode } from './packetTable.js';
 /** A mode of the packet tests. */
 export interface PacketMode {
   readonly name: TableMode;
+  /** Flags of the proxy beside its mode. */
+  readonly flags?: readonly string[];
   /** Each connection selects its endpoint at random; otherwise two connections select two endpoints. */
   readonly random: boolean;
   readonly broken: readonly BrokenRow[];

@@ -65,7 +65,9 @@ export class PacketWorld {
     this.manifests = closeAfter(new ManifestFolder());
     this.manifests.write('packets.yaml', packetManifest());
     const namespace = this.lab.namespace(NODE_A);
-    this.proxy = closeAfter(new ProxyProcess(namespace, this.manifests.path, ['--proxy-mode', mode.name]));
+    this.proxy = closeAfter(
+      new ProxyProcess(namespace, this.manifests.path, ['--proxy-mode', mode.name, ...(mode.flags ?? [])]),
+    );
   }
 
   /** Opens it; resolves when the proxy has programmed the Services. */

@@ -1,11 +1,12 @@
 // The definition of nftables mode. Its code is loaded when it is opened, or has left state.
 import type { ModeDefinition } from '../../shared/open/definition.js';
+import { layoutOf } from './fromConfiguration.js';
 import { NFTABLES_SETTINGS } from './settings.js';
 
 /** nftables mode. */
 export const NFTABLES_MODE: ModeDefinition = {
   ...NFTABLES_SETTINGS,
-  checkFlags: () => {},
+  checkFlags: ({ nftablesLayout }) => void layoutOf(nftablesLayout),
   needsServiceCIDRs: true,
   needsAllNodes: () => false,
   open: async (settings) => (await loaded()).open(settings),

@@ -8,7 +8,7 @@ import { openParts } from '../../shared/open/openParts.js';
 import { createNftablesMode } from '../index.js';
 import { FAILURES } from './failures.js';
 import { hostFamilies } from './families.js';
-import { nftablesOptions } from './fromConfiguration.js';
+import { layoutOf, nftablesOptions } from './fromConfiguration.js';
 import { KERNEL_MODULES } from './modules.js';
 import { checkFeatures, checkKernel, probeFeatures } from './prepare.js';
 
@@ -31,14 +31,15 @@ export async function open(settings: ModeSettings): Promise<OpenedMode> {
  * Opens the parts of the kernel, with the options of the mode on this host. Rejects with the NetlinkError of the part that cannot be
  * opened, and of a kernel that is too old.
  */
-export async function openWithOptions({ configuration, loadModules, log }: ModeSettings) {
+export async function openWithOptions({ configuration, command, loadModules, log }: ModeSettings) {
   checkKernel();
   const loading = loadModules ? loadAhead(KERNEL_MODULES, log) : undefined;
   const kernel = await openNftablesKernel();
   const { families, unusable } = hostFamilies();
   for (const [family, reason] of unusable) log.warn({ err: reason }, `IPv${family} is left out`);
   await loading;
-  return { kernel, options: nftablesOptions(configuration, { families }) };
+  const layout = layoutOf(command.nftablesLayout);
+  return { kernel, options: nftablesOptions(configuration, { families, layout }) };
 }
 
 /** The state that nftables mode left. */

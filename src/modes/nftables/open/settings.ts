@@ -20,7 +20,7 @@ export const NFTABLES_SETTINGS: ModeConfiguration = {
     'iptables.syncPeriod': NO_PERIOD,
     'nftables.syncPeriod': NO_PERIOD,
   },
-  ownFlags: [],
+  ownFlags: ['nftables-layout'],
   periods: ({ nftables }) => nftables,
   // kube-proxy has no flags of the section nftables: these of iptables mode have effect in this mode too.
   withFlags: ({ iptables, nftables, ...configuration }) => ({

@@ -1,7 +1,7 @@
 // Desired and known → operations, in order. Pure. The cost depends only on the compared keys.
 import type { BaseChain } from '../../../kernel/nftables/types.js';
 import type { Comparison, Desired } from '../../mode.js';
-import { type ChainItem, type Item, tableKey } from './items.js';
+import { type ChainItem, type ElementItem, type Item, tableKey } from './items.js';
 import {
   ADDITIONS,
   additionPhase,
@@ -11,6 +11,7 @@ import {
   removalPhase,
 } from './operations.js';
 import { sameRules } from './sameRules.js';
+import { arranged, BalancedElement, hasSlots, LooseElement, sameOrder } from './slots.js';
 
 /** Compares one key at a time. */
 export function compare(desired: Desired<Item>, known: ReadonlyMap<string, Item>): Comparison<Operation> {
@@ -34,7 +35,10 @@ export function compare(desired: Desired<Item>, known: ReadonlyMap<string, Item>
       const service = serviceOf(want) ?? serviceOf(have);
       if (want) {
         const verb = towards(want, have);
-        if (verb) push({ key, phase: additionPhase(want), do: verb, item: want, service, becomes: want });
+        if (!verb) return;
+        const item = want instanceof BalancedElement ? arranged(want, have) : want;
+        const from = hasSlots(have) ? have : undefined;
+        push({ key, phase: additionPhase(want), do: verb, item, from, service, becomes: item });
       } else if (have && !isRemovedWithTable(have, desired, known))
         push({ key, phase: removalPhase(have), do: 'delete', item: have, service, becomes: undefined });
     },
@@ -43,8 +47,14 @@ export function compare(desired: Desired<Item>, known: ReadonlyMap<string, Item>
   };
 }
 
-/** Whether a desired item can replace the known one if no difference was found. */
+/** Whether a desired item can replace the known one if no difference was found: the slots of endpoints may differ. */
 export function isSame(want: Item, have: Item): boolean {
+  if (!isAsWanted(want, have)) return false;
+  return !(want instanceof BalancedElement && have instanceof BalancedElement) || sameOrder(want, have);
+}
+
+/** Whether an item needs no change. */
+export function isAsWanted(want: Item, have: Item): boolean {
   return towards(want, have) === undefined;
 }
 
@@ -59,11 +69,19 @@ function towards(want: Item, have: Item | undefined): 'add' | 'replace' | undefi
       return have.kind === 'set' && have.timeout !== want.timeout ? 'add' : undefined;
     case 'chain':
       return have.kind === 'chain' ? chainTowards(want, have) : undefined;
-    case 'element': {
-      const same = have.kind === 'element' && have.verdict === want.verdict && have.comment === want.comment;
-      return same ? undefined : 'replace';
-    }
+    case 'element':
+      return have.kind === 'element' && sameElement(want, have) ? undefined : 'replace';
   }
+}
+
+function sameElement(want: ElementItem, have: ElementItem): boolean {
+  // Such an element is wanted only while it is kept as it was found.
+  if (want instanceof LooseElement) return true;
+  if (have instanceof LooseElement || have.verdict !== want.verdict || have.comment !== want.comment)
+    return false;
+  if (want instanceof BalancedElement)
+    return have instanceof BalancedElement && have.endpoints.equals(want.endpoints);
+  return !(have instanceof BalancedElement);
 }
 
 function chainTowards(want: ChainItem, have: ChainItem): 'add' | 'replace' | undefined {

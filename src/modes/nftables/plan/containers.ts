@@ -1,5 +1,11 @@
 // The sets and maps that hold the addresses and ports of Services: the same ones in each cluster.
-import type { SetShape, Value, ValueType, ValueTypes } from '../../../kernel/nftables/types.js';
+import type {
+  KeyExpression,
+  SetShape,
+  Value,
+  ValueType,
+  ValueTypes,
+} from '../../../kernel/nftables/types.js';
 import type { Family } from '../../../net/address.js';
 
 /** The family of the mode's table for each family of addresses. */
@@ -23,10 +29,26 @@ export type ContainerName =
 type KeyPart = 'address' | 'inet_proto' | 'inet_service';
 
 /** A set or a map of a family. */
-export interface Container extends SetShape {
+export interface NamedSet extends SetShape {
   readonly family: Family;
-  readonly name: ContainerName;
+  readonly name: string;
   readonly comment: string;
+}
+
+/** A set or a map whose elements are items. */
+export interface Container extends NamedSet {
+  readonly name: ContainerName;
+}
+
+/** The names of the maps of slots. */
+export type SlotMapName = 'endpoints' | 'nodeport-endpoints';
+
+/**
+ * NftablesLayout `scalable`: a map with the endpoints of all frontends of a kind. The key of an element is that of a frontend and the number of a
+ * slot, which is below the number of its endpoints.
+ */
+export interface SlotMap extends NamedSet {
+  readonly name: SlotMapName;
 }
 
 const ADDRESS_AND_PORT = ['address', 'inet_proto', 'inet_service'] as const;
@@ -78,6 +100,57 @@ export const CONTAINERS: Readonly<Record<Family, Readonly<Record<ContainerName, 
 export function containerNamed(family: Family, name: string): Container | undefined {
   const containers = CONTAINERS[family];
   return Object.hasOwn(containers, name) ? containers[name as ContainerName] : undefined;
+}
+
+/**
+ * nft takes the type of a slot from a `numgen`, of any modulus. `th dport` in the data: with the port of a certain protocol, nft would
+ * restrict the rules to this protocol when it loads its own listing.
+ */
+const SLOT: KeyExpression = 'numgen random mod 2';
+
+function slotMapsOf(family: Family): Readonly<Record<SlotMapName, SlotMap>> {
+  const address = ADDRESS_TYPE[family];
+  const destination: KeyExpression = family === 4 ? 'ip daddr' : 'ip6 daddr';
+  const port = ['meta l4proto', 'th dport', SLOT] as const;
+  const shared = {
+    family,
+    data: [address, 'inet_service'],
+    dataExpressions: [destination, 'th dport'],
+  } as const;
+  return {
+    endpoints: {
+      ...shared,
+      name: 'endpoints',
+      key: [address, 'inet_proto', 'inet_service', 'integer'],
+      keyExpressions: [destination, ...port],
+      comment: 'endpoints of ClusterIP, ExternalIP and LoadBalancer IP traffic',
+    },
+    'nodeport-endpoints': {
+      ...shared,
+      name: 'nodeport-endpoints',
+      key: ['inet_proto', 'inet_service', 'integer'],
+      keyExpressions: port,
+      comment: 'endpoints of NodePort traffic',
+    },
+  };
+}
+
+/** The maps of slots of each family, by name. */
+export const SLOT_MAPS: Readonly<Record<Family, Readonly<Record<SlotMapName, SlotMap>>>> = {
+  4: slotMapsOf(4),
+  6: slotMapsOf(6),
+};
+
+/** The map with the endpoints of the frontends in a container; undefined if it has no frontends. */
+export function slotMapOf({ family, name }: Container): SlotMap | undefined {
+  if (name === 'service-ips') return SLOT_MAPS[family].endpoints;
+  return name === 'service-nodeports' ? SLOT_MAPS[family]['nodeport-endpoints'] : undefined;
+}
+
+/** The container or the map of slots with a name; undefined if it is none. */
+export function setNamed(family: Family, name: string): Container | SlotMap | undefined {
+  const maps = SLOT_MAPS[family];
+  return Object.hasOwn(maps, name) ? maps[name as SlotMapName] : containerNamed(family, name);
 }
 
 /** Between the parts of a key, as nft prints it. No part contains it. */

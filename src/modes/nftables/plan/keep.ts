@@ -4,6 +4,7 @@ import type { Keep } from '../../mode.js';
 import type { Item } from './items.js';
 import { isAffinitySet, isOfService } from './names.js';
 import { BalancingChain } from './serviceChains.js';
+import { BalancedElement } from './slots.js';
 
 /** Keeps chains, elements and affinity sets of Services, and the endpoints in kept chains. */
 export const keep: Keep<Item> = {
@@ -11,13 +12,13 @@ export const keep: Keep<Item> = {
     return new Map([...known].filter(([, item]) => isOfSomeService(item)));
   },
   beyond(found, wanted) {
-    if (!(found instanceof BalancingChain && wanted instanceof BalancingChain)) return undefined;
-    const endpoints = found.endpoints.without(wanted.endpoints);
+    if (!balance(found, wanted)) return undefined;
+    const endpoints = found.endpoints.without((wanted as Balancing).endpoints);
     return endpoints.size === 0 ? undefined : withEndpoints(found, endpoints);
   },
   join(wanted, part) {
-    if (!(wanted instanceof BalancingChain && part instanceof BalancingChain)) return wanted;
-    const more = part.endpoints.without(wanted.endpoints);
+    if (!balance(wanted, part)) return wanted;
+    const more = (part as Balancing).endpoints.without(wanted.endpoints);
     return more.size === 0 ? wanted : withEndpoints(wanted, wanted.endpoints.with(more));
   },
 };
@@ -35,6 +36,16 @@ function isOfSomeService(item: Item): boolean {
   }
 }
 
-function withEndpoints(chain: BalancingChain, endpoints: AddressPorts): BalancingChain {
-  return new BalancingChain(chain, chain.protocol, endpoints, chain.affinity);
+/** An item with endpoints. */
+type Balancing = BalancingChain | BalancedElement;
+
+/** Whether two items of one key are of the same kind, and have endpoints. */
+function balance(one: Item, other: Item): one is Balancing {
+  if (one instanceof BalancingChain) return other instanceof BalancingChain;
+  return one instanceof BalancedElement && other instanceof BalancedElement;
+}
+
+function withEndpoints(item: Balancing, endpoints: AddressPorts): Balancing {
+  if (item instanceof BalancedElement) return item.with(endpoints);
+  return new BalancingChain(item, item.protocol, endpoints, item.affinity);
 }

@@ -1,10 +1,19 @@
 // The operations of nftables mode, and their order.
-import type { NewSet, NftablesOperation } from '../../../kernel/nftables/types.js';
+import type {
+  ElementName,
+  NewElement,
+  NewSet,
+  NftablesOperation,
+  SetShape,
+  Value,
+} from '../../../kernel/nftables/types.js';
 import type { Family } from '../../../net/address.js';
-import { ADDRESS_TYPE, containerNamed, keyOfText, TABLE_FAMILY } from './containers.js';
+import { ADDRESS_TYPE, keyOfText, type NamedSet, setNamed, slotMapOf, TABLE_FAMILY } from './containers.js';
 import { TABLE_COMMENT } from './fixedChains.js';
 import type { ChainItem, ElementItem, Item, SetItem } from './items.js';
 import { isOfService, TABLE } from './names.js';
+import { isSharedChain } from './sharedChains.js';
+import { BalancedElement, LooseElement, slotChanges } from './slots.js';
 
 /**
  * The order of the phases that add or change. A chain precedes the chains and the elements that lead to it: packets never meet a Service
@@ -45,6 +54,8 @@ export interface Operation {
   readonly do: 'add' | 'replace' | 'delete';
   /** The item that is added or deleted. */
   readonly item: Item;
+  /** The known item, if it is an element with endpoints in slots: only the slots that differ are written. */
+  readonly from?: Item | undefined;
   /** `namespace/name`; undefined for items of the node and for those that were only read. */
   readonly service: string | undefined;
   /** The item afterwards; undefined if it is removed. */
@@ -62,7 +73,7 @@ export function additionPhase(item: Item): Phase {
       return 'elements';
     case 'chain':
       if (item.base) return 'baseChains';
-      return isOfService(item.name) ? `${roleOf(item.name)}Chains` : 'nodeChains';
+      return isOfService(item.name) || isSharedChain(item.name) ? `${roleOf(item.name)}Chains` : 'nodeChains';
   }
 }
 
@@ -86,14 +97,17 @@ const REMOVAL_OF_CHAIN = {
   endpoint: 'deleteEndpointChains',
 } as const;
 
-/** The chains to which a chain of a Service leads: `external` to `service`, this to `endpoint`. Those of source ranges lead to none. */
+/**
+ * The chains to which a chain of a Service leads: `external` to `service`, this to `endpoint`. Those of source ranges lead to none. Shared
+ * chains: `external` to `balance`, which leads to none.
+ */
 function roleOf(name: string): keyof typeof REMOVAL_OF_CHAIN {
   if (name.startsWith('endpoint-')) return 'endpoint';
-  return name.startsWith('service-') || name.startsWith('local-') ? 'service' : 'external';
+  return /^(service|local|balance)-/.test(name) ? 'service' : 'external';
 }
 
 /** The operations of the kernel for an operation, in order. All of them belong in one transaction. */
-export function kernelOperations({ do: verb, item }: Operation): NftablesOperation[] {
+export function kernelOperations({ do: verb, item, from }: Operation): NftablesOperation[] {
   switch (item.kind) {
     case 'table':
       return tableOperations(verb, item.family);
@@ -106,7 +120,7 @@ export function kernelOperations({ do: verb, item }: Operation): NftablesOperati
     case 'chain':
       return chainOperations(verb, item);
     case 'element':
-      return elementOperations(verb, item);
+      return elementOperations(verb, item, from);
   }
 }
 
@@ -125,11 +139,8 @@ function nameIn(family: Family, name: string) {
 /** The set of an item, as the kernel has it. */
 export function setOf({ family, name, timeout }: SetItem): NewSet {
   const named = nameIn(family, name);
-  const container = containerNamed(family, name);
-  if (container) {
-    const { key, data, comment } = container;
-    return { ...named, key, ...(data !== undefined && { data }), comment };
-  }
+  const set = setNamed(family, name);
+  if (set) return { ...named, ...shapeOf(set), comment: set.comment };
   return {
     ...named,
     key: ADDRESS_TYPE[family],
@@ -160,22 +171,68 @@ function chainOperations(verb: Operation['do'], item: ChainItem): NftablesOperat
   return operations;
 }
 
+/** What the elements of a set are. */
+function shapeOf({ key, data, keyExpressions, dataExpressions }: NamedSet): SetShape {
+  return {
+    key,
+    ...(data !== undefined && { data }),
+    ...(keyExpressions && { keyExpressions }),
+    ...(dataExpressions && { dataExpressions }),
+  };
+}
+
+/** Slots are changed with the element that leads to them, in one transaction. */
 function elementOperations(
   verb: Operation['do'],
-  { container, text, verdict, comment }: ElementItem,
+  item: ElementItem,
+  from: Item | undefined,
 ): NftablesOperation[] {
-  const { family, name, key, data } = container;
-  const set = { ...nameIn(family, name), key, ...(data !== undefined && { data }) };
+  const isDeleted = verb === 'delete';
+  const operations = slotOperations(item, isDeleted ? item : from, isDeleted ? undefined : item);
+  const { container, text, verdict, comment } = item;
+  const before = from?.kind === 'element' && !isAbsent(from) ? from : undefined;
+  if (!isDeleted && before?.verdict === verdict && before.comment === comment) return operations;
+  const { family, name, data } = container;
+  const set = { ...nameIn(family, name), ...shapeOf(container) };
   const element = { key: keyOfText(container, text) };
-  const operations: NftablesOperation[] = [];
-  if (verb !== 'add') operations.push({ do: 'deleteElements', set, elements: [element] });
-  if (verb === 'delete') return operations;
+  const isThere = isDeleted ? !isAbsent(item) : verb === 'replace' && !(from && isAbsent(from));
+  if (isThere) operations.push({ do: 'deleteElements', set, elements: [element] });
+  if (isDeleted) return operations;
   const written = {
     ...element,
     ...(data !== undefined && { data: verdictOf(verdict) }),
     ...(comment !== undefined && { comment }),
   };
   operations.push({ do: 'addElements', set, elements: [written] });
+  return operations;
+}
+
+function isAbsent(item: Item): boolean {
+  return item instanceof LooseElement && item.isAbsent;
+}
+
+/** The operations for the slots of a frontend, which are all in one map. */
+function slotOperations(
+  { container, text }: ElementItem,
+  from: Item | undefined,
+  to: Item | undefined,
+): NftablesOperation[] {
+  const map = slotMapOf(container);
+  const changes = map ? slotChanges(from, to) : [];
+  if (!map || changes.length === 0) return [];
+  const set = { ...nameIn(map.family, map.name), ...shapeOf(map) };
+  const frontend = keyOfText(container, text) as readonly Value[];
+  const emptied = changes
+    .filter(({ empties }) => empties)
+    .map(({ slot }): ElementName => ({ key: [...frontend, slot] }));
+  const filled = changes.flatMap(({ slot, place }): NewElement[] => {
+    if (place === undefined || !(to instanceof BalancedElement)) return [];
+    const { endpoints } = to;
+    return [{ key: [...frontend, slot], data: [endpoints.addressAt(place), endpoints.portAt(place)] }];
+  });
+  const operations: NftablesOperation[] = [];
+  if (emptied.length > 0) operations.push({ do: 'deleteElements', set, elements: emptied });
+  if (filled.length > 0) operations.push({ do: 'addElements', set, elements: filled });
   return operations;
 }
 

@@ -2,6 +2,12 @@
 import type { Family } from '../../../net/address.js';
 import type { LocalDetector } from '../../shared/plan/localDetector.js';
 
+/** What the rules of Services look like: see {@link NftablesOptions.layout}. */
+export type NftablesLayout = 'kube-proxy' | 'scalable';
+
+/** The layouts of nftables mode. */
+export const LAYOUTS: readonly NftablesLayout[] = ['kube-proxy', 'scalable'];
+
 /** Options of nftables mode. */
 export interface NftablesOptions {
   /** Families to program; only those that the host has. */
@@ -16,6 +22,12 @@ export interface NftablesOptions {
    * IPs; empty: all addresses.
    */
   readonly nodePortAddresses: readonly string[] | 'primary';
+  /**
+   * `kube-proxy`, the default: a chain for each Service port, with a map of its endpoints, as in kube-proxy. `scalable`: Services with equal
+   * numbers of endpoints share a chain, and all share one map of endpoints; those with session affinity, and external traffic with
+   * policy Local, have chains of their own.
+   */
+  readonly layout: NftablesLayout;
   /** Time without changes after which an audit starts, in ms; default 1 hour, as between two full passes of kube-proxy. */
   readonly auditPeriod: number;
 }
@@ -27,5 +39,6 @@ export const NFTABLES_DEFAULTS = {
   masqueradeMark: 1 << 14,
   localDetector: { by: 'network', networks: {} },
   nodePortAddresses: 'primary',
+  layout: 'kube-proxy',
   auditPeriod: 3_600_000,
 } as const satisfies NftablesOptions;

@@ -1,13 +1,32 @@
-// The node's own plan in nftables mode. It depends on no Service.
+// The node's own plan in nftables mode. In layout `scalable`, it has the shared chains to which elements of Services lead.
 import type { NodeFacts } from '../../../services/types.js';
-import type { Plan } from '../../mode.js';
-import { CONTAINERS, type ContainerName } from './containers.js';
+import type { Desired, Plan } from '../../mode.js';
+import { CONTAINERS, type ContainerName, SLOT_MAPS } from './containers.js';
 import { nodeChains } from './fixedChains.js';
 import { ElementItem, type Item, itemMap } from './items.js';
 import type { NftablesOptions } from './options.js';
+import { sharedChainItems } from './sharedChains.js';
+import { hasSlots } from './slots.js';
+
+/**
+ * The group of an element that leads to a shared chain: the key of this chain. It is in the node's plan while its group has items, so
+ * that no change of a Service costs a walk over others.
+ */
+export function groupOf(item: Item): string | undefined {
+  return hasSlots(item) ? item.chain?.key : undefined;
+}
+
+/** Whether a shared chain is needed, or is no longer. */
+export function affectsNode(_group: string, before: number, now: number): boolean {
+  return (before === 0) !== (now === 0);
+}
 
 /** The items of the node. */
-export function planNode(node: NodeFacts, options: NftablesOptions): Plan<Item> {
+export function planNode(
+  desired: Pick<Desired<Item>, 'groups'>,
+  node: NodeFacts,
+  options: NftablesOptions,
+): Plan<Item> {
   const items: Item[] = [];
   for (const family of options.families) {
     const limited = !node.host.unrestricted.has(family);
@@ -15,10 +34,13 @@ export function planNode(node: NodeFacts, options: NftablesOptions): Plan<Item> 
     items.push({ kind: 'table', family });
     for (const name of Object.keys(containers) as ContainerName[])
       if (limited || name !== 'nodeport-ips') items.push({ kind: 'set', family, name });
+    if (options.layout === 'scalable')
+      for (const name of Object.keys(SLOT_MAPS[family])) items.push({ kind: 'set', family, name });
     items.push(...nodeChains(family, node, options));
     if (!limited) continue;
     for (const address of node.host.nodePortAddresses[family])
       items.push(new ElementItem(containers['nodeport-ips'], address));
   }
+  items.push(...sharedChainItems(desired.groups(), options.masqueradeMark));
   return itemMap(items);
 }

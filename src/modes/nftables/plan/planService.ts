@@ -1,4 +1,5 @@
 // The plan of one Service in nftables mode.
+import type { AddressPorts } from '../../../net/addressPorts.js';
 import { networkContains, parseNetwork } from '../../../net/network.js';
 import { STATE } from '../../../services/endpointList.js';
 import type { Frontend, NodeFacts, ServicePlanInput, ServicePort } from '../../../services/types.js';
@@ -17,6 +18,7 @@ import {
   endpointNames,
   FirewallChain,
 } from './serviceChains.js';
+import { BalancedElement } from './slots.js';
 
 /** The items of one Service, in steps. */
 export function* planService(
@@ -72,9 +74,10 @@ class PortPlan {
   *build(): Steps<void> {
     const { frontends } = this.#port;
     const external = frontends.filter(({ kind }) => kind !== 'clusterIP');
+    const ownExternal = this.#hasEndpoints && external.some((frontend) => !this.#isBalanced(frontend));
     if (this.#hasEndpoints) {
-      yield* this.#endpoints();
-      if (external.length > 0) this.#externalChain(external.some(({ localPolicy }) => localPolicy));
+      yield* this.#endpoints(ownExternal || !this.#mayShare);
+      if (ownExternal) this.#externalChain(external.some(({ localPolicy }) => localPolicy));
     }
     yield* this.#firewall(external.filter(({ kind }) => kind === 'loadBalancerIP'));
     for (const frontend of frontends) {
@@ -91,20 +94,40 @@ class PortPlan {
 
   /** The chain that distributes traffic; undefined if the policy allows no endpoint. */
   #policy(localPolicy: boolean): string | undefined {
-    const { localEndpoints, clusterEndpoints } = this.#port;
-    const { size } = localPolicy ? localEndpoints : clusterEndpoints;
-    return size > 0 ? this.#name(localPolicy ? 'local' : 'service') : undefined;
+    return this.#listOf(localPolicy).size > 0 ? this.#name(localPolicy ? 'local' : 'service') : undefined;
   }
 
-  /** The chains of the policies that have endpoints, and what each endpoint has. */
-  *#endpoints(): Steps<void> {
+  /**
+   * Whether the element of a frontend leads to a shared chain: with layout `scalable`, without session affinity, and if no rule of
+   * external traffic depends on where it comes from.
+   */
+  #isBalanced({ kind, localPolicy }: Frontend): boolean {
+    return this.#mayShare && this.#listOf(localPolicy).size > 0 && (kind === 'clusterIP' || !localPolicy);
+  }
+
+  get #mayShare(): boolean {
+    return this.#options.layout === 'scalable' && this.#port.affinitySeconds === 0;
+  }
+
+  /** The endpoints that a policy allows. */
+  #listOf(localPolicy: boolean): AddressPorts {
+    const { localEndpoints, clusterEndpoints } = this.#port;
+    return localPolicy ? localEndpoints : clusterEndpoints;
+  }
+
+  /**
+   * The chains of the policies that have endpoints, and what each endpoint has.
+   *
+   * @param ownChains some frontend needs them
+   */
+  *#endpoints(ownChains: boolean): Steps<void> {
     const { clusterEndpoints, localEndpoints, endpoints, protocol, affinitySeconds } = this.#port;
     const affinity = affinitySeconds > 0 ? this.#text : undefined;
     for (const [role, list] of [
       ['service', clusterEndpoints],
       ['local', localEndpoints],
     ] as const) {
-      if (list.size === 0) continue;
+      if (list.size === 0 || !ownChains) continue;
       this.#add(new BalancingChain(this.#place(role), protocol, list, affinity));
       if (affinity === undefined) continue;
       for (let index = 0; index < list.size; index++) {
@@ -168,17 +191,27 @@ class PortPlan {
   }
 
   /** Leads traffic to a frontend into a chain of the port, and refuses what the policy has no endpoint for. */
-  #capture({ kind, address, port, localPolicy }: Frontend): void {
+  #capture(frontend: Frontend): void {
+    const { kind, address, port, localPolicy } = frontend;
     const { protocol } = this.#port;
     const policy = this.#policy(localPolicy);
     const byPort = kind === 'nodePort';
     const key = byPort ? [protocol, port] : [address, protocol, port];
-    if (kind === 'clusterIP') {
-      this.#element('cluster-ips', [address]);
+    if (kind === 'clusterIP') this.#element('cluster-ips', [address]);
+    if (this.#isBalanced(frontend)) this.#balance(frontend, keyText(key));
+    else if (kind === 'clusterIP') {
       if (policy !== undefined) this.#element('service-ips', key, policy);
     } else if (this.#hasEndpoints)
       this.#element(byPort ? 'service-nodeports' : 'service-ips', key, this.#name('external'));
     if (policy === undefined) this.#refuse(byPort ? 'no-endpoint-nodeports' : 'no-endpoint-services', key);
+  }
+
+  /** Leads traffic to a frontend into the shared chain for its number of endpoints. */
+  #balance({ kind, localPolicy }: Frontend, key: string): void {
+    const container = this.#containers[kind === 'nodePort' ? 'service-nodeports' : 'service-ips'];
+    const role = kind === 'clusterIP' ? 'balance' : kind === 'nodePort' ? 'nodeport' : 'external';
+    const endpoints = this.#listOf(localPolicy);
+    this.#add(new BalancedElement(container, key, { role, endpoints }, this.#service));
   }
 
   /** Rejects traffic to a frontend without endpoints, and drops it if there are endpoints on other nodes only. */

@@ -4,6 +4,7 @@ import { type Family, formatAddress, joinHostPort } from '../../../net/address.j
 import { AddressPorts } from '../../../net/addressPorts.js';
 import type { Protocol } from '../../../net/protocol.js';
 import type { ChainItem } from './items.js';
+import { isOfService } from './names.js';
 import { PROTOCOL_NUMBER, type Rule } from './rules.js';
 import { sameRules } from './sameRules.js';
 import { BalancingChain, EndpointChain, ExternalChain } from './serviceChains.js';
@@ -14,7 +15,7 @@ type Place = Pick<ChainItem, 'family' | 'name'> & { readonly service: undefined 
 /** The item of a chain with these rules, whose sets of their own have been read. Rules in a form of another program stay as they are. */
 export function readChain(chain: ChainItem): ChainItem {
   const { family, name, rules } = chain;
-  if (chain.base) return chain;
+  if (chain.base || !isOfService(name)) return chain;
   const place = { family, name, service: undefined };
   const read = READERS.get(name.slice(0, name.indexOf('-')))?.(place, rules);
   return read && sameRules(read.rules, rules) ? read : chain;

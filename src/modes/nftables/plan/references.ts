@@ -1,6 +1,8 @@
 // What the items refer to: without it, the kernel refuses them.
 import type { Expression, Verdict } from '../../../kernel/nftables/expressions/types.js';
+import { slotMapOf } from './containers.js';
 import { chainKey, type Item, setKey, tableKey } from './items.js';
+import { BalancedElement } from './slots.js';
 
 /** Keys of the items without which the kernel refuses this one: its table, the sets of its rules, the chains to which it leads. */
 export function* dependsOn(item: Item): Generator<string> {
@@ -11,6 +13,8 @@ export function* dependsOn(item: Item): Generator<string> {
     const { container, verdict } = item;
     yield setKey(family, container.name);
     if (container.data === 'verdict' && verdict !== 'drop') yield chainKey(family, verdict);
+    const map = item instanceof BalancedElement ? slotMapOf(container) : undefined;
+    if (map) yield setKey(family, map.name);
   }
   if (item.kind !== 'chain') return;
   for (const { expressions } of item.rules) {

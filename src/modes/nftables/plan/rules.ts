@@ -125,6 +125,39 @@ export function verdictOfPort(map: string): Part {
   return [...protocolAndPort(1, 9), { kind: 'lookup', set: map, source: 1, register: 0 }];
 }
 
+/**
+ * `dnat ip to ip daddr . meta l4proto . th dport . numgen random mod 3 map @endpoints`: translates the destination to a random endpoint of
+ * the frontend to which the packet was sent.
+ *
+ * @param map its keys begin with the address of the destination, or with the protocol
+ * @param endpoints number of the frontend's endpoints
+ */
+export function toRandomSlot(
+  family: Family,
+  map: 'endpoints' | 'nodeport-endpoints',
+  endpoints: number,
+): Part {
+  const byAddress: readonly Register[] = family === 4 ? [9, 10, 11] : [2, 13, 14];
+  const [protocol, port, slot] = (map === 'endpoints' ? byAddress : [1, 9, 10]) as [
+    Register,
+    Register,
+    Register,
+  ];
+  return [
+    ...(map === 'endpoints' ? [address(family, 'daddr', 1)] : []),
+    ...protocolAndPort(protocol, port),
+    { kind: 'numgen', type: 'random', modulus: endpoints, register: slot },
+    { kind: 'lookup', set: map, source: 1, register: 1 },
+    {
+      kind: 'nat',
+      type: 'dnat',
+      family: family === 4 ? 'ip' : 'ip6',
+      address: 1,
+      port: behindAddress(family),
+    },
+  ];
+}
+
 /** A connection with these addresses, protocol and port is an element of a set. */
 export function connectionIn(family: Family, set: string): Part {
   const [second, third, fourth] = family === 4 ? [9, 10, 11] : [2, 3, 17];

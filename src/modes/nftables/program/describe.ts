@@ -1,11 +1,12 @@
 // Operations as a readable diff, in the notation of nft.
 import type { Known } from '../../mode.js';
-import { TABLE_FAMILY } from '../plan/containers.js';
+import { slotMapOf, TABLE_FAMILY } from '../plan/containers.js';
 import { type ChainItem, type ElementItem, type Item, verdictText } from '../plan/items.js';
 import { TABLE } from '../plan/names.js';
 import type { Operation } from '../plan/operations.js';
 import type { Rule } from '../plan/rules.js';
 import { sameRule } from '../plan/sameRules.js';
+import { BalancedElement, LooseElement, slotChanges } from '../plan/slots.js';
 import { ruleText } from './ruleText.js';
 
 /** Lines of a readable diff for the operation: `+` adds, `-` removes, `~` changes. */
@@ -39,11 +40,38 @@ function describeChain(
   return [`${sign} ${key}`, ...lines('-', before, rules), ...lines('+', rules, before)];
 }
 
+/** The element, if it changes, and the slots that do. */
 function elementLines(verb: Operation['do'], item: ElementItem, before: Item | undefined): string[] {
-  const lines: string[] = [];
-  if (verb !== 'add') lines.push(`- ${elementText(before?.kind === 'element' ? before : item)}`);
-  if (verb !== 'delete') lines.push(`+ ${elementText(item)}`);
+  const known = before?.kind === 'element' ? before : undefined;
+  const lines = slotLines(known ?? item, known, verb === 'delete' ? undefined : item);
+  const from = known && elementText(known);
+  const to = elementText(item);
+  if (verb === 'replace' && from === to) return lines;
+  if (verb !== 'add' && !(known instanceof LooseElement && known.isAbsent)) lines.push(`- ${from ?? to}`);
+  if (verb !== 'delete') lines.push(`+ ${to}`);
   return lines;
+}
+
+/** `element ip kube-proxy endpoints { 10.96.0.1 . tcp . 80 . 0 : 10.244.0.1 . 8080 }` for each slot that changes. */
+function slotLines(
+  { container, text }: ElementItem,
+  from: ElementItem | undefined,
+  to: ElementItem | undefined,
+): string[] {
+  const map = slotMapOf(container);
+  if (!map) return [];
+  const line = (sign: string, slot: number, endpoint: string) =>
+    `${sign} element ${TABLE_FAMILY[map.family]} ${TABLE} ${map.name} { ${text} . ${slot}${endpoint} }`;
+  return slotChanges(from, to).flatMap(({ slot, empties, place }) => [
+    ...(empties ? [line('-', slot, '')] : []),
+    ...(place === undefined ? [] : [line('+', slot, endpointAt(to, place))]),
+  ]);
+}
+
+/** ` : 10.244.0.1 . 8080` */
+function endpointAt(item: ElementItem | undefined, place: number): string {
+  if (!(item instanceof BalancedElement)) return '';
+  return ` : ${item.endpoints.addressAt(place)} . ${item.endpoints.portAt(place)}`;
 }
 
 /** `element ip kube-proxy service-ips { 10.96.0.1 . tcp . 443 : goto service-…/https }`. */

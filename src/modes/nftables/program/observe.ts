@@ -1,12 +1,13 @@
 // Reads our items from the kernel.
-import type { NftSet } from '../../../kernel/nftables/types.js';
+import type { Element, NftSet } from '../../../kernel/nftables/types.js';
 import type { Family } from '../../../net/address.js';
-import { CONTAINERS, TABLE_FAMILY } from '../plan/containers.js';
-import { type Item, keyOf, type SetItem, type TableItem } from '../plan/items.js';
+import { CONTAINERS, type Container, type NamedSet, slotMapOf, TABLE_FAMILY } from '../plan/containers.js';
+import { ElementItem, type Item, keyOf, type SetItem, type TableItem } from '../plan/items.js';
 import { TABLE } from '../plan/names.js';
 import type { NftablesOptions } from '../plan/options.js';
+import { type FoundSlots, LooseElement, withSlots } from '../plan/slots.js';
 import type { NftablesKernel } from './kernel.js';
-import { elementItem, isStaleSet, isStaleTable, setItem } from './readItems.js';
+import { addSlot, elementItem, isStaleSet, isStaleTable, setItem } from './readItems.js';
 import { chainsOf } from './readRules.js';
 
 /** Maximum items in a piece. */
@@ -37,11 +38,40 @@ async function* itemsOf(nftables: Client, family: Family, whole: boolean): Async
   yield* items;
   if (!names) return;
   yield* chainsOf(nftables, family, { sets: own, whole });
-  for (const container of Object.values(CONTAINERS[family])) {
-    if (!names.has(container.name)) continue;
-    const set = { ...container, family: TABLE_FAMILY[family], table: TABLE };
-    for await (const element of nftables.listElements(set)) yield elementItem(container, element);
+  for (const container of Object.values(CONTAINERS[family]))
+    yield* elementsOf(nftables, container, (name) => names.has(name));
+}
+
+/** The elements of a container, with their slots: these are read before, because the kernel lists them in no order. */
+async function* elementsOf(
+  nftables: Client,
+  container: Container,
+  has: (set: string) => boolean,
+): AsyncGenerator<ElementItem> {
+  const map = slotMapOf(container);
+  const slots =
+    map && has(map.name) ? await readSlots(nftables.listElements(inTable(map)), map.family) : undefined;
+  if (has(container.name)) {
+    for await (const element of nftables.listElements(inTable(container))) {
+      const item = elementItem(container, element);
+      const found = slots?.get(item.text);
+      slots?.delete(item.text);
+      yield withSlots(item, found);
+    }
   }
+  for (const [text, { numbers }] of slots ?? [])
+    yield new LooseElement(new ElementItem(container, text), numbers, true);
+}
+
+/** The slots of each frontend, by the key of its element. */
+async function readSlots(elements: AsyncIterable<Element>, family: Family): Promise<Map<string, FoundSlots>> {
+  const slots = new Map<string, FoundSlots>();
+  for await (const element of elements) addSlot(slots, family, element);
+  return slots;
+}
+
+function inTable<Shape extends NamedSet>(set: Shape) {
+  return { ...set, family: TABLE_FAMILY[set.family], table: TABLE };
 }
 
 /** The table of the mode in a family, with its sets. */

@@ -1,15 +1,25 @@
 // Reads single items from the kernel.
 import { NetlinkError } from '../../../errors.js';
-import type { Chain } from '../../../kernel/nftables/types.js';
+import type { Chain, Value } from '../../../kernel/nftables/types.js';
 import type { Family } from '../../../net/address.js';
 import type { Found } from '../../mode.js';
-import { CONTAINERS, type ContainerName, keyOfText, TABLE_FAMILY } from '../plan/containers.js';
-import { type Item, keyOf, placeOfKey } from '../plan/items.js';
+import {
+  CONTAINERS,
+  type Container,
+  type ContainerName,
+  keyOfText,
+  type SlotMap,
+  slotMapOf,
+  TABLE_FAMILY,
+} from '../plan/containers.js';
+import { ElementItem, type Item, keyOf, placeOfKey } from '../plan/items.js';
 import { TABLE } from '../plan/names.js';
 import type { NftablesOptions } from '../plan/options.js';
+import { sharedChainNamed } from '../plan/sharedChains.js';
+import { type FoundSlots, LooseElement, withSlots } from '../plan/slots.js';
 import type { NftablesKernel } from './kernel.js';
 import { readTable } from './observe.js';
-import { elementItem } from './readItems.js';
+import { addSlot, elementItem } from './readItems.js';
 import { chainItem, type OwnSets } from './readRules.js';
 
 type Client = NftablesKernel['nftables'];
@@ -73,9 +83,41 @@ async function* read(nftables: Client, family: Family, { chains, elements }: Wan
     if (!names.has(name)) continue;
     const container = CONTAINERS[family][name];
     const keys = texts.map((text) => ({ key: keyOfText(container, text) }));
-    for (const element of await nftables.getElements({ ...container, ...where }, keys))
-      yield elementItem(container, element);
+    const found = await nftables.getElements({ ...container, ...where }, keys);
+    const items = new Map(
+      found.map((element) => elementItem(container, element)).map((item) => [item.text, item]),
+    );
+    const map = slotMapOf(container);
+    if (!map || !names.has(map.name)) yield* [...items.values()].map((item) => withSlots(item, undefined));
+    else for (const text of texts) yield* readWithSlots(nftables, { container, map }, text, items.get(text));
   }
+}
+
+/** Slots that are looked up at once, behind those that an element should have. */
+const MORE_SLOTS = 16;
+
+/** An element with its slots: those that it should have, and what follows them without a wide gap. */
+async function* readWithSlots(
+  nftables: Client,
+  { container, map }: { readonly container: Container; readonly map: SlotMap },
+  text: string,
+  element: ElementItem | undefined,
+): AsyncGenerator<ElementItem> {
+  const { family } = map;
+  const frontend = keyOfText(container, text) as readonly Value[];
+  const set = { ...map, family: TABLE_FAMILY[family], table: TABLE };
+  const slots = new Map<string, FoundSlots>();
+  let first = 0;
+  let count = ((element && sharedChainNamed(family, element.verdict)?.endpoints) ?? 0) + 1;
+  for (let hits = 1; hits > 0; first += count, count = MORE_SLOTS) {
+    const keys = Array.from({ length: count }, (_, i) => ({ key: [...frontend, first + i] }));
+    const found = await nftables.getElements(set, keys);
+    for (const each of found) addSlot(slots, family, each);
+    hits = found.length;
+  }
+  const found = slots.get(text);
+  if (element) yield withSlots(element, found);
+  else if (found) yield new LooseElement(new ElementItem(container, text), found.numbers, true);
 }
 
 async function readOne(nftables: Client, family: Family, chain: Chain, own: OwnSets): Promise<Item> {

@@ -1,10 +1,12 @@
 // Tables, sets and elements as the kernel lists them → items.
-import type { Element, NftSet, Table } from '../../../kernel/nftables/types.js';
+import type { Element, NftSet, Table, Value } from '../../../kernel/nftables/types.js';
 import type { Family } from '../../../net/address.js';
-import { ADDRESS_TYPE, type Container, containerNamed, keyText } from '../plan/containers.js';
+import { ADDRESS_TYPE, type Container, keyText, setNamed } from '../plan/containers.js';
 import { REJECT_CHAIN } from '../plan/fixedChains.js';
 import { ElementItem, type SetItem } from '../plan/items.js';
 import { isAffinitySet, isOfService } from '../plan/names.js';
+import { isSharedChain } from '../plan/sharedChains.js';
+import { FoundSlots } from '../plan/slots.js';
 
 /** Whether a table must be made anew: ours has no flags, and no program owns it. */
 export function isStaleTable({ flags, owner }: Table): boolean {
@@ -14,7 +16,7 @@ export function isStaleTable({ flags, owner }: Table): boolean {
 /** Whether a set has the name of a set of this mode, but another type. */
 export function isStaleSet(family: Family, { name, key, data, flags, anonymous }: NftSet): boolean {
   if (anonymous) return false;
-  const container = containerNamed(family, name);
+  const container = setNamed(family, name);
   if (container)
     return flags.length > 0 || !sameTypes(key, container.key) || !sameTypes(data, container.data);
   if (!isAffinitySet(name)) return false;
@@ -32,7 +34,7 @@ function sameTypes(
 /** The item of a set; undefined if it is not ours. */
 export function setItem(family: Family, { name, timeout, anonymous }: NftSet): SetItem | undefined {
   if (anonymous) return undefined;
-  if (containerNamed(family, name)) return { kind: 'set', family, name };
+  if (setNamed(family, name)) return { kind: 'set', family, name };
   if (!isAffinitySet(name)) return undefined;
   return { kind: 'set', family, name, ...(timeout !== undefined && { timeout: Number(timeout) / 1000 }) };
 }
@@ -48,12 +50,35 @@ export function elementItem(container: Container, element: Element): ElementItem
   );
 }
 
+/** Adds an element of a map of slots to those of its frontend, by the key of the frontend's element. */
+export function addSlot(slots: Map<string, FoundSlots>, family: Family, element: Element): void {
+  if (!Array.isArray(element.key)) return;
+  const parts = element.key as readonly Value[];
+  const frontend = keyText(parts.slice(0, -1));
+  let found = slots.get(frontend);
+  if (!found) {
+    found = new FoundSlots(family);
+    slots.set(frontend, found);
+  }
+  found.add(
+    Number(parts.at(-1)),
+    hasMore(element) || element.comment !== undefined ? undefined : element.data,
+  );
+}
+
+/** An element has something that ours never have. */
+function hasMore({ timeout, expressions, attributes }: Element): boolean {
+  return timeout !== undefined || Boolean(expressions?.length) || Boolean(attributes?.length);
+}
+
 /** See {@link ElementItem.verdict}. An element with more than ours have has another one. */
-function verdictText({ data, timeout, expressions, attributes }: Element): string {
-  const more = timeout !== undefined || expressions?.length || attributes?.length ? ' and more' : '';
+function verdictText(element: Element): string {
+  const { data } = element;
+  const more = hasMore(element) ? ' and more' : '';
   if (typeof data !== 'object' || !('verdict' in data)) return more;
   const chain = 'chain' in data ? data.chain : '';
-  const isOurs = data.verdict === 'goto' && (isOfService(chain) || chain === REJECT_CHAIN);
+  const isOurs =
+    data.verdict === 'goto' && (isOfService(chain) || isSharedChain(chain) || chain === REJECT_CHAIN);
   if (more === '' && (isOurs || data.verdict === 'drop')) return isOurs ? chain : 'drop';
   return `${data.verdict} ${chain}${more}`;
 }

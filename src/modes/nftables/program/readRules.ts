@@ -9,6 +9,7 @@ import type { ChainItem } from '../plan/items.js';
 import { isOfService, isOwnSetName, TABLE } from '../plan/names.js';
 import { readChain } from '../plan/readChains.js';
 import type { Rule } from '../plan/rules.js';
+import { isSharedChain } from '../plan/sharedChains.js';
 import type { NftablesKernel } from './kernel.js';
 
 type Client = NftablesKernel['nftables'];
@@ -46,9 +47,9 @@ export async function* chainsOf(
   for (const chain of chains.values()) yield await chainItem(nftables, family, chain, [], sets);
 }
 
-/** Whether a chain is one of the node, or of a Service. */
+/** Whether a chain is one of the node, of a Service, or shared by Services. */
 export function isOurs(chain: string): boolean {
-  return isNodeChain(chain) || isOfService(chain);
+  return isNodeChain(chain) || isOfService(chain) || isSharedChain(chain);
 }
 
 /** The item of a chain with these rules. */

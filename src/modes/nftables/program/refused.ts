@@ -1,7 +1,7 @@
 // Recognizes the item that the kernel refused.
 import { type NetlinkError, ROLLED_BACK } from '../../../errors.js';
 import type { RefusedPart } from '../../mode.js';
-import { isSame } from '../plan/compare.js';
+import { isAsWanted } from '../plan/compare.js';
 import { type Item, keyOf } from '../plan/items.js';
 
 /** The item of each error that the kernel gave an operation. */
@@ -17,5 +17,5 @@ export function refusedBy(error: NetlinkError): RefusedPart<Item> | undefined {
   const refused = REFUSED.get(error);
   if (refused === undefined) return undefined;
   const key = keyOf(refused);
-  return { isIn: (item) => keyOf(item) === key && isSame(refused, item) };
+  return { isIn: (item) => keyOf(item) === key && isAsWanted(refused, item) };
 }

@@ -4,7 +4,7 @@ import { ruleText as textOfExpressions } from '../../../kernel/nftables/text/rul
 import type { SetContent } from '../../../kernel/nftables/text/sets.js';
 import type { NftSet, SetShape } from '../../../kernel/nftables/types.js';
 import type { Family } from '../../../net/address.js';
-import { containerNamed, TABLE_FAMILY } from '../plan/containers.js';
+import { setNamed, TABLE_FAMILY } from '../plan/containers.js';
 import { TABLE } from '../plan/names.js';
 import type { Rule } from '../plan/rules.js';
 
@@ -19,17 +19,17 @@ export function ruleText(family: Family, { expressions, comment }: Rule): string
     own.set(name, { set: listed(family, name, expression.set, true), elements: expression.set.elements });
     return { ...expression, set: name };
   });
-  const find = (name: string) => own.get(name) ?? containerContent(family, name);
+  const find = (name: string) => own.get(name) ?? contentOf(family, name);
   const rule = { family: TABLE_FAMILY[family], expressions: named };
   const text = textOfExpressions(rule, { find, links: NO_LINKS });
   if (comment === undefined) return text;
   return [text, `comment "${comment}"`].filter((part) => part !== '').join(' ');
 }
 
-/** A container without its elements: the text of a look-up in it depends on its types only. */
-function containerContent(family: Family, name: string): SetContent | undefined {
-  const container = containerNamed(family, name);
-  return container && { set: listed(family, name, container), elements: [] };
+/** A set of the mode without its elements: the text of a look-up in it depends on its types only. */
+function contentOf(family: Family, name: string): SetContent | undefined {
+  const set = setNamed(family, name);
+  return set && { set: listed(family, name, set), elements: [] };
 }
 
 /** A set as the kernel would list it. */

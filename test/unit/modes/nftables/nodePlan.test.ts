@@ -9,7 +9,7 @@ import { ruleText } from '../../../../src/modes/nftables/program/ruleText.js';
 import { type NodeParts, nodeFacts } from '../../../../src/services/nodeFacts.js';
 
 function planOf(options: Partial<NftablesOptions>, parts: NodeParts = {}): Plan<Item> {
-  return planNode(nodeFacts('node-a', parts), { ...NFTABLES_DEFAULTS, ...options });
+  return planNode({ groups: () => [] }, nodeFacts('node-a', parts), { ...NFTABLES_DEFAULTS, ...options });
 }
 
 function rulesIn(plan: Plan<Item>, chain: string): string[] {

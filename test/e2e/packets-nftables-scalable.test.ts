@@ -1,0 +1,5 @@
+// Real packets in nftables mode with layout scalable, compared with test/support/packets/packetTable.ts.
+// Needs: nftables, bridge filter
+import { testNftablesPackets } from '../support/packets/nftablesPackets.js';
+
+testNftablesPackets('scalable');

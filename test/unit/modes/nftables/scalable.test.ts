@@ -1,0 +1,280 @@
+// NftablesLayout `scalable`: shared chains, and what changes cost.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { NftablesOperation } from '../../../../src/kernel/nftables/types.js';
+import { FakeKernel } from '../../../../src/kernel/testing/index.js';
+import { createNftablesMode } from '../../../../src/modes/nftables/index.js';
+import { layoutOf } from '../../../../src/modes/nftables/open/fromConfiguration.js';
+import type { Item } from '../../../../src/modes/nftables/plan/items.js';
+import { keep } from '../../../../src/modes/nftables/plan/keep.js';
+import { NFTABLES_DEFAULTS, type NftablesLayout } from '../../../../src/modes/nftables/plan/options.js';
+import { BalancedElement } from '../../../../src/modes/nftables/plan/slots.js';
+import { ruleText } from '../../../../src/modes/nftables/program/ruleText.js';
+import { decodeObject } from '../../../../src/objects/decode.js';
+import type { KubernetesObject } from '../../../../src/objects/types.js';
+import { observeAll } from '../../../../src/reconcile/observeAll.js';
+import { identityOf } from '../../../../src/source/manifestFile.js';
+import { planned, service, slice } from '../../../support/clusters/nftablesPlans.js';
+import { FakeNftablesNode } from '../../../support/oracle/testNode.js';
+
+const SCALABLE = { layout: 'scalable' } as const;
+const HOST = {
+  configuration: { clusterCIDR: '10.244.0.0/16' },
+  interfaces: [{ link: 'eth0', address: '192.168.10.5', prefix: 24 }],
+};
+
+/** The items of these objects: elements of the maps of frontends, and chains that are not those of every node, each with its rules. */
+function plan(...objects: readonly object[]): string[] {
+  const desired = planned(objects, SCALABLE);
+  const before = new Set(planned([], SCALABLE).keys());
+  return [...desired.keys()]
+    .filter((key) => !before.has(key) && !/cluster-ips|hairpin/.test(key))
+    .flatMap((key) => {
+      const item = desired.get(key) as Item;
+      const rules = item.kind === 'chain' ? item.rules.map((rule) => `  ${ruleText(item.family, rule)}`) : [];
+      return [key.replace('kube-proxy ', ''), ...rules].map((text) =>
+        item.kind === 'element' ? `${text} : ${item.verdict}` : text,
+      );
+    })
+    .map((text) => text.replaceAll(/-[A-Z2-7]{8}-/g, '-H-'));
+}
+
+const MARK = '  meta mark set meta mark | 0x00004000 comment "masquerade"';
+const OPEN = { type: 'NodePort', externalIPs: ['192.0.2.7'], ports: [{ port: 80, nodePort: 30080 }] };
+
+describe('the plan', () => {
+  it('frontends with policy Cluster share chains', () => {
+    const two = slice('web', '10.244.0.1', '10.244.0.2');
+    assert.deepEqual(plan(service('web', '10.96.0.1', OPEN), two), [
+      'element ip service-ips 10.96.0.1 . tcp . 80 : balance-2',
+      'element ip service-ips 192.0.2.7 . tcp . 80 : external-2',
+      'element ip service-nodeports tcp . 30080 : nodeport-2',
+      'chain ip balance-2',
+      '  dnat ip to ip daddr . meta l4proto . th dport . numgen random mod 2 map @endpoints',
+      'chain ip external-2',
+      MARK,
+      '  goto balance-2',
+      'chain ip nodeport-2',
+      MARK,
+      '  dnat ip to meta l4proto . th dport . numgen random mod 2 map @nodeport-endpoints',
+    ]);
+  });
+
+  it('IPv6', () => {
+    const spec = { ...OPEN, externalIPs: [], ipFamilies: ['IPv6'] };
+    assert.deepEqual(plan(service('web', 'fd00::1', spec), slice('web', 'fd01::1')).slice(2), [
+      'chain ip6 balance-1',
+      '  dnat ip6 to ip6 daddr . meta l4proto . th dport . numgen random mod 1 map @endpoints',
+      'chain ip6 nodeport-1',
+      MARK,
+      '  dnat ip6 to meta l4proto . th dport . numgen random mod 1 map @nodeport-endpoints',
+    ]);
+  });
+
+  it('internal policy Local: the local endpoints have the slots', () => {
+    const local = service('web', '10.96.0.1', { ...OPEN, internalTrafficPolicy: 'Local' });
+    const planOf = plan(local, slice('web', '10.244.0.1', '@10.244.0.2'));
+    assert.deepEqual(planOf.slice(0, 3), [
+      'element ip service-ips 10.96.0.1 . tcp . 80 : balance-1',
+      'element ip service-ips 192.0.2.7 . tcp . 80 : external-2',
+      'element ip service-nodeports tcp . 30080 : nodeport-2',
+    ]);
+    assert.deepEqual(
+      plan(local, slice('web', '10.244.0.1')).filter((line) => /: |-B|-H-/.test(line)),
+      [
+        'element ip no-endpoint-services 10.96.0.1 . tcp . 80 : drop',
+        'element ip service-ips 192.0.2.7 . tcp . 80 : external-1',
+        'element ip service-nodeports tcp . 30080 : nodeport-1',
+      ],
+    );
+  });
+
+  it('external policy Local and session affinity: chains of their own', () => {
+    const local = service('web', '10.96.0.1', { ...OPEN, externalTrafficPolicy: 'Local' });
+    const chains = (lines: readonly string[]) => lines.filter((line) => /^(chain|element) /.test(line));
+    assert.deepEqual(chains(plan(local, slice('web', '10.244.0.1', '@10.244.0.2'))), [
+      'chain ip service-H-demo/web/tcp/',
+      'chain ip local-H-demo/web/tcp/',
+      'chain ip external-H-demo/web/tcp/',
+      'element ip service-ips 10.96.0.1 . tcp . 80 : balance-2',
+      'element ip service-ips 192.0.2.7 . tcp . 80 : external-H-demo/web/tcp/',
+      'element ip service-nodeports tcp . 30080 : external-H-demo/web/tcp/',
+      'chain ip balance-2',
+    ]);
+    const sticky = service('web', '10.96.0.1', { sessionAffinity: 'ClientIP' });
+    assert.deepEqual(chains(plan(sticky, slice('web', '10.244.0.1'))), [
+      'chain ip service-H-demo/web/tcp/',
+      'chain ip endpoint-H-demo/web/tcp/__10.244.0.1/8080',
+      'element ip service-ips 10.96.0.1 . tcp . 80 : service-H-demo/web/tcp/',
+    ]);
+  });
+});
+
+function decoded(raw: readonly object[]): Map<string, KubernetesObject> {
+  const objects = raw.map((each) => decodeObject(each).object as KubernetesObject);
+  return new Map(objects.map((object) => [identityOf(object), object]));
+}
+
+/** A node, and the transactions that it sends. */
+function counted(layout: NftablesLayout = 'scalable', kernel = new FakeKernel()) {
+  const node = new FakeNftablesNode(HOST, kernel, layout);
+  const transactions: string[][] = [];
+  const { nftables } = kernel;
+  const send = nftables.apply.bind(nftables);
+  nftables.apply = (operations, options) => {
+    transactions.push(operations.map(short));
+    return send(operations, options);
+  };
+  const change = async (...objects: readonly object[]) => {
+    transactions.length = 0;
+    node.set(decoded(objects));
+    assert.deepEqual((await node.sync()).failures, []);
+    const sent = [...transactions];
+    node.reconciler.requestFullSync();
+    assert.equal((await node.sync()).operations, 0, 'a second pass');
+    const restarted = new FakeNftablesNode(HOST, kernel, layout);
+    restarted.set(decoded(objects));
+    assert.equal((await restarted.sync()).operations, 0, 'a restart');
+    return sent;
+  };
+  return { node, kernel, change };
+}
+
+function short(operation: NftablesOperation): string {
+  if (!('elements' in operation))
+    return `${operation.do} ${'chain' in operation ? operation.chain.name : 'rule' in operation ? operation.rule.chain : ''}`;
+  const elements = operation.elements.map((element) => {
+    const data = 'data' in element && Array.isArray(element.data) ? ` : ${element.data.join(' . ')}` : '';
+    return [element.key].flat().join(' . ') + data;
+  });
+  return `${operation.do} ${operation.set.name} ${elements.join(', ')}`;
+}
+
+const WEB = service('web', '10.96.0.1');
+const KEY = '10.96.0.1 . tcp . 80';
+
+/** Other Services, each with two endpoints. */
+function others(count: number): object[] {
+  return Array.from({ length: count }, (_, i) => [
+    service(`s${i}`, `10.97.${i >> 8}.${i & 255}`),
+    slice(`s${i}`, `10.245.${i >> 8}.${i & 255}`, `10.246.${i >> 8}.${i & 255}`),
+  ]).flat();
+}
+
+describe('a change', () => {
+  for (const count of [0, 300])
+    it(`of an endpoint sends its slot only, with ${count} other Services`, async () => {
+      const { change } = counted();
+      const rest = others(count);
+      await change(WEB, slice('web', '10.244.0.1', '10.244.0.2', '10.244.0.3'), ...rest);
+      const sent = await change(WEB, slice('web', '10.244.0.2', '10.244.0.3', '10.244.0.9'), ...rest);
+      assert.deepEqual(sent, [
+        [`deleteElements endpoints ${KEY} . 0`, `addElements endpoints ${KEY} . 0 : 10.244.0.9 . 8080`],
+      ]);
+    });
+
+  it('of the number of endpoints is one transaction, with the shared chain', async () => {
+    const { change } = counted();
+    await change(WEB, slice('web', '10.244.0.1', '10.244.0.2'));
+    assert.deepEqual(await change(WEB, slice('web', '10.244.0.0', '10.244.0.1', '10.244.0.2')), [
+      [
+        'addChain balance-3',
+        'flushChain balance-3',
+        'addRule balance-3',
+        `addElements endpoints ${KEY} . 2 : 10.244.0.0 . 8080`,
+        `deleteElements service-ips ${KEY}`,
+        `addElements service-ips ${KEY}`,
+        'flushChain balance-2',
+        'deleteChain balance-2',
+      ],
+    ]);
+    // The last slot is given up: its endpoint moves if it stays.
+    assert.deepEqual(
+      (await change(WEB, slice('web', '10.244.0.0', '10.244.0.2'), ...others(1)))[0]?.slice(3, 7),
+      [
+        `deleteElements endpoints ${KEY} . 0,${KEY} . 2`.replace(',', ', '),
+        `addElements endpoints ${KEY} . 0 : 10.244.0.0 . 8080`,
+        `deleteElements service-ips ${KEY}`,
+        `addElements service-ips ${KEY}`,
+      ],
+    );
+  });
+
+  it('of the number of endpoints, if the chains are there: elements only', async () => {
+    const { change } = counted();
+    const rest = [
+      ...others(2),
+      service('three', '10.96.0.9'),
+      slice('three', '10.9.0.1', '10.9.0.2', '10.9.0.3'),
+    ];
+    await change(WEB, slice('web', '10.244.0.1', '10.244.0.2'), ...rest);
+    const [sent, more] = await change(WEB, slice('web', '10.244.0.1', '10.244.0.2', '10.244.0.3'), ...rest);
+    assert.ok(
+      sent?.every((operation) => /^(add|delete)Elements /.test(operation)),
+      `${sent}`,
+    );
+    assert.equal(more, undefined);
+  });
+
+  it('no endpoint is left, one comes, the Service goes', async () => {
+    const { change, kernel } = counted();
+    await change(WEB, slice('web', '10.244.0.1'));
+    await change(WEB);
+    await change(WEB, slice('web', '10.244.0.1'));
+    await change();
+    const mode = createNftablesMode(kernel, { ...NFTABLES_DEFAULTS, ...SCALABLE });
+    const left = [...(await observeAll(mode, false)).keys()].filter((key) => /balance|10\.96/.test(key));
+    assert.deepEqual(left, []);
+  });
+
+  it('of the kind of a Service: its chains and slots are exchanged', async () => {
+    const { change } = counted();
+    const sticky = service('web', '10.96.0.1', { sessionAffinity: 'ClientIP' });
+    for (const each of [WEB, sticky, WEB]) await change(each, slice('web', '10.244.0.1', '10.244.0.2'));
+  });
+});
+
+it('a start with the other layout exchanges all, the new items first', async () => {
+  const { change, kernel } = counted('kube-proxy');
+  const objects = [WEB, slice('web', '10.244.0.1', '10.244.0.2'), ...others(3)];
+  await change(...objects);
+  for (const layout of ['scalable', 'kube-proxy'] as const) {
+    const next = counted(layout, kernel);
+    const [sent = []] = await next.change(...objects);
+    const firstElement = sent.findIndex((operation) => operation.startsWith('addElements service-ips'));
+    const added = sent.findLastIndex((operation) => operation.startsWith('addRule'));
+    const removed = sent.findIndex((operation) => operation.startsWith('deleteChain'));
+    assert.ok(0 < added && added < firstElement && firstElement < removed, sent.join('\n'));
+  }
+});
+
+it('endpoints that are not read stay, and their number decides', () => {
+  const element = (...endpoints: readonly string[]) => {
+    const desired = planned([WEB, slice('web', ...endpoints)], SCALABLE);
+    return desired.get(`element ip kube-proxy service-ips ${KEY}`) as BalancedElement;
+  };
+  const found = element('10.244.0.1', '10.244.0.2', '10.244.0.3');
+  const wanted = element('10.244.0.2', '10.244.0.4');
+  const part = keep.beyond(found, wanted);
+  assert.ok(part);
+  const joined = keep.join(wanted, part) as BalancedElement;
+  assert.ok(joined instanceof BalancedElement);
+  assert.deepEqual([joined.verdict, [...joined.endpoints].length], ['balance-4', 4]);
+  assert.equal(keep.beyond(wanted, joined), undefined);
+});
+
+it('the diff of a change shows the slots', async () => {
+  const { node, change } = counted();
+  await change(WEB, slice('web', '10.244.0.1', '10.244.0.2'));
+  node.set(decoded([WEB, slice('web', '10.244.0.1', '10.244.0.3')]));
+  const [operation] = await node.reconciler.preview();
+  assert.deepEqual(operation?.lines, [
+    `- element ip kube-proxy endpoints { ${KEY} . 1 }`,
+    `+ element ip kube-proxy endpoints { ${KEY} . 1 : 10.244.0.3 . 8080 }`,
+  ]);
+});
+
+it('the flag --nftables-layout has one of two values', () => {
+  assert.deepEqual([layoutOf(undefined), layoutOf('scalable')], ['kube-proxy', 'scalable']);
+  assert.throws(() => layoutOf('fast'), /--nftables-layout must be kube-proxy or scalable; found fast/);
+});

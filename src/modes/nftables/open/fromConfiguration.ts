@@ -18,6 +18,7 @@ export function nftablesOptions(
     // In this mode, no value is `primary`.
     nodePortAddresses: nodePortAddresses.length === 0 ? 'primary' : nodePortAddresses,
     layout: NFTABLES_DEFAULTS.layout,
+    directSingleEndpoint: NFTABLES_DEFAULTS.directSingleEndpoint,
     auditPeriod: NFTABLES_DEFAULTS.auditPeriod,
     ...own,
   };

@@ -47,5 +47,5 @@ function balance(one: Item, other: Item): one is Balancing {
 
 function withEndpoints(item: Balancing, endpoints: AddressPorts): Balancing {
   if (item instanceof BalancedElement) return item.with(endpoints);
-  return new BalancingChain(item, item.protocol, endpoints, item.affinity);
+  return new BalancingChain(item, item.protocol, endpoints, item.affinity, item.direct);
 }

@@ -28,6 +28,11 @@ export interface NftablesOptions {
    * policy Local, have chains of their own.
    */
   readonly layout: NftablesLayout;
+  /**
+   * A chain with one endpoint translates to it without a map, as in kube-proxy from 1.37 on. Default false, as in 1.36; in layout
+   * `scalable` always.
+   */
+  readonly directSingleEndpoint: boolean;
   /** Time without changes after which an audit starts, in ms; default 1 hour, as between two full passes of kube-proxy. */
   readonly auditPeriod: number;
 }
@@ -40,5 +45,6 @@ export const NFTABLES_DEFAULTS = {
   localDetector: { by: 'network', networks: {} },
   nodePortAddresses: 'primary',
   layout: 'kube-proxy',
+  directSingleEndpoint: false,
   auditPeriod: 3_600_000,
 } as const satisfies NftablesOptions;

@@ -123,12 +123,13 @@ class PortPlan {
   *#endpoints(ownChains: boolean): Steps<void> {
     const { clusterEndpoints, localEndpoints, endpoints, protocol, affinitySeconds } = this.#port;
     const affinity = affinitySeconds > 0 ? this.#text : undefined;
+    const direct = this.#options.directSingleEndpoint || this.#options.layout === 'scalable';
     for (const [role, list] of [
       ['service', clusterEndpoints],
       ['local', localEndpoints],
     ] as const) {
       if (list.size === 0 || !ownChains) continue;
-      this.#add(new BalancingChain(this.#place(role), protocol, list, affinity));
+      this.#add(new BalancingChain(this.#place(role), protocol, list, affinity, direct));
       if (affinity === undefined) continue;
       for (let index = 0; index < list.size; index++) {
         this.#sticky(affinity, { address: list.addressAt(index), port: list.portAt(index) });

@@ -33,7 +33,8 @@ const READERS: ReadonlyMap<string, (place: Place, rules: readonly Rule[]) => Cha
 
 function readBalancing(place: Place, rules: readonly Rule[]): ChainItem | undefined {
   const set = rules.at(-1)?.expressions.findLast((expression) => expression.kind === 'lookup')?.set;
-  if (set === undefined || typeof set === 'string') return undefined;
+  if (set === undefined) return readDirect(place, rules[0]);
+  if (typeof set === 'string') return undefined;
   return set.data === 'verdict' ? readSticky(place, set) : readRandom(place, rules, set);
 }
 
@@ -68,15 +69,26 @@ function endpointIn(family: Family, port: string, data: unknown): string {
   return joinHostPort(family === 4 ? address : address.replaceAll('.', ':'), number);
 }
 
-function readEndpoint(place: Place, rules: readonly Rule[]): ChainItem | undefined {
-  const protocol = protocolOf(rules[1]);
-  const [address, port] = (rules[1]?.expressions ?? []).flatMap((expression) =>
+function readEndpoint(place: Place, [, rule]: readonly Rule[]): ChainItem | undefined {
+  const protocol = protocolOf(rule);
+  const list = endpointOf(place.family, rule);
+  return protocol && list && new EndpointChain(place, protocol, list.addressAt(0), list.portAt(0));
+}
+
+/** A chain with one endpoint and no map. */
+function readDirect(place: Place, rule: Rule | undefined): ChainItem | undefined {
+  const protocol = protocolOf(rule);
+  const list = endpointOf(place.family, rule);
+  return protocol && list && new BalancingChain(place, protocol, list, undefined, true);
+}
+
+/** The endpoint to which a rule translates. */
+function endpointOf(family: Family, rule: Rule | undefined): AddressPorts | undefined {
+  const [address, port] = (rule?.expressions ?? []).flatMap((expression) =>
     expression.kind === 'immediate' ? [expression.data] : [],
   );
-  if (!protocol || !address || port?.length !== 2) return undefined;
-  const number = ((port[0] as number) << 8) | (port[1] as number);
-  const list = addressPort(place.family, address, number);
-  return list && new EndpointChain(place, protocol, list.addressAt(0), number);
+  if (!address || port?.length !== 2) return undefined;
+  return addressPort(family, address, ((port[0] as number) << 8) | (port[1] as number));
 }
 
 function addressPort(family: Family, address: Uint8Array, port: number): AddressPorts | undefined {

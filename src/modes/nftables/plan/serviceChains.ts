@@ -44,23 +44,36 @@ abstract class OwnChain implements ChainItem {
   abstract get rules(): readonly Rule[];
 }
 
+/** `dnat to 10.0.0.1:80` */
+function toEndpoint(family: Family, address: string, port: number): Part {
+  return [
+    { kind: 'immediate', register: 1, data: bytesOf(address) },
+    { kind: 'immediate', register: 2, data: Uint8Array.of(port >> 8, port & 255) },
+    { kind: 'nat', type: 'dnat', family: TABLE_FAMILY[family], address: 1, port: 2 },
+  ];
+}
+
 /** Selects an endpoint of a Service port: first the one to which the client was connected before, then a random one. */
 export class BalancingChain extends OwnChain {
   readonly protocol: Protocol;
   readonly endpoints: AddressPorts;
   /** With client-IP affinity: the text in the names of the endpoints' chains, see `portText`. */
   readonly affinity: string | undefined;
+  /** A single endpoint needs no map, unless there is affinity. */
+  readonly direct: boolean;
 
   constructor(
     { family, name, service }: Pick<ChainItem, 'family' | 'name' | 'service'>,
     protocol: Protocol,
     endpoints: AddressPorts,
     affinity: string | undefined,
+    direct = false,
   ) {
     super(family, name, service);
     this.protocol = protocol;
     this.endpoints = endpoints;
     this.affinity = affinity;
+    this.direct = direct;
   }
 
   hasSameRules(other: ChainItem): boolean {
@@ -68,18 +81,28 @@ export class BalancingChain extends OwnChain {
       other instanceof BalancingChain &&
       other.protocol === this.protocol &&
       other.affinity === this.affinity &&
+      other.#isDirect === this.#isDirect &&
       other.endpoints.equals(this.endpoints)
     );
   }
 
   get rules(): readonly Rule[] {
     const { affinity, endpoints, family } = this;
-    if (affinity === undefined) return [rule([hasProtocol(this.protocol), this.#toRandom()])];
+    if (affinity === undefined) {
+      const translate = this.#isDirect
+        ? toEndpoint(family, endpoints.addressAt(0), endpoints.portAt(0))
+        : this.#toRandom();
+      return [rule([hasProtocol(this.protocol), translate])];
+    }
     const names = inOrder(endpoints).map((endpoint) => endpointNames(affinity, endpoint));
     return [
       ...names.map(({ chain, set }) => rule([addressIn(family, 'saddr', set), to('goto', chain)])),
       rule([randomChain(names, this.name)]),
     ];
+  }
+
+  get #isDirect(): boolean {
+    return this.direct && this.affinity === undefined && this.endpoints.size === 1;
   }
 
   /** `dnat ip to numgen random mod 2 map { 0 : 10.0.0.1 . 80, 1 : 10.0.0.2 . 80 }` */
@@ -190,15 +213,9 @@ export class EndpointChain extends OwnChain {
 
   get rules(): readonly Rule[] {
     const { family, address, port } = this;
-    // dnat to 10.0.0.1:80
-    const translate: Part = [
-      { kind: 'immediate', register: 1, data: bytesOf(address) },
-      { kind: 'immediate', register: 2, data: Uint8Array.of(port >> 8, port & 255) },
-      { kind: 'nat', type: 'dnat', family: TABLE_FAMILY[family], address: 1, port: 2 },
-    ];
     return [
       rule([remember(family, `affinity${this.name.slice(ENDPOINT.length)}`)]),
-      rule([hasProtocol(this.protocol), translate]),
+      rule([hasProtocol(this.protocol), toEndpoint(family, address, port)]),
     ];
   }
 }

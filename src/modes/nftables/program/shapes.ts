@@ -1,11 +1,15 @@
 // The checks of what nftables mode is made of.
-import { FUNCTION, object, oneOf, optional, partOf, type Shape } from '../../../shapes.js';
+import { FLAG, FUNCTION, object, oneOf, optional, partOf, type Shape } from '../../../shapes.js';
 import { OPTIONS as SHARED } from '../../shared/program/shapes.js';
 import { LAYOUTS, type NftablesOptions } from '../plan/options.js';
 import type { NftablesKernel } from './kernel.js';
 
 /** The check of the options. */
-export const OPTIONS = object<NftablesOptions>({ ...SHARED, layout: oneOf(...LAYOUTS) });
+export const OPTIONS = object<NftablesOptions>({
+  ...SHARED,
+  layout: oneOf(...LAYOUTS),
+  directSingleEndpoint: FLAG,
+});
 
 const NFTABLES = partOf({
   apply: FUNCTION,

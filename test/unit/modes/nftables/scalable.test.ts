@@ -234,6 +234,39 @@ describe('a change', () => {
   });
 });
 
+it('a chain of its own with one endpoint has no map', async () => {
+  const { change, node } = counted();
+  const local = service('web', '10.96.0.1', { ...OPEN, externalTrafficPolicy: 'Local' });
+  const one = slice('web', '@10.244.0.1');
+  await change(local, one);
+  const rules = [...(await observeAll(node.mode, false)).values()].flatMap((item) =>
+    item.kind === 'chain' && item.name.includes('/') ? item.rules.map((rule) => ruleText(4, rule)) : [],
+  );
+  const direct = 'meta l4proto tcp dnat to 10.244.0.1:8080';
+  assert.deepEqual(
+    rules.filter((rule) => rule.includes('dnat')),
+    [direct, direct],
+  );
+  await change(local, slice('web', '@10.244.0.1', '@10.244.0.2'));
+  await change(local, one);
+});
+
+it('a chain with one endpoint has the form of kube-proxy 1.36, or of 1.37 with directSingleEndpoint', () => {
+  const objects = [service('web', '10.96.0.1'), slice('web', '10.244.0.1')];
+  const rulesWith = (directSingleEndpoint: boolean) => {
+    const desired = planned(objects, { directSingleEndpoint });
+    const chains = [...desired.keys()]
+      .map((key) => desired.get(key))
+      .filter((item) => item?.kind === 'chain');
+    const own = chains.filter(({ name }) => name.includes('/'));
+    return own.flatMap(({ rules }) => rules.map((rule) => ruleText(4, rule)));
+  };
+  assert.deepEqual(rulesWith(false), [
+    'meta l4proto tcp dnat ip to numgen random mod 1 map { 0 : 10.244.0.1 . 8080 }',
+  ]);
+  assert.deepEqual(rulesWith(true), ['meta l4proto tcp dnat to 10.244.0.1:8080']);
+});
+
 it('a start with the other layout exchanges all, the new items first', async () => {
   const { change, kernel } = counted('kube-proxy');
   const objects = [WEB, slice('web', '10.244.0.1', '10.244.0.2'), ...others(3)];

@@ -12,6 +12,7 @@
         "bench/native/cost.cc",
         "bench/native/entries.cc",
         "bench/native/messages.cc",
+        "bench/native/transactions.cc",
         "native/binding/job.cc",
         "native/ipset/library.cc",
         "native/netlink/attribute_reader.cc",

@@ -43,6 +43,10 @@ export interface NativeBench {
     load: number,
     datagramSize: number,
   ) => NativePreparedMessages;
+  /** `messages`: whole transactions of netfilter: `bench/native/transactions.h`. */
+  readonly PreparedTransactions: new (
+    messages: Uint8Array,
+  ) => NativePreparedMessages;
   /** `commands`: program and arguments; `input`: the standard input of each. */
   readonly PreparedCommands: new (
     commands: readonly (readonly string[])[],

@@ -9,6 +9,7 @@ import { libraryJob } from './library.js';
 import { inMemoryJob, proxyJob } from './lifecycle.js';
 import { describeMachine, hasTool } from './machine.js';
 import { agentJob } from './memory.js';
+import { nftablesFullJob, nftablesKernelJob } from './nftables/methods.js';
 import { NO_IPVS } from './phases.js';
 import { Results } from './results.js';
 import { rulesJob } from './rulesJob.js';
@@ -116,6 +117,10 @@ const TOOLS: Partial<Record<ScenarioName, readonly string[]>> = {
   iptablesEndpoint: ['iptables-restore'],
   full: ['ipvsadm', 'ipset', 'ip', 'iptables-restore'],
   endpoint: ['ipvsadm'],
+  nftablesFull: ['nft'],
+  nftablesEndpoint: ['nft'],
+  nftablesService: ['nft'],
+  nftablesEndpoints: ['nft'],
 };
 
 /** Records what this machine lacks. Rejects if it cannot make a network namespace. */
@@ -162,6 +167,7 @@ function stepsOf(options: BenchOptions, size: Size, repetition: number, withSize
 
 const FAMILIES: ReadonlySet<ScenarioName> = new Set(['ipvs', 'ipset', 'addresses']);
 const RULES: ReadonlySet<ScenarioName> = new Set(['rules', 'rulesAgain']);
+const MEMORY: ReadonlySet<ScenarioName> = new Set(['memory', 'nftablesMemory']);
 
 function jobsOfSteps(steps: readonly Step[], size: Size): Job[] {
   const others = new Set(steps);
@@ -174,12 +180,12 @@ function jobsOfSteps(steps: readonly Step[], size: Size): Job[] {
   const flows = take(({ scenario }) => scenario === 'conntrack');
   const rules = take(({ scenario }) => RULES.has(scenario));
   const library = take(({ scenario }) => SIZELESS.has(scenario));
-  const agents = take(({ scenario }) => scenario === 'memory');
+  const agents = take(({ scenario }) => MEMORY.has(scenario));
   return [
     ...families.map((step) => familyJob(step as Parameters<typeof familyJob>[0])),
     ...flows.map(conntrackJob),
     ...rules.map(rulesJob),
-    ...(['ipvs', 'iptables'] as const).flatMap((mode) =>
+    ...(['ipvs', 'iptables', 'nftables'] as const).flatMap((mode) =>
       jobsOfMode(
         take(({ scenario }) => modeOf(scenario) === mode),
         size,
@@ -205,8 +211,10 @@ function jobsOfMode(steps: readonly Step[], size: Size, mode: ModeName): Job[] {
   return [
     // What the other methods add is read from the kernel that the proxy has programmed.
     ...(onKernel.length > 0 ? [proxyJob(proxy, size, mode)] : []),
-    ...full.map(fullJob),
-    ...(later.length > 0 ? [kernelJob(later, size, mode)] : []),
+    ...full.map(mode === 'nftables' ? nftablesFullJob : fullJob),
+    ...(later.length > 0
+      ? [mode === 'nftables' ? nftablesKernelJob(later, size) : kernelJob(later, size, mode)]
+      : []),
     ...(inMemory.length > 0 ? [inMemoryJob(inMemory, size, mode)] : []),
   ];
 }

@@ -28,6 +28,9 @@ const REPLACED = 90;
 /** The Services' network, behind the addresses of the vital Services: 10.97.0.0/16. */
 export const FIRST_SERVICE = 0x0a61_0000;
 
+/** The addresses of Services that are added later: 10.111.0.0/16. */
+const FIRST_ADDED = 0x0a6f_0000;
+
 /** A change of an object as JSON. */
 export interface RawChange {
   readonly type: 'set' | 'delete';
@@ -43,6 +46,10 @@ export interface Cluster<Change = ObjectChange> {
   nodeInZone(zone: string): Change;
   /** Replaces an endpoint of one Service, a different one at each call. Later changes contain the earlier ones. */
   replaceEndpoint(): Change;
+  /** Replaces an endpoint of each of the first Services, of so many at most. */
+  replaceEndpoints(count: number): readonly Change[];
+  /** A Service that is not there yet, with its endpoints. */
+  addService(): readonly Change[];
   /** The endpoints of every tenth Service terminate. */
   terminate(): readonly Change[];
   /** All Services and EndpointSlices are deleted. */
@@ -70,6 +77,8 @@ export function makeCluster(size: Size, seed: number): Cluster {
     objects: () => raw.objects().map(decoded),
     nodeInZone: (zone) => decoded(raw.nodeInZone(zone)),
     replaceEndpoint: () => decoded(raw.replaceEndpoint()),
+    replaceEndpoints: (count) => raw.replaceEndpoints(count).map(decoded),
+    addService: () => raw.addService().map(decoded),
     terminate: () => raw.terminate().map(decoded),
     deleteAll: () => raw.deleteAll().map(decoded),
   };
@@ -89,6 +98,11 @@ export function makeRawCluster(size: Size, seed: number): Cluster<RawChange> {
   const plain = others.filter(({ nodePort }) => nodePort === undefined);
   const replacing = (plain.length > 0 ? plain : others).slice(0, REPLACED);
   let replaced = 0;
+  let added = 0;
+  const replaceOne = (member: Member) => {
+    member.endpoints = [...member.endpoints.slice(1), addressAt(FIRST_NEW_POD, replaced++)];
+    return slice(member);
+  };
   return {
     size,
     objects: () => [node('zone-0'), ...members.map(service), ...members.map(slice)],
@@ -96,8 +110,13 @@ export function makeRawCluster(size: Size, seed: number): Cluster<RawChange> {
     replaceEndpoint() {
       // Far from one another in the list.
       const member = replacing[(replaced * 37) % replacing.length] as Member;
-      member.endpoints = [...member.endpoints.slice(1), addressAt(FIRST_NEW_POD, replaced++)];
-      return slice(member);
+      return replaceOne(member);
+    },
+    replaceEndpoints: (count) => plain.slice(0, count).map(replaceOne),
+    addService() {
+      const member = plainMember(size, added++, newPods);
+      members.push(member);
+      return [service(member), slice(member)];
     },
     terminate() {
       const terminating = others.filter((_, place) => place % 10 === 0);
@@ -147,6 +166,19 @@ function otherMembers(size: Size, random: () => number, newPods: (count: number)
     endpoints: newPods(size.endpoints),
     terminating: false,
   }));
+}
+
+/** A Service without a node port, behind all others. */
+function plainMember(size: Size, place: number, newPods: (count: number) => string[]): Member {
+  return {
+    namespace: 'demo',
+    name: `added-${place}`,
+    address: addressAt(FIRST_ADDED, place),
+    ports: [{ name: 'http', protocol: 'TCP', port: 80 }],
+    created: Date.UTC(2025, 0),
+    endpoints: newPods(size.endpoints),
+    terminating: false,
+  };
 }
 
 function service(member: Member): RawChange {

@@ -26,7 +26,7 @@ import type { MethodName, ModeName, Size, Step } from './types.js';
 import { realServer } from './workloads.js';
 
 /** The methods of the life of a proxy, on a kernel that the raw limit has programmed. */
-export function kernelJob(steps: readonly Step[], size: Size, mode: ModeName): Job {
+export function kernelJob(steps: readonly Step[], size: Size, mode: Exclude<ModeName, 'nftables'>): Job {
   const measure = mode === 'ipvs' ? measureIpvs : measureIptables;
   return {
     steps,

@@ -1,6 +1,7 @@
 // Watches the operations of a proxy on its kernel: their number, the restores, and the vital Services.
 import { performance } from 'node:perf_hooks';
 import type { Iptables, IptablesOperation } from '../src/kernel/iptables/types.js';
+import type { NftablesOperation } from '../src/kernel/nftables/types.js';
 import type { Batch, BatchSource } from '../src/kernel/shared/types.js';
 import { VITAL_ADDRESSES } from './cluster.js';
 import type { ProxyKernel } from './modes.js';
@@ -23,9 +24,9 @@ export class KernelWatch {
   #firstService: number | undefined;
 
   constructor(kernel: ProxyKernel) {
-    const { ipvs, ipset, rtnetlink, conntrack } = kernel;
+    const { ipvs, ipset, rtnetlink, nftables, conntrack } = kernel;
     this.iptables = this.#watching(kernel.iptables);
-    this.#parts = [ipvs, ipset, rtnetlink, conntrack].filter(
+    this.#parts = [ipvs, ipset, rtnetlink, nftables, conntrack].filter(
       (part) => part !== undefined,
     ) as BatchSource<unknown>[];
     for (const part of this.#parts) part.onBatch = (batch) => this.#count(batch);
@@ -89,8 +90,13 @@ export class KernelWatch {
   }
 }
 
-/** ipvs mode adds an address after everything else of its Service. */
+/** ipvs mode adds an address after everything else of its Service; nftables mode in the same transaction, in `service-ips`. */
 function addedAddress(operation: unknown): string | undefined {
+  const { do: verb, elements, set } = operation as Partial<Extract<NftablesOperation, { do: 'addElements' }>>;
+  if (verb === 'addElements' && set?.name === 'service-ips') {
+    const key = elements?.[0]?.key;
+    return Array.isArray(key) ? String(key[0]) : undefined;
+  }
   return (operation as { readonly address?: { readonly address?: string } }).address?.address;
 }
 

@@ -11,7 +11,15 @@ import {
   stepOf,
   takeStep,
 } from './context.js';
-import { emptyKernel, iptablesMode, ipvsMode, type ModeMaker, type ProxyKernel } from './modes.js';
+import {
+  emptyKernel,
+  iptablesMode,
+  ipvsMode,
+  type ModeMaker,
+  nftablesMode,
+  type ProxyKernel,
+} from './modes.js';
+import { AT_ONCE, CHANGES, CHANGES_AT_ONCE } from './nftables/record.js';
 import type { Workload } from './phases.js';
 import { type MeasuredPass, ProxyRun } from './proxyRun.js';
 import { collectGarbage, type Sandbox } from './sandbox.js';
@@ -19,13 +27,16 @@ import { LIVES } from './scenarios.js';
 import type { ModeName, ScenarioName, Size, Step } from './types.js';
 import { readWorkload } from './workloads.js';
 
-/** Measured changes of an endpoint, and of the node, in one life. */
-const CHANGES = 20;
+/** Measured changes of the node in one life. */
 const NODE_CHANGES = 5;
 /** Time without changes after which the audit starts that is measured, in ms. */
 const AUDIT_AFTER = 1000;
 
-const MODES: Readonly<Record<ModeName, ModeMaker>> = { ipvs: ipvsMode, iptables: iptablesMode };
+const MODES: Readonly<Record<ModeName, ModeMaker>> = {
+  ipvs: ipvsMode,
+  iptables: iptablesMode,
+  nftables: nftablesMode,
+};
 
 /** The scenarios of a proxy's life in a mode, for one size and repetition. */
 export function proxyJob(steps: readonly Step[], size: Size, mode: ModeName): Job {
@@ -41,10 +52,10 @@ async function live(
   { size, mode }: { readonly size: Size; readonly mode: ModeName },
   sandbox: Sandbox,
 ): Promise<void> {
-  const { host, iptables, ipvs, ipset, sysctl } = sandbox;
-  const kernel: ProxyKernel = { ...host, iptables, ipvs, ipset, sysctl };
+  const { host, iptables, ipvs, ipset, nftables, sysctl } = sandbox;
+  const kernel: ProxyKernel = { ...host, iptables, ipvs, ipset, nftables, sysctl };
   const cluster = makeCluster(size, context.options.seed);
-  const { full, nodeLabel, endpoint, restart, audit, drain, deletion } = LIVES[mode];
+  const { full, nodeLabel, endpoint, restart, audit, drain, deletion, service, endpoints } = LIVES[mode];
   const start = (auditAfter?: number) => new ProxyRun(MODES[mode], kernel, auditAfter);
   const begin = async (run: ProxyRun, scenario?: ScenarioName) => {
     const objects = cluster.objects();
@@ -74,6 +85,10 @@ async function live(
   const replace = () => changeEndpoints(first, cluster);
   // Methods make the same changes, even if those of the proxy are not measured.
   const changes = ((await take(endpoint, replace)) ?? (await replace())).map(({ restores }) => restores);
+  await take(service, () => repeated(CHANGES, () => first.report(cluster.addService())));
+  await take(endpoints, () =>
+    repeated(CHANGES_AT_ONCE, () => first.report(cluster.replaceEndpoints(AT_ONCE))),
+  );
   await first.stop();
   const key = programmeKey(mode, size);
   if (!context.workloads.has(key)) context.workloads.set(key, { ...workload, changes });

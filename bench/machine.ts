@@ -13,7 +13,10 @@ const TOOLS: Readonly<Record<string, readonly string[]>> = {
   ip: ['-V'],
   conntrack: ['--version'],
   'iptables-restore': ['--version'],
+  nft: ['--version'],
 };
+/** The names with which the lines of other tools begin. */
+const LINE_NAMES: Readonly<Record<string, string>> = { nft: 'nftables' };
 
 /** Describes the machine. */
 export async function describeMachine(): Promise<Machine> {
@@ -58,7 +61,7 @@ function versionOf(tool: string, words: readonly string[]): Promise<string | und
     // The exit status has no meaning: ipset without its kernel module ends with an error, after the version.
     execFile(tool, words, (_error, stdout, stderr) => {
       const lines = `${stdout}\n${stderr}`.split('\n').map((line) => line.trim());
-      resolve(lines.find((line) => line.startsWith(`${tool} `)));
+      resolve(lines.find((line) => line.startsWith(`${LINE_NAMES[tool] ?? tool} `)));
     });
   });
 }

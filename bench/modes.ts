@@ -5,23 +5,30 @@ import { release } from 'node:os';
 import {
   createIptablesMode,
   createIpvsMode,
+  createNftablesMode,
   type createProxy,
   IPTABLES_DEFAULTS,
   IPVS_DEFAULTS,
   type IptablesKernel,
   type IpvsKernel,
+  NFTABLES_DEFAULTS,
+  type NftablesKernel,
 } from '../src/index.js';
 import { restoreInput } from '../src/kernel/iptables/index.js';
 import { operationsOf, realServersOf } from '../src/kernel/ipvs/values/serverLists.js';
+import { writeInSteps } from '../src/kernel/nftables/transaction/write.js';
+import { FakeNftables } from '../src/kernel/testing/nftables.js';
 import type { OpenedMode } from '../src/modes/shared/open/definition.js';
 import { type Family, familyOf } from '../src/net/address.js';
+import { TimeSlice } from '../src/timeSlice.js';
 import { NO_IPVS } from './phases.js';
 
-/** The kernel of a proxy. iptables mode needs neither IPVS nor ipset. */
+/** The kernel of a proxy. iptables mode needs neither IPVS nor ipset, and nftables mode needs only nftables. */
 export interface ProxyKernel extends IptablesKernel, Pick<IpvsKernel, 'watchHost'> {
   readonly rtnetlink: IpvsKernel['rtnetlink'];
   readonly ipvs?: IpvsKernel['ipvs'] | undefined;
   readonly ipset?: IpvsKernel['ipset'];
+  readonly nftables?: NftablesKernel['nftables'] | undefined;
   readonly conntrack?: NonNullable<Parameters<typeof createProxy>[0]['conntrack']>;
 }
 
@@ -41,6 +48,12 @@ export const ipvsMode: ModeMaker = ({ ipvs, ipset, ...kernel }, auditPeriod) => 
 export const iptablesMode: ModeMaker = (kernel, auditPeriod) =>
   createIptablesMode(kernel, { ...IPTABLES_DEFAULTS, families: families(), auditPeriod });
 
+/** nftables mode. Throws without this part of the kernel. */
+export const nftablesMode: ModeMaker = ({ nftables }, auditPeriod) => {
+  if (!nftables) throw new Error('the kernel has no nftables');
+  return createNftablesMode({ nftables }, { ...NFTABLES_DEFAULTS, families: families(), auditPeriod });
+};
+
 function families(): readonly Family[] {
   return existsSync('/proc/self/net/if_inet6') ? [4, 6] : [4];
 }
@@ -49,7 +62,7 @@ function families(): readonly Family[] {
  * A kernel that accepts every operation and has nothing: what remains is the proxy's own part, with the input for
  * iptables-restore.
  */
-export function emptyKernel(): IpvsKernel {
+export function emptyKernel(): IpvsKernel & Pick<NftablesKernel, 'nftables'> {
   const accept = async (operations: readonly unknown[]) =>
     new Array<undefined>(operations.length).fill(undefined);
   return {
@@ -79,6 +92,27 @@ export function emptyKernel(): IpvsKernel {
         return operations.map(() => undefined);
       },
     },
+    nftables: emptyNftables(),
     sysctl: { read: async () => undefined, write: async () => {} },
+  };
+}
+
+/** It has no ruleset, notifies of nothing, and writes each transaction without sending it. */
+function emptyNftables(): NftablesKernel['nftables'] {
+  const nothing = new FakeNftables();
+  return {
+    apply: async (operations) => {
+      const written = await new TimeSlice().finish(writeInSteps(operations, undefined));
+      written.release();
+      return new Array<undefined>(operations.length).fill(undefined);
+    },
+    generation: async () => ({ id: 1, pid: 0, program: '' }),
+    getElements: async () => [],
+    listChains: (where) => nothing.listChains(where),
+    listElements: (set) => nothing.listElements(set),
+    listRules: (where) => nothing.listRules(where),
+    listSets: (where) => nothing.listSets(where),
+    listTables: (where) => nothing.listTables(where),
+    watch: (options) => nothing.watch(options),
   };
 }

@@ -10,6 +10,8 @@ import type { Ipset } from '../src/kernel/ipset/types.js';
 import { type IptablesClient, openIptables } from '../src/kernel/iptables/index.js';
 import { openIpvs } from '../src/kernel/ipvs/index.js';
 import { openNetlink } from '../src/kernel/netlink/index.js';
+import { openNftables } from '../src/kernel/nftables/index.js';
+import type { Nftables } from '../src/kernel/nftables/types.js';
 import type { Sysctl } from '../src/kernel/sysctl/index.js';
 import { type HostKernel, openHostKernel } from '../src/modes/shared/open/hostKernel.js';
 import { loadModule } from '../src/modes/shared/open/loadModules.js';
@@ -22,6 +24,8 @@ type Ipvs = Awaited<ReturnType<typeof openIpvs>>;
 /** The link of the virtual addresses: kube-proxy's name. */
 export const VIRTUAL_LINK = 'kube-ipvs0';
 const NODE_LINK = 'node0';
+/** The table of nftables mode, in each family. */
+const NFTABLES_TABLE = 'kube-proxy';
 
 /**
  * Time after which the kernel has removed the former namespace, in ms: until then it holds the lock of rtnetlink for some ms at a
@@ -29,20 +33,25 @@ const NODE_LINK = 'node0';
  */
 const REMOVAL = 60;
 
+/** The parts of a sandbox. */
+type SandboxParts = Pick<Sandbox, 'host' | 'ipset' | 'nftables' | 'ipvs' | 'linkKind'>;
+
 /** Parts of the kernel in a namespace of their own, and numbers of the kernel. */
 export class Sandbox {
   readonly host: Omit<HostKernel, 'iptables'>;
   /** Its programs start in the namespace with the first restore of a family, and end with {@link leave}. */
   readonly iptables: IptablesClient = openIptables();
   readonly ipset: Ipset;
+  readonly nftables: Nftables;
   /** Absent if the kernel has no IPVS. */
   readonly ipvs: Ipvs | undefined;
   /** Kind of links without hardware: dummy, or bridge where the kernel has no dummy. */
   readonly linkKind: string;
 
-  private constructor(host: Sandbox['host'], ipset: Ipset, ipvs: Ipvs | undefined, linkKind: string) {
+  private constructor({ host, ipset, nftables, ipvs, linkKind }: SandboxParts) {
     this.host = host;
     this.ipset = ipset;
+    this.nftables = nftables;
     this.ipvs = ipvs;
     this.linkKind = linkKind;
   }
@@ -62,10 +71,11 @@ export class Sandbox {
     const options = { netns: process.pid, timeout: 120_000 };
     const host = await openHostKernel(options);
     const ipset = await openIpset(options);
+    const nftables = await openNftables(options);
     const ipvs = await openIpvsOrNone(options);
     const { linkKinds } = await host.rtnetlink.capabilities();
     const linkKind = linkKinds.dummy ? 'dummy' : 'bridge';
-    const sandbox = new Sandbox(host, ipset, ipvs, linkKind);
+    const sandbox = new Sandbox({ host, ipset, nftables, ipvs, linkKind });
     await sandbox.#makeNode();
     return sandbox;
   }
@@ -107,6 +117,10 @@ export class Sandbox {
     const link = await this.host.rtnetlink.getLink(VIRTUAL_LINK);
     if (link) check(await this.host.rtnetlink.apply([{ do: 'deleteLink', link: VIRTUAL_LINK }]));
     await this.ipvs?.close();
+    for (const { family, name } of await this.nftables.listTables().toArray()) {
+      if (name === NFTABLES_TABLE) await this.nftables.deleteTable({ family, name });
+    }
+    await this.nftables.close();
     await this.ipset.close();
     // Its programs keep the namespace, and must not use time of the next run.
     await this.iptables.close();

@@ -1,4 +1,5 @@
 // The scenarios and the methods: their titles, and which methods each scenario has.
+import { NFTABLES_SCENARIOS } from './nftables/scenarios.js';
 import type { MethodName, ModeName, ScenarioName, Size } from './types.js';
 
 /** A scenario as it is shown and selected. */
@@ -36,6 +37,10 @@ export interface Life {
   readonly audit: ScenarioName;
   readonly drain?: ScenarioName;
   readonly deletion?: ScenarioName;
+  /** One Service is added. */
+  readonly service?: ScenarioName;
+  /** One endpoint of each of many Services is replaced at once. */
+  readonly endpoints?: ScenarioName;
   /** With a kernel in memory. */
   readonly inMemory: {
     readonly full: ScenarioName;
@@ -64,10 +69,21 @@ export const LIVES: Readonly<Record<ModeName, Life>> = {
     audit: 'iptablesAudit',
     inMemory: { full: 'iptablesFullInMemory', endpoint: 'iptablesEndpointInMemory' },
   },
+  nftables: {
+    full: 'nftablesFull',
+    nodeLabel: 'nftablesNodeLabel',
+    endpoint: 'nftablesEndpoint',
+    service: 'nftablesService',
+    endpoints: 'nftablesEndpoints',
+    restart: 'nftablesRestart',
+    audit: 'nftablesAudit',
+    inMemory: { full: 'nftablesFullInMemory', endpoint: 'nftablesEndpointInMemory' },
+  },
 };
 
 /** The mode of which a scenario of the proxy is. */
 export function modeOf(scenario: ScenarioName): ModeName {
+  if (scenario.startsWith('nftables')) return 'nftables';
   return scenario.startsWith('iptables') ? 'iptables' : 'ipvs';
 }
 
@@ -266,11 +282,20 @@ export const SCENARIOS: readonly Scenario[] = [
     operation: 'change of the kernel',
     methods: ['ours'],
   },
+  ...NFTABLES_SCENARIOS,
   {
     name: 'memory',
     title: 'Memory of the agent',
     description:
       'Resident memory of the command as an agent, with the objects of an API server in another process.',
+    operation: 'endpoint',
+    methods: ['ours'],
+  },
+  {
+    name: 'nftablesMemory',
+    title: 'nftables mode: memory of the agent',
+    description:
+      'Resident memory of the command as an agent in nftables mode, with the objects of an API server in another process.',
     operation: 'endpoint',
     methods: ['ours'],
   },
@@ -319,7 +344,7 @@ export const METHODS: readonly Method[] = [
     name: 'toolBatch',
     title: "tools' batch modes",
     description:
-      'one process of ipvsadm -R, ipset restore, ip -batch or iptables-restore for all operations of a kind',
+      'one process of ipvsadm -R, ipset restore, ip -batch or iptables-restore for all operations of a kind, or of nft -f for all',
   },
   {
     name: 'spawn',
@@ -329,6 +354,7 @@ export const METHODS: readonly Method[] = [
   {
     name: 'execFile',
     title: 'one command each (Node)',
-    description: 'a process for each operation, started by execFile of Node',
+    description:
+      'a process for each operation, started by execFile of Node; for nftables, nft -f for each change',
   },
 ];

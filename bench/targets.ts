@@ -4,6 +4,7 @@ import type {
   Figure,
   MemoryFigure,
   MethodName,
+  ModeName,
   ScenarioName,
   TargetDefinition,
   TargetInput,
@@ -156,6 +157,7 @@ export const TARGETS: readonly TargetDefinition[] = [
           )
         : NOT_NATIVE,
   },
+  ...nftablesTargets(),
   resident('resident-1000', 1000, 80),
   resident('resident-5000', 5000, 130),
   {
@@ -233,14 +235,71 @@ function scaling(
   return { id, name, relation, limit, unit: '', compute };
 }
 
-function resident(id: string, services: number, limit: number): TargetDefinition {
+/**
+ * Those of nftables mode, with the layout of kube-proxy. Costs are CPU times, in which the kernel's work is: it is done in the call that
+ * sends a transaction. A mode with another layout has scenarios of its own, and targets beside these.
+ */
+function nftablesTargets(): TargetDefinition[] {
+  const cost = (id: string, name: string, limit: number, one: Which, other: Which): TargetDefinition => ({
+    id,
+    name: `nftables mode, ${name}`,
+    relation: '≤',
+    limit,
+    unit: '',
+    compute: (measured) => quotient(medianCpu(measured, ...one, LARGE), medianCpu(measured, ...other, LARGE)),
+  });
+  const full: Which = ['nftablesFull', 'ours'];
+  const endpoint: Which = ['nftablesEndpoint', 'ours'];
+  return [
+    cost('nftables-full-to-raw', `full programming, ${LARGE_NAME}: CPU ÷ raw limit`, 1.5, full, [
+      'nftablesFull',
+      'raw',
+    ]),
+    cost('nftables-full-to-nft', `full programming, ${LARGE_NAME}: CPU ÷ nft -f`, 0.25, full, [
+      'nftablesFull',
+      'toolBatch',
+    ]),
+    cost('nftables-endpoint-to-raw', `one endpoint changed, ${LARGE_NAME}: CPU ÷ raw limit`, 1.3, endpoint, [
+      'nftablesEndpoint',
+      'raw',
+    ]),
+    cost(
+      'nftables-service-to-nft',
+      `one Service added, ${LARGE_NAME}: CPU ÷ nft -f`,
+      0.125,
+      ['nftablesService', 'ours'],
+      ['nftablesService', 'toolBatch'],
+    ),
+    cost(
+      'nftables-endpoints-to-one',
+      `1 000 endpoints changed at once, ${LARGE_NAME}: CPU ÷ one`,
+      60,
+      ['nftablesEndpoints', 'ours'],
+      endpoint,
+    ),
+    {
+      id: 'nftables-event-loop',
+      name: 'nftables mode, longest block of the event loop, full programming of 10 000 Services, native',
+      relation: '≤',
+      limit: 20,
+      unit: 'ms',
+      compute: (measured) =>
+        measured.native
+          ? of(find(measured, ...full, LARGE), ({ longestBlock }) => longestBlock ?? 'it was not measured')
+          : NOT_NATIVE,
+    },
+    resident('nftables-resident-5000', 5000, 130, 'nftables'),
+  ];
+}
+
+function resident(id: string, services: number, limit: number, mode: ModeName = 'ipvs'): TargetDefinition {
   return {
     id,
-    name: `resident memory, ${services === 1000 ? '1 000' : '5 000'} x 10`,
+    name: `${mode === 'ipvs' ? '' : `${mode} mode, `}resident memory, ${services === 1000 ? '1 000' : '5 000'} x 10`,
     relation: '≤',
     limit,
     unit: 'MB',
-    compute: (measured) => of(memoryOf(measured, services), ({ resident: bytes }) => bytes / 1e6),
+    compute: (measured) => of(memoryOf(measured, services, mode), ({ resident: bytes }) => bytes / 1e6),
   };
 }
 
@@ -270,6 +329,15 @@ function medianWall(
   return of(find(measured, scenario, method, services), ({ wall }) => wall.median);
 }
 
+function medianCpu(
+  measured: TargetInput,
+  scenario: ScenarioName,
+  method: MethodName,
+  services: number,
+): Value {
+  return of(find(measured, scenario, method, services), ({ cpu }) => cpu.median);
+}
+
 function inputOf(measured: TargetInput, scenario: ScenarioName, method: MethodName, services: number): Value {
   return of(find(measured, scenario, method, services), ({ input }) => input ?? 'it was not measured');
 }
@@ -297,8 +365,15 @@ function find(
   return reason?.reason ?? `${scenario} by ${method} was not measured at ${services} x 10`;
 }
 
-function memoryOf({ memory, unavailable }: TargetInput, services: number): MemoryFigure | string {
-  const found = memory.find(({ size }) => size.services === services && size.endpoints === 10);
-  const reason = unavailable.find(({ scenario }) => scenario === 'memory')?.reason;
+function memoryOf(
+  { memory, unavailable }: TargetInput,
+  services: number,
+  wanted: ModeName,
+): MemoryFigure | string {
+  const found = memory.find(
+    ({ size, mode = 'ipvs' }) => mode === wanted && size.services === services && size.endpoints === 10,
+  );
+  const name = wanted === 'ipvs' ? 'memory' : `${wanted}Memory`;
+  const reason = unavailable.find(({ scenario }) => scenario === name)?.reason;
   return found ?? reason ?? `the memory was not measured at ${services} x 10`;
 }

@@ -17,6 +17,7 @@ export const PACKAGES: Readonly<Record<string, string>> = {
   ip: 'iproute2',
   conntrack: 'conntrack',
   'iptables-restore': 'iptables',
+  nft: 'nftables',
 };
 
 /** One command for each operation. */

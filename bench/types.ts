@@ -46,15 +46,35 @@ export type ScenarioName =
   | 'iptablesFullInMemory'
   /** The proxy's own part of `iptablesEndpoint`, with the text for iptables-restore. */
   | 'iptablesEndpointInMemory'
+  /** nftables mode: everything that a node needs, in an empty kernel. */
+  | 'nftablesFull'
+  /** nftables mode: one endpoint of one Service is replaced. */
+  | 'nftablesEndpoint'
+  /** nftables mode: one Service is added, with its endpoints. */
+  | 'nftablesService'
+  /** nftables mode: one endpoint of each of 1 000 Services is replaced, reported at once. */
+  | 'nftablesEndpoints'
+  /** nftables mode: a start of the proxy on a kernel that is already programmed. */
+  | 'nftablesRestart'
+  /** nftables mode: the zone of the node changes, and nothing follows. */
+  | 'nftablesNodeLabel'
+  /** nftables mode: one audit of an unchanged kernel. */
+  | 'nftablesAudit'
+  /** The proxy's own part of `nftablesFull`: transactions are written, and not sent. */
+  | 'nftablesFullInMemory'
+  /** The proxy's own part of `nftablesEndpoint`. */
+  | 'nftablesEndpointInMemory'
   /** Memory of the command as an agent: a {@link MemoryFigure}, and no {@link Figure}. */
   | 'memory'
+  /** The same in nftables mode. */
+  | 'nftablesMemory'
   /** The library: one addition of a real server; without IPVS, of an address. */
   | 'oneOperation'
   /** The library: one batch of 1 000 additions of real servers; without IPVS, of addresses. */
   | 'batch';
 
 /** A mode of the proxy. */
-export type ModeName = 'ipvs' | 'iptables';
+export type ModeName = 'ipvs' | 'iptables' | 'nftables';
 
 /** A method to carry out the operations of a scenario. Titles are in `scenarios.ts`. */
 export type MethodName =
@@ -68,7 +88,7 @@ export type MethodName =
   | 'rawSingle'
   /** The library with one awaited call for each operation. */
   | 'single'
-  /** The batch modes of the tools: `ipvsadm -R`, `ipset restore`, `ip -batch`, one `iptables-restore`. */
+  /** The batch modes of the tools: `ipvsadm -R`, `ipset restore`, `ip -batch`, one `iptables-restore`, `nft -f`. */
   | 'toolBatch'
   /** A process for each operation with posix_spawn, from C++. */
   | 'spawn'
@@ -140,6 +160,8 @@ export interface Figure {
 /** Memory of the command as an agent, with the objects of an API server in another process. */
 export interface MemoryFigure {
   readonly size: Size;
+  /** Absent: ipvs mode. */
+  readonly mode?: Exclude<ModeName, 'ipvs'>;
   /** Resident memory without any Service, in bytes. */
   readonly idleResident: number;
   /** Resident memory after the first pass, in bytes. */

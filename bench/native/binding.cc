@@ -10,6 +10,7 @@
 #include "bench/native/cost.h"
 #include "bench/native/entries.h"
 #include "bench/native/messages.h"
+#include "bench/native/transactions.h"
 #include "binding/job.h"
 
 namespace knp::bench {
@@ -82,6 +83,29 @@ class MessagesClass : public Napi::ObjectWrap<MessagesClass> {
   PreparedMessages messages_;
 };
 
+// The class PreparedTransactions of the addon.
+class TransactionsClass : public Napi::ObjectWrap<TransactionsClass> {
+ public:
+  // new PreparedTransactions(messages)
+  explicit TransactionsClass(const Napi::CallbackInfo& info) : Napi::ObjectWrap<TransactionsClass>(info) {
+    std::vector<uint8_t> messages;
+    if (!ReadRecords(info, 0, kMessageAlignment, false, &messages)) return;
+    Checked(info.Env(), transactions_.Prepare(std::move(messages)), info.Env().Undefined());
+  }
+
+  static void Init(Napi::Object exports) {
+    exports.Set("PreparedTransactions", DefineClass(exports.Env(), "PreparedTransactions",
+                                                    {InstanceMethod<&TransactionsClass::Send>("send")}));
+  }
+
+ private:
+  Napi::Value Send(const Napi::CallbackInfo& info) {
+    return Measured(info.Env(), [this](Cost* cost) { return transactions_.Send(cost); });
+  }
+
+  PreparedTransactions transactions_;
+};
+
 // False after having thrown a TypeError.
 bool ReadCommands(const Napi::CallbackInfo& info, std::vector<std::vector<std::string>>* out) {
   bool valid = info[0].IsArray();
@@ -144,6 +168,7 @@ Napi::Value EnterNewNetworkNamespace(const Napi::CallbackInfo& info) {
 
 Napi::Object Init(Napi::Env /*env*/, Napi::Object exports) {
   MessagesClass::Init(exports);
+  TransactionsClass::Init(exports);
   CommandsClass::Init(exports);
   exports.Set("addEntriesWithLibipset",
               Napi::Function::New<AddEntriesWithLibipset>(exports.Env(), "addEntriesWithLibipset"));

@@ -156,18 +156,21 @@ export function estimateNote(figures: readonly Figure[]): string | undefined {
   return `≈ was extrapolated from ${least === most ? most : `${least} to ${most}`} measured operations.`;
 }
 
-/** Memory of the agent. */
+/** Memory of the agent, with its mode if any is not ipvs. */
 export function memoryTable(memory: readonly MemoryFigure[]): Table {
   const right = (title: string) => ({ title, align: 'right' as const });
+  const withMode = memory.some(({ mode }) => mode !== undefined);
   return {
     columns: [
       right('Services x endpoints'),
+      ...(withMode ? [right('mode')] : []),
       right('idle'),
       right('resident'),
       right('resident per endpoint'),
     ],
-    rows: memory.map(({ size, idleResident, resident }) => [
+    rows: memory.map(({ size, mode = 'ipvs', idleResident, resident }) => [
       sizeText(size),
+      ...(withMode ? [mode] : []),
       megabytesText(idleResident),
       megabytesText(resident),
       bytesEach(resident - idleResident, size),

@@ -25,6 +25,13 @@ describe('targets', () => {
       'iptables-endpoint-input = 1',
       'iptables-full ≤ 4300 ms',
       'iptables-full-own ≤ 0.1',
+      'nftables-full-to-raw ≤ 1.5',
+      'nftables-full-to-nft ≤ 0.25',
+      'nftables-endpoint-to-raw ≤ 1.3',
+      'nftables-service-to-nft ≤ 0.125',
+      'nftables-endpoints-to-one ≤ 60',
+      'nftables-event-loop ≤ 20 ms',
+      'nftables-resident-5000 ≤ 130 MB',
       'resident-1000 ≤ 80 MB',
       'resident-5000 ≤ 130 MB',
       'bytes-per-endpoint ≤ 400 B',
@@ -59,6 +66,40 @@ describe('targets', () => {
     assert.deepEqual(resultOf(measured, 'iptables-endpoint-input'), [1.5, false]);
     assert.deepEqual(resultOf(measured, 'iptables-full'), [2000, true]);
     assert.deepEqual(resultOf(measured, 'iptables-full-own'), [0.05, true]);
+  });
+
+  it('of nftables mode compare CPU times, and have the memory of their mode', () => {
+    const withCpu = (scenario: ScenarioName, method: MethodName, cpu: number) => ({
+      ...figure(scenario, method, 10_000, [1]),
+      cpu: spread([cpu]),
+    });
+    const size = { services: 5000, endpoints: 10 };
+    const measured = {
+      ...withFigures([
+        { ...withCpu('nftablesFull', 'ours', 4800), longestBlock: 20 },
+        withCpu('nftablesFull', 'raw', 3000),
+        withCpu('nftablesFull', 'toolBatch', 19_200),
+        withCpu('nftablesEndpoint', 'ours', 12),
+        withCpu('nftablesEndpoint', 'raw', 10),
+        withCpu('nftablesService', 'ours', 11),
+        withCpu('nftablesService', 'toolBatch', 80),
+        withCpu('nftablesEndpoints', 'ours', 600),
+      ]),
+      memory: [
+        { size, idleResident: 60e6, resident: 90e6 },
+        { size, idleResident: 60e6, resident: 131e6, mode: 'nftables' as const },
+      ],
+    };
+    assert.deepEqual(resultOf(measured, 'nftables-full-to-raw'), [1.6, false]);
+    assert.deepEqual(resultOf(measured, 'nftables-full-to-nft'), [0.25, true]);
+    assert.deepEqual(resultOf(measured, 'nftables-endpoint-to-raw'), [1.2, true]);
+    assert.deepEqual(resultOf(measured, 'nftables-service-to-nft'), [11 / 80, false]);
+    assert.deepEqual(resultOf(measured, 'nftables-endpoints-to-one'), [50, true]);
+    assert.deepEqual(resultOf(measured, 'nftables-event-loop'), [20, true]);
+    assert.deepEqual(resultOf(measured, 'nftables-resident-5000'), [131, false]);
+    assert.deepEqual(resultOf(measured, 'resident-5000'), [90, true]);
+    const reason = 'times in User Mode Linux and QEMU do not count';
+    assert.deepEqual(resultOf({ ...measured, native: false }, 'nftables-event-loop'), [reason, undefined]);
   });
 
   it('compare a change of one endpoint at 10 000 and at 100 Services, and count its messages', () => {

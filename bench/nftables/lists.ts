@@ -1,0 +1,47 @@
+// The raw limit of reading: lists what nftables mode reads at its start, and nothing of it is decoded.
+
+import {
+  chainsRequest,
+  elementsRequest,
+  rulesRequest,
+  setsRequest,
+  tablesRequest,
+} from '../../src/kernel/nftables/requests.js';
+import { HOST_IS_LITTLE } from '../../src/kernel/shared/wire/messages.js';
+import { CONTAINERS } from '../../src/modes/nftables/plan/containers.js';
+import { TABLE } from '../../src/modes/nftables/plan/names.js';
+import { loadBenchAddon } from '../addon.js';
+import { costOf, sumOf } from '../cost.js';
+import type { Run } from '../methods.js';
+
+const NETLINK_NETFILTER = 12;
+const NLM_F_REQUEST = 1;
+/** Place of `nlmsg_flags` in a message. */
+const FLAGS_AT = 6;
+/** Bytes offered for a piece of a listing: the kernel fills as much. */
+const DATAGRAM = 32 * 1024;
+
+/** The client of the library sets this flag when it sends a message. */
+function asked(request: Uint8Array): Uint8Array {
+  const view = new DataView(request.buffer, request.byteOffset, request.length);
+  view.setUint16(FLAGS_AT, view.getUint16(FLAGS_AT, HOST_IS_LITTLE) | NLM_F_REQUEST, HOST_IS_LITTLE);
+  return request;
+}
+
+/** Lists the table of IPv4 with its chains, sets, rules and the elements of shared sets. */
+export function prepareLists(): Run {
+  const where = { family: 'ip', table: TABLE } as const;
+  const requests = [
+    tablesRequest({ family: 'ip' }),
+    setsRequest(where),
+    chainsRequest(where),
+    rulesRequest(where),
+    ...Object.values(CONTAINERS[4]).map((container) =>
+      elementsRequest({ ...where, ...container, family: 'ip' }),
+    ),
+  ];
+  const lists = requests.map(
+    (request) => new (loadBenchAddon().PreparedMessages)(NETLINK_NETFILTER, asked(request), 1, DATAGRAM),
+  );
+  return async () => sumOf(lists.map((list) => costOf(list.send())));
+}

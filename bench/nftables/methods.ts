@@ -1,0 +1,92 @@
+// The methods that make the changes of a proxy in nftables mode: the raw limit, and nft.
+import { loadBenchAddon } from '../addon.js';
+import {
+  type Context,
+  eachOf,
+  inSandbox,
+  type Job,
+  type Measured,
+  plain,
+  stepOf,
+  takeStep,
+} from '../context.js';
+import { costOf } from '../cost.js';
+import { execAll, type Run, spawnAll } from '../methods.js';
+import { LIVES } from '../scenarios.js';
+import type { MethodName, Size, Step } from '../types.js';
+import { prepareLists } from './lists.js';
+import { type Pass, type Recording, recordNftables } from './record.js';
+import { scriptCommand } from './script.js';
+import { ShortNames, transactionsOf } from './transactions.js';
+
+/** Methods that make changes on a programmed kernel, in the order in which they share the recorded ones. */
+const CHANGERS = ['raw', 'toolBatch', 'execFile'] as const satisfies readonly MethodName[];
+/** The kinds of changes. */
+const KINDS = ['endpoint', 'service', 'endpoints'] as const satisfies readonly (keyof Recording)[];
+
+/** The full programming by one method, in an empty kernel. */
+export function nftablesFullJob(step: Step): Job {
+  return {
+    steps: [step],
+    run: (context) =>
+      inSandbox(() =>
+        takeStep(context, step, async (window) => {
+          const { full } = await recordNftables(step.size, context.options.seed, 0);
+          const run = prepare(step.method, full, new ShortNames());
+          return [plain(await window(run), full.length)];
+        }),
+      ),
+  };
+}
+
+/** The later changes by every method, on a kernel that the raw limit has programmed. */
+export function nftablesKernelJob(steps: readonly Step[], size: Size): Job {
+  return {
+    steps,
+    run: (context) =>
+      inSandbox(async () => {
+        const recording = await recordNftables(size, context.options.seed, CHANGERS.length);
+        const names = new ShortNames();
+        await prepare('raw', recording.full, names)();
+        await measureLists(context, { steps });
+        for (const kind of KINDS) await measureChanges(context, { steps }, { kind, recording, names });
+      }),
+  };
+}
+
+async function measureLists(context: Context, job: Pick<Job, 'steps'>): Promise<void> {
+  const { restart, audit } = LIVES.nftables;
+  for (const scenario of [restart, audit]) {
+    await takeStep(context, stepOf(job, scenario, 'raw'), async (window) => [
+      plain(await window(prepareLists()), 0),
+    ]);
+  }
+}
+
+/** Changes of one kind. Each method makes its share of them, in order: those of a method that is not measured are left out. */
+async function measureChanges(
+  context: Context,
+  job: Pick<Job, 'steps'>,
+  { kind, recording, names }: { kind: (typeof KINDS)[number]; recording: Recording; names: ShortNames },
+): Promise<void> {
+  const scenario = LIVES.nftables[kind];
+  const passes = recording[kind];
+  const share = passes.length / CHANGERS.length;
+  for (const [place, method] of CHANGERS.entries()) {
+    const step = scenario && stepOf(job, scenario, method);
+    const runs = passes.slice(place * share, (place + 1) * share).map((pass) => {
+      const run = prepare(method, pass, names);
+      return async (): Promise<Measured> => plain(await run(), pass.length);
+    });
+    if (step) await takeStep(context, step, (window) => window(() => eachOf(runs)));
+  }
+}
+
+/** Makes a pass ready. */
+export function prepare(method: MethodName, pass: Pass, names: ShortNames): Run {
+  if (method === 'toolBatch') return spawnAll([scriptCommand(pass)]);
+  if (method === 'execFile') return execAll([scriptCommand(pass)]);
+  const messages = Buffer.concat(transactionsOf(pass, names));
+  const transactions = new (loadBenchAddon().PreparedTransactions)(messages);
+  return async () => costOf(transactions.send());
+}

@@ -1,0 +1,76 @@
+// Operations of nftables as a script for `nft -f`.
+import type { BaseChain, NftablesOperation } from '../../src/kernel/nftables/types.js';
+import type { NewElement, ValueTypes } from '../../src/kernel/nftables/values/types.js';
+import { familyOfTable } from '../../src/modes/nftables/plan/fixedChains.js';
+import { verdictText } from '../../src/modes/nftables/plan/items.js';
+import { ruleText } from '../../src/modes/nftables/program/ruleText.js';
+import type { Family } from '../../src/net/address.js';
+import type { ToolCommand } from '../toolCommands.js';
+import type { Pass } from './record.js';
+
+/** The command that makes all changes of a pass in one transaction. */
+export function scriptCommand(pass: Pass): ToolCommand {
+  return { command: ['nft', '-f', '-'], input: pass.map((operation) => `${lineOf(operation)}\n`).join('') };
+}
+
+interface Named {
+  readonly family: string | number;
+  readonly table: string;
+  readonly name: string;
+}
+
+function place({ family, table, name }: Named): string {
+  return `${family} ${table} ${name}`;
+}
+
+/** Throws an Error for an operation that the proxy does not make in the benchmark. */
+function lineOf(operation: NftablesOperation): string {
+  switch (operation.do) {
+    case 'addTable':
+      return `add table ${operation.table.family} ${operation.table.name} {${comment(operation.table, ';')} }`;
+    case 'addChain': {
+      const { chain } = operation;
+      return `add chain ${place(chain)} {${chain.base ? baseText(chain.base) : ''}${comment(chain, ';')} }`;
+    }
+    case 'flushChain':
+    case 'deleteChain':
+      return `${operation.do === 'flushChain' ? 'flush' : 'delete'} chain ${place(operation.chain)}`;
+    case 'addRule': {
+      const { family, table, chain, expressions, comment: remark } = operation.rule;
+      const rule = { expressions, ...(remark !== undefined && { comment: remark }) };
+      return `add rule ${family} ${table} ${chain} ${ruleText(familyOfTable(family) as Family, rule)}`;
+    }
+    case 'addSet': {
+      const { set } = operation;
+      const data = set.data === undefined ? '' : ` : ${typeText(set.data)}`;
+      const kind = set.data === undefined ? 'set' : 'map';
+      return `add ${kind} ${place(set)} { type ${typeText(set.key)}${data} ;${comment(set, ';')} }`;
+    }
+    case 'addElements':
+    case 'deleteElements': {
+      const verb = operation.do === 'addElements' ? 'add' : 'delete';
+      return `${verb} element ${place(operation.set)} { ${operation.elements.map(elementText).join(', ')} }`;
+    }
+    default:
+      throw new Error(`the benchmark has no text for ${operation.do}`);
+  }
+}
+
+function comment({ comment: text }: { readonly comment?: string }, end = ''): string {
+  return text === undefined ? '' : ` comment "${text}"${end}`;
+}
+
+function baseText({ type, hook, priority }: BaseChain): string {
+  return ` type ${type} hook ${hook} priority ${priority} ;`;
+}
+
+function typeText(types: ValueTypes | 'verdict'): string {
+  return typeof types === 'string' ? types : types.join(' . ');
+}
+
+function elementText({ key, data, comment: text }: NewElement): string {
+  const shown = Array.isArray(key) ? key.join(' . ') : String(key);
+  const verdict = data as { readonly verdict: string; readonly chain?: string } | undefined;
+  const end = verdict === undefined ? '' : ` : ${verdictText(verdict.chain ?? verdict.verdict)}`;
+  return `${shown}${comment({ ...(text !== undefined && { comment: text }) })}${end}`;
+}

@@ -1,0 +1,83 @@
+// Operations of nftables as prepared transactions for the raw limit, in the arrangement with which the kernel takes the least time:
+// Services in transactions of 256; sets of rules with the shortest names, because the kernel reads the names of all sets of the table
+// for each new one; their elements addressed by number; the elements of shared sets and maps in one last transaction, in one message for
+// as many of them as fit. The bytes of a message are the library's: what is compared is the arrangement, and the time outside the kernel.
+
+import type { AnonymousSet, Expression } from '../../src/kernel/nftables/expressions/types.js';
+import { writeInSteps } from '../../src/kernel/nftables/transaction/write.js';
+import type { NftablesOperation } from '../../src/kernel/nftables/types.js';
+import type { NewElement } from '../../src/kernel/nftables/values/types.js';
+import { HOST_IS_LITTLE } from '../../src/kernel/shared/wire/messages.js';
+import { atOnce } from '../../src/steps.js';
+import type { Pass } from './record.js';
+
+/** Chains of Services in a transaction; the elements of shared sets are not counted. */
+const CHAINS = 256;
+
+/** Gives each set of a rule a name that no set of the table has had, as short as possible. */
+export class ShortNames {
+  #last = 0;
+
+  /** `_0`, `_1`, … `_z`, `_10`. The underscore is not the first character of any other set. */
+  next(): string {
+    return `_${(this.#last++).toString(36)}`;
+  }
+}
+
+type Addition = Extract<NftablesOperation, { do: 'addElements' }>;
+
+/** The transactions of a pass, each as messages from the one that begins it to the one that ends it. */
+export function transactionsOf(pass: Pass, names: ShortNames): Uint8Array[] {
+  const transactions: NftablesOperation[][] = [[]];
+  const shared = new Map<string, { readonly first: Addition; readonly elements: NewElement[] }>();
+  let chains = 0;
+  for (const operation of pass) {
+    if (operation.do === 'addElements') {
+      const known = shared.get(operation.set.name);
+      if (known) known.elements.push(...operation.elements);
+      else shared.set(operation.set.name, { first: operation, elements: [...operation.elements] });
+      continue;
+    }
+    if (operation.do === 'addChain' && chains++ === CHAINS) {
+      transactions.push([]);
+      chains = 1;
+    }
+    transactions.at(-1)?.push(renamed(operation, names));
+  }
+  const last = [...shared.values()].map(({ first, elements }) => ({ ...first, elements }));
+  // A small change is one transaction, as that of the proxy.
+  if (transactions.length > 1) transactions.push(last);
+  else transactions[0]?.push(...last);
+  return transactions.filter((operations) => operations.length > 0).map(messagesOf);
+}
+
+function renamed(operation: NftablesOperation, names: ShortNames): NftablesOperation {
+  if (operation.do !== 'addRule') return operation;
+  const { rule } = operation;
+  const expressions = rule.expressions.map((expression): Expression => {
+    if (expression.kind !== 'lookup' || typeof expression.set === 'string') return expression;
+    const set: AnonymousSet = { ...expression.set, name: names.next() };
+    return { ...expression, set };
+  });
+  return { ...operation, rule: { ...rule, expressions } };
+}
+
+function messagesOf(operations: readonly NftablesOperation[]): Uint8Array {
+  const written = atOnce(writeInSteps(operations, undefined));
+  const [invalid] = written.invalid.values();
+  if (invalid) throw invalid;
+  const bytes = Buffer.concat(written.pieces);
+  written.release();
+  return bytes;
+}
+
+/** Number of messages in transactions, without those that begin and end them. */
+export function countMessages(transactions: readonly Uint8Array[]): number {
+  let count = 0;
+  for (const bytes of transactions) {
+    const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+    for (let at = 0; at < bytes.length; at += (view.getUint32(at, HOST_IS_LITTLE) + 3) & ~3) count++;
+    count -= 2;
+  }
+  return count;
+}

@@ -113,6 +113,6 @@ function emptyNftables(): NftablesKernel['nftables'] {
     listRules: (where) => nothing.listRules(where),
     listSets: (where) => nothing.listSets(where),
     listTables: (where) => nothing.listTables(where),
-    watch: (options) => nothing.watch(options),
+    watchCommits: (options) => nothing.watchCommits(options),
   };
 }

@@ -8,12 +8,13 @@ import type { Attempt } from '../shared/failures.js';
 import type { CallOptions, EventStream, OperationResult, WatchOptions } from '../shared/types.js';
 import { withVerbs } from '../shared/verbs.js';
 import { watchEvents } from '../shared/watch.js';
+import { commitReader } from './decode/commits.js';
 import { generationIn, isOfOneGeneration, readEvents } from './reading.js';
 import { generationRequest } from './requests.js';
 import { type Answer, readAnswer } from './transaction/answer.js';
 import { carryOut } from './transaction/carryOut.js';
 import type { WrittenTransaction } from './transaction/write.js';
-import type { Nftables, NftablesEvent, NftablesOperation, TransactionOptions } from './types.js';
+import type { Commit, Nftables, NftablesEvent, NftablesOperation, TransactionOptions } from './types.js';
 import { NftablesVerbs } from './verbs.js';
 
 /** `NETLINK_NETFILTER` */
@@ -38,6 +39,12 @@ export class NftablesClient
   watch(options: WatchOptions = {}): EventStream<NftablesEvent> {
     const create = () => new (loadAddon().NetlinkWatch)(NETLINK_NETFILTER, [NFNLGRP_NFTABLES]);
     return watchEvents({ operation: 'nftables.watch', create, read: readEvents }, this.calls, options);
+  }
+
+  watchCommits(options: WatchOptions = {}): EventStream<Commit> {
+    const create = () => new (loadAddon().NetlinkWatch)(NETLINK_NETFILTER, [NFNLGRP_NFTABLES]);
+    const read = commitReader();
+    return watchEvents({ operation: 'nftables.watchCommits', create, read }, this.calls, options);
   }
 
   protected transact(

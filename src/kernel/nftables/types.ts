@@ -305,6 +305,14 @@ export interface Generation {
   readonly program: string;
 }
 
+/** A transaction that was committed, and the tables in which it changed something. */
+export interface Commit {
+  readonly kind: 'commit';
+  readonly generation: Generation;
+  /** Each once, in the order of their first changes. Empty if only objects changed that have no notification. */
+  readonly tables: readonly TableName[];
+}
+
 /** The ruleset of one network namespace. */
 export interface Nftables extends KernelClient<NftablesOperation> {
   /**
@@ -351,4 +359,6 @@ export interface Nftables extends KernelClient<NftablesOperation> {
   generation(options?: CallOptions): Promise<Generation>;
   /** Changes of the ruleset by any program. */
   watch(options?: WatchOptions): EventStream<NftablesEvent>;
+  /** Committed transactions, with the tables that they changed: what changed in them is not decoded. */
+  watchCommits(options?: WatchOptions): EventStream<Commit>;
 }

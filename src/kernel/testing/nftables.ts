@@ -2,12 +2,19 @@
 
 import type { NetlinkError } from '../../errors.js';
 import { TimeSlice } from '../../timeSlice.js';
+import { commitReader } from '../nftables/decode/commits.js';
 import { NAMING } from '../nftables/names.js';
 import { readEvents } from '../nftables/reading.js';
 import type { Answer } from '../nftables/transaction/answer.js';
 import { carryOut } from '../nftables/transaction/carryOut.js';
 import type { WrittenTransaction } from '../nftables/transaction/write.js';
-import type { Nftables, NftablesEvent, NftablesOperation, TransactionOptions } from '../nftables/types.js';
+import type {
+  Commit,
+  Nftables,
+  NftablesEvent,
+  NftablesOperation,
+  TransactionOptions,
+} from '../nftables/types.js';
 import { NftablesVerbs } from '../nftables/verbs.js';
 import { attemptAt } from '../shared/batch.js';
 import type { Attempt } from '../shared/failures.js';
@@ -33,22 +40,30 @@ export class FakeNftables
   now: () => number = () => Date.now();
   /** Notifications, for all watches. */
   readonly events = new FakeEvents<NftablesEvent>();
+  /** Commits, for all watches of these. */
+  readonly commits = new FakeEvents<Commit>();
   readonly #ruleset = new FakeRuleset(() => this.now(), this.#watched());
 
   #watched() {
-    const { events } = this;
+    const { events, commits } = this;
+    const readCommits = commitReader();
     return {
       get isWatched() {
-        return events.isWatched;
+        return events.isWatched || commits.isWatched;
       },
       notify(messages: Uint8Array) {
         for (const event of readEvents(messages)) events.emit(event);
+        for (const commit of readCommits(messages)) commits.emit(commit);
       },
     };
   }
 
   watch(options: WatchOptions = {}): EventStream<NftablesEvent> {
     return this.events.stream('nftables.watch', options, this.closed);
+  }
+
+  watchCommits(options: WatchOptions = {}): EventStream<Commit> {
+    return this.commits.stream('nftables.watchCommits', options, this.closed);
   }
 
   /** The output of `nft list ruleset`. */

@@ -233,6 +233,25 @@ export function nftablesObjectsContract(open: () => Promise<Nftables>): void {
     }
   });
 
+  it('notifies of commits, with the tables that each changed', async () => {
+    const nftables = await open();
+    const commits = nftables.watchCommits()[Symbol.asyncIterator]();
+    const next = async () => (await commits.next()).value ?? assert.fail();
+    assert.equal((await next()).kind, 'resync');
+    const other = { ...T, name: 'other' } as const;
+    const inOther = { family: T.family, table: 'other', name: 'c' } as const;
+    await nftables.apply([table, chain('c'), { do: 'addTable', table: { family: T.family, name: 'other' } }]);
+    await nftables.apply([{ do: 'addChain', chain: inOther }, counted('c', 'a')]);
+    const [first, second] = [await next(), await next()];
+    assert.ok(first.kind === 'commit' && second.kind === 'commit');
+    const own = { family: T.family, name: T.table };
+    const others = { family: T.family, name: other.name };
+    assert.deepEqual(first.tables, [own, others]);
+    assert.deepEqual(second.tables, [others, own]);
+    assert.equal(second.generation.id, first.generation.id + 1);
+    await commits.return?.();
+  });
+
   it('notifies of what a transaction changed, and of the generation behind it', async () => {
     const nftables = await open();
     const events = nftables.watch()[Symbol.asyncIterator]();

@@ -13,7 +13,7 @@ export interface NftablesKernel {
     | 'listRules'
     | 'listSets'
     | 'listTables'
-    | 'watch'
+    | 'watchCommits'
     | 'onBatch'
   >;
 }

@@ -20,7 +20,7 @@ const NFTABLES = partOf({
   listRules: FUNCTION,
   listSets: FUNCTION,
   listTables: FUNCTION,
-  watch: FUNCTION,
+  watchCommits: FUNCTION,
   onBatch: optional(FUNCTION),
 } satisfies Shape<NftablesKernel['nftables']>);
 

@@ -1,6 +1,6 @@
 // Detects that another program changed our tables, from the kernel's notifications. kube-proxy finds such changes in the next full pass,
 // after an hour at most.
-import type { NftablesEvent } from '../../../kernel/nftables/types.js';
+import type { TableName } from '../../../kernel/nftables/types.js';
 import type { DisturbedListener } from '../../mode.js';
 import { familyOfTable } from '../plan/fixedChains.js';
 import type { Item } from '../plan/items.js';
@@ -19,22 +19,19 @@ export async function watchTables(
   { families }: Pick<NftablesOptions, 'families'>,
   listener: DisturbedListener<Item>,
 ): Promise<{ close(): void }> {
-  const events = nftables.watch({ gather: GATHER, keepAlive: false })[Symbol.asyncIterator]();
-  await events.next(); // The first event: later changes are notified of.
+  const commits = nftables.watchCommits({ gather: GATHER, keepAlive: false })[Symbol.asyncIterator]();
+  await commits.next(); // The first event: later changes are notified of.
   let closed = false;
   const run = async () => {
-    /** The current transaction changed a table of this mode. */
-    let touched = false;
-    for (let next = await events.next(); !next.done && !closed; next = await events.next()) {
-      const event = next.value;
-      if (event.kind === 'resync') listener.disturbed(() => true);
-      else if (event.kind !== 'generation') touched ||= isInOurTables(event, families);
-      else {
-        const { id } = event.generation;
-        // Asked after the current pass: only then the generations of its transactions are known.
-        if (touched) listener.disturbed(() => !own.isOurs(id));
-        touched = false;
+    for (let next = await commits.next(); !next.done && !closed; next = await commits.next()) {
+      const commit = next.value;
+      if (commit.kind === 'resync') {
+        listener.disturbed(() => true);
+        continue;
       }
+      const { id } = commit.generation;
+      // Asked after the current pass: only then the generations of its transactions are known.
+      if (commit.tables.some((table) => isOurs(table, families))) listener.disturbed(() => !own.isOurs(id));
     }
   };
   run().catch(() => {
@@ -44,36 +41,13 @@ export async function watchTables(
   return {
     close() {
       closed = true;
-      events.return?.().catch(() => {});
+      commits.return?.().catch(() => {});
     },
   };
 }
 
-/** Whether an event is about a table of ours, or something in it. */
-function isInOurTables(
-  event: Exclude<NftablesEvent, { kind: 'generation' }>,
-  families: readonly (4 | 6)[],
-): boolean {
-  const { family, table } = placeOf(event);
+/** Whether a table is one of this mode. */
+function isOurs({ family, name }: TableName, families: readonly (4 | 6)[]): boolean {
   const ours = familyOfTable(family);
-  return table === TABLE && ours !== undefined && families.includes(ours);
-}
-
-function placeOf(event: Exclude<NftablesEvent, { kind: 'generation' }>): {
-  readonly family: string | number;
-  readonly table: string;
-} {
-  switch (event.kind) {
-    case 'table':
-      return { family: event.table.family, table: event.table.name };
-    case 'chain':
-      return event.chain;
-    case 'rule':
-      return event.rule;
-    case 'set':
-    case 'elements':
-      return event.set;
-    case 'object':
-      return event.object;
-  }
+  return name === TABLE && ours !== undefined && families.includes(ours);
 }

@@ -19,7 +19,7 @@ const IPTABLES = {
 };
 const NFTABLES = {
   ...methods('apply', 'generation', 'getElements', 'listChains', 'listElements', 'listRules'),
-  ...methods('listSets', 'listTables', 'watch', 'onBatch'),
+  ...methods('listSets', 'listTables', 'watchCommits', 'onBatch'),
 };
 const DETECTORS: readonly LocalDetector[] = [
   { by: 'network', networks: { 4: '10.244.0.0/16', 6: 'fd00:244::/56' } },

@@ -152,4 +152,5 @@ export const NFTABLES: Rows<Nftables> = {
   ],
   generation: [[CALL]],
   watch: [[WATCH]],
+  watchCommits: [[WATCH]],
 };

@@ -1,6 +1,6 @@
 // The names of the chains and sets of Service ports and endpoints, as kube-proxy makes them: a hash, and the text that it is of.
 import type { Protocol } from '../../../net/protocol.js';
-import { writeHash } from '../../shared/plan/hashedText.js';
+import { shortHash, writeHash } from '../../shared/plan/hashedText.js';
 
 /** The name of the mode's table in each family. */
 export const TABLE = 'kube-proxy';
@@ -66,22 +66,22 @@ export function isAffinitySet(set: string): boolean {
   return set.startsWith('affinity-');
 }
 
-/** Number of characters in the names of sets of rules, 60 bits: with `__`, below 16, the kernel's limit. */
-const SET_HASH = 12;
+/** Number of characters in the names of sets of rules, 60 bits. The kernel's limit is 15. */
+const SET_HASH = 10;
 
 /**
  * The name of the set that belongs to a rule of a chain; no chain has two such rules. The kernel would look for a free name among
- * all sets of the table, and reads all their names for each new one: short names are faster to read.
+ * all sets of the table, and reads all their names for each new one, byte by byte: base64 is shorter than base32.
  *
  * @param content text of its elements. The kernel lets nobody change the elements of such a set (nf_tables_newsetelem() and
  *   nf_tables_delsetelem() refuse it with EBUSY): sets with equal names are equal, and need not be read
  */
 export function ownSetName(chain: string, content: string): string {
-  const end = writeHash(name, name.write('__', 'latin1'), `${chain} ${content}`, SET_HASH);
-  return name.toString('latin1', 0, end);
+  return shortHash(`${chain} ${content}`, SET_HASH);
 }
 
-const OWN_SET = /^__[A-Z2-7]{12}$/;
+/** nft names such sets `__set0` and `__map0`; base64 has no underscore. */
+const OWN_SET = /^[A-Za-z0-9+/]{10}$/;
 
 /** Whether a set of a rule has a name that says what it contains. */
 export function isOwnSetName(set: string): boolean {

@@ -1,4 +1,4 @@
-// Hashes in names of chains, as kube-proxy makes them: the beginning of the SHA-256 of a text, in base32.
+// Hashes in names of chains, as kube-proxy makes them: the beginning of the SHA-256 of a text, in base32; and in base64, which is shorter.
 import { hash } from 'node:crypto';
 
 /** RFC 4648, section 6. */
@@ -25,4 +25,9 @@ export function writeHash(target: Buffer, at: number, text: string, length: numb
     target[place] = BASE32[(bits >> left) & 31] as number;
   }
   return end;
+}
+
+/** The first characters of the SHA-256 of a text, in base64 (RFC 4648, section 4), of 6 bits each. @param length at most 42 */
+export function shortHash(text: string, length: number): string {
+  return hash('sha256', text, 'base64').slice(0, length);
 }

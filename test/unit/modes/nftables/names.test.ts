@@ -62,6 +62,6 @@ it('the name of a set of a rule is short, and that of its chain with this conten
   );
   assert.equal(names.size, 1000);
   for (const name of names) assert.ok(isOwnSetName(name) && name.length <= 15, name);
-  for (const other of ['__map3', '__set12', 'cluster-ips', `${[...names][0]}A`])
+  for (const other of ['__map3', '__set12', '__set12345', 'cluster-ips', `${[...names][0]}A`])
     assert.ok(!isOwnSetName(other));
 });

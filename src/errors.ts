@@ -36,15 +36,19 @@ export class NetlinkError extends Error {
   readonly hint: string | undefined;
 
   constructor(facts: NetlinkErrorFacts) {
-    const target = facts.target ? ` ${facts.target}` : '';
-    const message = facts.kernelMessage ? `: ${facts.kernelMessage}` : '';
+    const { target } = facts;
+    const before = `${facts.code}: ${facts.operation}${target ? ' ' : ''}`;
+    const kernelMessage = facts.kernelMessage ? `: ${facts.kernelMessage}` : '';
     const hint = facts.hint && facts.hint !== facts.kernelMessage ? ` (${facts.hint})` : '';
-    super(`${facts.code}: ${facts.operation}${target}${message}${hint}`);
+    // Joined at once, and the target is a part of it: V8 keeps a text that was added from parts as a tree of them, and the
+    // collections of garbage that copy the trees of 1000 errors block the event loop.
+    const message = [before, target, kernelMessage, hint].join('');
+    super(message);
     this.name = 'NetlinkError';
     this.code = facts.code;
     this.errno = facts.errno ?? 0;
     this.operation = facts.operation;
-    this.target = facts.target;
+    this.target = target && message.slice(before.length, before.length + target.length);
     this.kernelMessage = facts.kernelMessage;
     this.hint = facts.hint;
   }

@@ -49,7 +49,8 @@ export class RulesError extends Error {
 /**
  * The operations of rules, in their order: of the text of `ipvsadm -S`, with or without `-n`, and of every line for `ipvsadm -R`
  * that changes IPVS. Empty lines are skipped. Hosts must be addresses: names are not resolved. Names of ports are. As in
- * ipvsadm, a real server has the port of its virtual service unless it is masqueraded.
+ * ipvsadm, a real server has the port of its virtual service unless it is masqueraded. Operations on real servers of one service that
+ * follow one another have the same object as `service`.
  *
  * Throws a RulesError with the number of each line that cannot be read, or would break a rule of {@link Ipvs.apply}.
  *
@@ -86,6 +87,8 @@ export async function parseRulesAsync(
 /** Reads lines one after another. */
 class RulesReader {
   readonly #portNumber: PortNumber;
+  /** The virtual service of the last line of a real server, by its option: such lines follow one another. */
+  readonly #last: LastService = { option: '', id: undefined };
   readonly #operations: IpvsOperation[] = [];
   readonly #problems: { line: number; text: string; rule: string }[] = [];
   readonly #writer = new RecordWriter(OPERATION.SIZE, 1);
@@ -99,7 +102,7 @@ class RulesReader {
     const line = ++this.#line;
     if (text.trim() === '') return;
     try {
-      const operation = operationOf(readRule(text), this.#portNumber);
+      const operation = operationOf(readRule(text), this.#portNumber, this.#last);
       writeOperation(operation, this.#writer);
       const invalid = this.#writer.finish();
       if (invalid) throw new InvalidLine(describeInvalid(invalid));
@@ -120,6 +123,12 @@ class RulesReader {
 
 type PortNumber = NonNullable<RulesOptions['portNumber']>;
 
+/** A virtual service, and the option that named it: empty if there is none. */
+interface LastService {
+  option: string;
+  id: VirtualServiceId | undefined;
+}
+
 const VERBS = {
   'add-service': 'addService',
   'edit-service': 'updateService',
@@ -127,7 +136,11 @@ const VERBS = {
   'edit-server': 'updateRealServer',
 } as const;
 
-function operationOf({ command, values, rest }: Rule, portNumber: PortNumber): IpvsOperation {
+function operationOf(
+  { command, values, rest }: Rule,
+  portNumber: PortNumber,
+  last: LastService,
+): IpvsOperation {
   switch (command) {
     case 'add-service':
     case 'edit-service':
@@ -138,13 +151,13 @@ function operationOf({ command, values, rest }: Rule, portNumber: PortNumber): I
     case 'edit-server':
       return {
         do: VERBS[command],
-        service: readId(command, values, portNumber),
+        service: readServiceOf(command, values, portNumber, last),
         realServer: readServer(values, portNumber),
       };
     case 'delete-server':
       return {
         do: 'deleteRealServer',
-        service: readId(command, values, portNumber),
+        service: readServiceOf(command, values, portNumber, last),
         realServer: readServerId(values, portNumber),
       };
     case 'clear':
@@ -165,8 +178,12 @@ function operationOf({ command, values, rest }: Rule, portNumber: PortNumber): I
   }
 }
 
+const KINDS = ['tcp', 'udp', 'sctp', 'fwmark'] as const;
+/** The options that name a virtual service. */
+const SERVICE_OPTIONS = [...KINDS.map((kind) => `${kind}-service`), 'ipv6'];
+
 function readId(command: Command, values: Values, portNumber: PortNumber): VirtualServiceId {
-  const given = (['tcp', 'udp', 'sctp', 'fwmark'] as const).filter((kind) => values.has(`${kind}-service`));
+  const given = KINDS.filter((kind) => values.has(`${kind}-service`));
   const [kind] = given;
   if (kind === undefined || given.length > 1) {
     throw new InvalidLine(`--${command} needs one of -t, -u, --sctp-service and -f`);
@@ -180,6 +197,24 @@ function readId(command: Command, values: Values, portNumber: PortNumber): Virtu
   if (values.has('ipv6')) throw new InvalidLine('--ipv6 is for -f only');
   const { address, port = 0 } = readEndpoint(text, kind, portNumber);
   return { address, port, protocol: kind };
+}
+
+/**
+ * The virtual service of a real server. Real servers of one service that follow one another have the same object: the collections
+ * of garbage that copy an object and an address for each of many lines block the event loop.
+ */
+function readServiceOf(
+  command: Command,
+  values: Values,
+  portNumber: PortNumber,
+  last: LastService,
+): VirtualServiceId {
+  const option = SERVICE_OPTIONS.map((name) => `${name} ${values.get(name)}`).join();
+  if (last.id === undefined || option !== last.option) {
+    last.id = readId(command, values, portNumber);
+    last.option = option;
+  }
+  return last.id;
 }
 
 function readService(command: Command, values: Values, portNumber: PortNumber): VirtualServiceInput {

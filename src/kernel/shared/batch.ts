@@ -193,6 +193,8 @@ class Sending<Operation> {
   #first: Portion | undefined;
   /** The failure of all operations that are still to be sent. */
   #rest: NativeStatus | undefined;
+  /** The name of the operation that failed last. */
+  #name = '';
 
   constructor(
     operations: readonly Operation[],
@@ -253,11 +255,17 @@ class Sending<Operation> {
     for (const failure of failures) {
       const place = places ? places[failure.index] : from + failure.index;
       if (place === undefined) continue;
-      const attempt = attemptAt(this.#operations[place] as Operation, this.#naming);
+      const attempt = this.#sameName(attemptAt(this.#operations[place] as Operation, this.#naming));
       this.results[place] = withoutStack(() => toNetlinkError(failure, attempt));
       this.#rest ??= failure.rest;
       if (counter.isFull()) yield;
     }
+  }
+
+  /** Gives operations of one kind the same string as their name: the errors of a batch have one instead of many. */
+  #sameName(attempt: Attempt): Attempt {
+    if (attempt.operation !== this.#name) this.#name = attempt.operation;
+    return { ...attempt, operation: this.#name };
   }
 
   /** Sends all portions. Rejects with the reason of an aborted signal, before the next portion. */

@@ -42,6 +42,28 @@ describe('lines of ipvsadm -R', () => {
     ],
   ];
   for (const [name, lines] of same) {
+    it('have one object for the service of real servers that follow one another, and another one for another service', () => {
+      const text = [
+        '-a -u 10.96.0.10:53 -r 10.0.0.1:53 -m',
+        '-a -u 10.96.0.10:53 -r 10.0.0.2:53 -m',
+        '-a -t 10.96.0.10:53 -r 10.0.0.1:53 -m',
+        '-a -f 7 -r 10.0.0.1:53',
+        '-a -f 7 -6 -r [fd00::1]:53',
+        '-d -f 7 -6 -r [fd00::1]:53',
+      ].join('\n');
+      const services = parseRules(text).map((operation) =>
+        'service' in operation ? operation.service : undefined,
+      );
+      assert.equal(services[0], services[1]);
+      assert.equal(services[4], services[5]);
+      assert.deepEqual(services, [
+        ...[0, 1].map(() => ({ address: '10.96.0.10', port: 53, protocol: 'udp' })),
+        { address: '10.96.0.10', port: 53, protocol: 'tcp' },
+        { firewallMark: 7, family: 4 },
+        ...[4, 5].map(() => ({ firewallMark: 7, family: 6 })),
+      ]);
+    });
+
     it(`${name} are the same rule`, () => {
       const portNumber = (port: string, protocol: string) =>
         port === 'http' && protocol === 'tcp' ? 80 : undefined;

@@ -91,6 +91,18 @@ Status ReadIndex(const Message& message, Index Header::*index, std::vector<int32
   return {};
 }
 
+// The link of a neighbour, and the one by which a VXLAN reaches the other end.
+Status ReadNeighbourIndexes(const Message& message, std::vector<int32_t>* out) {
+  const Status status = ReadIndex<ndmsg>(message, &ndmsg::ndm_ifindex, out);
+  if (!status.ok()) return status;
+  ReadError error;
+  AttributeReader attributes = message.Attributes(sizeof(ndmsg), &error);
+  while (attributes.Next()) {
+    if (attributes.type() == NDA_IFINDEX) out->push_back(static_cast<int32_t>(attributes.U32()));
+  }
+  return error.ok() ? Status{} : error.ToStatus();
+}
+
 Status ReadRouteIndexes(const Message& message, std::vector<int32_t>* out) {
   ReadError error;
   AttributeReader attributes = message.Attributes(sizeof(rtmsg), &error);
@@ -150,7 +162,7 @@ Status DecodeLinkIndexes(const Message& message, std::vector<int32_t>* out) {
       return ReadIndex<ifaddrmsg>(message, &ifaddrmsg::ifa_index, out);
     case RTM_NEWNEIGH:
     case RTM_DELNEIGH:
-      return ReadIndex<ndmsg>(message, &ndmsg::ndm_ifindex, out);
+      return ReadNeighbourIndexes(message, out);
     default:
       return {};
   }

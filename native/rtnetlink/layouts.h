@@ -11,6 +11,7 @@ enum class EventKind : uint8_t {
   kRoute = 3,
   kRule = 4,
   kNeighbour = 5,
+  kForwardingEntry = 6,
 };
 
 enum class ReferenceKind : uint8_t {

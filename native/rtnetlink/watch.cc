@@ -1,5 +1,6 @@
 #include "rtnetlink/watch.h"
 
+#include <linux/neighbour.h>
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
 #include <sys/socket.h>
@@ -26,6 +27,12 @@ struct Subject {
   bool deleted;
 };
 
+// Whether a message about a neighbour is about an entry of a forwarding database.
+bool IsOfBridge(const Message& message) {
+  ndmsg header{};
+  return message.ReadHeader(&header) && header.ndm_family == AF_BRIDGE;
+}
+
 bool SubjectOf(const Message& message, Subject* out) {
   switch (message.type) {
     case RTM_NEWLINK:
@@ -46,7 +53,8 @@ bool SubjectOf(const Message& message, Subject* out) {
       return true;
     case RTM_NEWNEIGH:
     case RTM_DELNEIGH:
-      *out = {EventKind::kNeighbour, message.type == RTM_DELNEIGH};
+      *out = {IsOfBridge(message) ? EventKind::kForwardingEntry : EventKind::kNeighbour,
+              message.type == RTM_DELNEIGH};
       return true;
     default:
       return false;
@@ -116,7 +124,8 @@ std::vector<uint32_t> GroupsOf(const EventKinds& wanted) {
   join(EventKind::kAddress, {RTNLGRP_IPV4_IFADDR, RTNLGRP_IPV6_IFADDR});
   join(EventKind::kRoute, {RTNLGRP_IPV4_ROUTE, RTNLGRP_IPV6_ROUTE});
   join(EventKind::kRule, {RTNLGRP_IPV4_RULE, RTNLGRP_IPV6_RULE});
-  join(EventKind::kNeighbour, {RTNLGRP_NEIGH});
+  const bool neighbours = wanted.count(EventKind::kNeighbour) + wanted.count(EventKind::kForwardingEntry) != 0;
+  if (neighbours) groups.push_back(RTNLGRP_NEIGH);
   return groups;
 }
 
@@ -153,7 +162,7 @@ void ReadNotification(const Message& message, const EventKinds& wanted, const Na
   if (!SubjectOf(message, &subject)) return;
   if (subject.kind == EventKind::kLink) {
     ReadLink(message, subject, wanted.count(EventKind::kLink) != 0, look_up, names, out);
-  } else {
+  } else if (wanted.count(subject.kind) != 0) {  // neighbours and entries of bridges have one group
     ReadMessage(message, subject, look_up, names, out);
   }
 }

@@ -37,7 +37,7 @@ class Watch : public netlink::Watch {
 
  private:
   EventKinds wanted_{EventKind::kLink, EventKind::kAddress, EventKind::kRoute, EventKind::kRule,
-                     EventKind::kNeighbour};
+                     EventKind::kNeighbour, EventKind::kForwardingEntry};
 };
 
 }  // namespace knp::rtnetlink

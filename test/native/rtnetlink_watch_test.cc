@@ -24,7 +24,8 @@ constexpr const char* kLinks = "route-links.reply";
 constexpr const char* kAddresses = "route-addresses4.reply";
 
 const knp::rtnetlink::EventKinds kAll{EventKind::kLink, EventKind::kAddress, EventKind::kRoute,
-                                      EventKind::kRule, EventKind::kNeighbour};
+                                      EventKind::kRule, EventKind::kNeighbour,
+                                      EventKind::kForwardingEntry};
 
 const knp::rtnetlink::NameLookup kNoLinks = [](int32_t, std::string*) { return false; };
 
@@ -142,6 +143,31 @@ TEST(LinksThatAreNotWantedAreReadForTheirNames) {
   CHECK_EQUAL(Count(read), 1);
   CHECK(Kind(read) == EventKind::kNeighbour);
   CHECK_EQUAL(Named(read), "1 lo");
+}
+
+TEST(EntriesOfForwardingDatabasesAreAKindOfTheirOwn) {
+  LinkNames names{{1, "lo"}, {2, "eth0"}};
+  std::vector<uint8_t> bytes;
+  knp::netlink::MessageBuilder builder(&bytes);
+  builder.Begin(RTM_DELNEIGH, 0, 0);
+  ndmsg header{};
+  header.ndm_family = AF_BRIDGE;
+  header.ndm_ifindex = 1;
+  builder.PutHeader(header);
+  builder.PutU32(NDA_IFINDEX, 2);
+  CHECK(builder.End());
+  const Notifications read = Read(bytes, &names, {EventKind::kForwardingEntry});
+  CHECK_EQUAL(Count(read), 1);
+  CHECK(Kind(read) == EventKind::kForwardingEntry);
+  CHECK(Deleted(read));
+  CHECK(Read(bytes, &names, {EventKind::kNeighbour}).empty());
+  header.ndm_family = AF_INET;
+  std::vector<uint8_t> neighbour;
+  knp::netlink::MessageBuilder other(&neighbour);
+  other.Begin(RTM_NEWNEIGH, 0, 0);
+  other.PutHeader(header);
+  CHECK(other.End());
+  CHECK(Read(neighbour, &names, {EventKind::kForwardingEntry}).empty());
 }
 
 TEST(AnAddressOfALinkWithoutANameIsLost) {

@@ -16,6 +16,7 @@ import { encodeListAddresses, readAddress } from './addresses/codec.js';
 import { encodeListBridgeVlans, readBridgeVlans } from './bridgeVlans/codec.js';
 import { findCapabilities } from './capabilities.js';
 import { checkLinkReference, type LinkNames } from './fields.js';
+import { encodeListForwardingEntries, readForwardingEntry } from './forwarding/codec.js';
 import { indexOf, readLink, readName } from './links/read.js';
 import { encodeLinkStatistics, readLinkStatistics } from './links/statistics.js';
 import { encodeGetLink, encodeListLinks } from './links/write.js';
@@ -198,6 +199,11 @@ class RtnetlinkClient
     );
     const read: Reader<types.BridgeVlan[]> = (message, names) => [...readBridgeVlans(message, names)];
     return (await readAll(readEach(answer, attempt, links, read), options?.signal)).flat();
+  }
+
+  listForwardingEntries(link?: types.LinkReference, options?: CallOptions): Listing<types.ForwardingEntry> {
+    const attempt = attemptToRead('listForwardingEntries', describeLink(link));
+    return this.#list(attempt, encodeListForwardingEntries(link), readForwardingEntry, options);
   }
 
   protected override async send(operation: Operation, options?: CallOptions): Promise<void> {

@@ -5,7 +5,9 @@ import { codes, layout, text, u8, u16, u32, unused } from '../shared/records/lay
 export const REFERENCE_KIND = codes('ReferenceKind', { link: 1, networkNamespace: 2 });
 
 /** The object that an event is about. */
-export const EVENT_KIND = codes('EventKind', { link: 1, address: 2, route: 3, rule: 4, neighbour: 5 });
+export const EVENT_KIND = codes('EventKind', {
+  ...{ link: 1, address: 2, route: 3, rule: 4, neighbour: 5, forwardingEntry: 6 },
+});
 
 /** One change: place and length of its {@link MESSAGE} in the bytes behind the records. */
 export const OPERATION = layout({ messageOffset: u32, messageLength: u32 });

@@ -3,6 +3,7 @@ import { shown } from '../shared/arguments.js';
 import type { Attempt } from '../shared/failures.js';
 import type {
   BridgeVlanId,
+  ForwardingEntryId,
   NeighbourId,
   NewLinkAddress,
   NewRoute,
@@ -25,6 +26,7 @@ export type ReadingVerb =
   | 'listNextHops'
   | 'getNextHop'
   | 'listBridgeVlans'
+  | 'listForwardingEntries'
   | 'capabilities';
 
 /** Names an operation, its target (`10.96.0.1/32 dev kube-ipvs0`, `dev kube-ipvs0`) and hints. */
@@ -85,6 +87,11 @@ function targetOf(operation: RtnetlinkOperation): string | undefined {
     case 'addBridgeVlan':
     case 'deleteBridgeVlan':
       return describeBridgeVlan(operation.bridgeVlan);
+    case 'addForwardingEntry':
+    case 'appendForwardingEntry':
+    case 'replaceForwardingEntry':
+    case 'deleteForwardingEntry':
+      return describeForwardingEntry(operation.entry);
     default:
       return undefined;
   }
@@ -93,6 +100,14 @@ function targetOf(operation: RtnetlinkOperation): string | undefined {
 function describeBridgeVlan(id: BridgeVlanId | undefined): string {
   const last = id?.lastVlan === undefined ? '' : `-${shown(id.lastVlan)}`;
   return `vlan ${shown(id?.vlan)}${last} dev ${shown(id?.link)}`;
+}
+
+/** `02:00:00:00:00:01 dev va dst 192.0.2.7 vlan 10 master`, as bridge(8) has it. */
+function describeForwardingEntry(id: ForwardingEntryId | undefined): string {
+  const destination = id?.destination === undefined ? '' : ` dst ${shown(id.destination)}`;
+  const vlan = id?.vlan === undefined ? '' : ` vlan ${shown(id.vlan)}`;
+  const place = id?.master ? 'master' : 'self';
+  return `${shown(id?.hardwareAddress)} dev ${shown(id?.link)}${destination}${vlan} ${place}`;
 }
 
 /** `nexthop 7`. */

@@ -3,6 +3,7 @@ import { RecordReader } from '../shared/records/recordReader.js';
 import type { RecordWriter } from '../shared/records/recordWriter.js';
 import { encodeAddress, readAddress } from './addresses/codec.js';
 import { encodeBridgeVlan } from './bridgeVlans/codec.js';
+import { encodeForwardingEntry, readForwardingEntry } from './forwarding/codec.js';
 import { EVENT, EVENT_KIND, LINK_NAME, OPERATION } from './layouts.js';
 import { readLink } from './links/read.js';
 import { encodeDeleteLink, encodeNewLink, encodeSettings } from './links/write.js';
@@ -38,6 +39,10 @@ const FIELDS: Readonly<Record<RtnetlinkOperation['do'], readonly string[]>> = {
   deleteNextHop: ['nextHop'],
   addBridgeVlan: ['bridgeVlan'],
   deleteBridgeVlan: ['bridgeVlan'],
+  addForwardingEntry: ['entry'],
+  appendForwardingEntry: ['entry'],
+  replaceForwardingEntry: ['entry'],
+  deleteForwardingEntry: ['entry'],
 };
 const KNOWN = new Map(Object.entries(FIELDS).map(([verb, fields]) => [verb, new Set(['do', ...fields])]));
 
@@ -99,6 +104,14 @@ function encode(operation: RtnetlinkOperation): MessageWriter {
       return encodeBridgeVlan('add', operation.bridgeVlan);
     case 'deleteBridgeVlan':
       return encodeBridgeVlan('delete', operation.bridgeVlan);
+    case 'addForwardingEntry':
+      return encodeForwardingEntry('add', operation.entry);
+    case 'appendForwardingEntry':
+      return encodeForwardingEntry('append', operation.entry);
+    case 'replaceForwardingEntry':
+      return encodeForwardingEntry('replace', operation.entry);
+    case 'deleteForwardingEntry':
+      return encodeForwardingEntry('delete', operation.entry);
   }
 }
 
@@ -157,6 +170,10 @@ function readEvent(
     case 'neighbour': {
       const neighbour = readNeighbour(message, links);
       return neighbour && { kind, deleted, neighbour };
+    }
+    case 'forwardingEntry': {
+      const entry = readForwardingEntry(message, links);
+      return entry && { kind, deleted, entry };
     }
   }
 }

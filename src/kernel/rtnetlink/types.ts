@@ -11,6 +11,7 @@ import type {
 } from '../shared/types.js';
 import type { LinkAddress, LinkAddressId, NewLinkAddress } from './addresses/types.js';
 import type { BridgeVlan, BridgeVlanId, NewBridgeVlan } from './bridgeVlans/types.js';
+import type { ForwardingEntry, ForwardingEntryId, NewForwardingEntry } from './forwarding/types.js';
 import type {
   Link,
   LinkReference,
@@ -31,6 +32,7 @@ import type { NewRule, Rule, RuleName } from './rules/types.js';
 export type { ListedAttribute } from '../shared/types.js';
 export type * from './addresses/types.js';
 export type * from './bridgeVlans/types.js';
+export type * from './forwarding/types.js';
 export type * from './links/types.js';
 export type * from './neighbours/types.js';
 export type * from './nexthops/types.js';
@@ -38,7 +40,7 @@ export type * from './routes/types.js';
 export type * from './rules/types.js';
 
 /** The kinds of objects that a watch reports. */
-export type RtnetlinkEventKind = 'link' | 'address' | 'route' | 'rule' | 'neighbour';
+export type RtnetlinkEventKind = 'link' | 'address' | 'route' | 'rule' | 'neighbour' | 'forwardingEntry';
 
 /**
  * A change, as the kernel notified of it (`RTM_NEWLINK`, `RTM_DELADDR` and their like). A change that is not a deletion has the
@@ -49,7 +51,8 @@ export type RtnetlinkEvent =
   | { readonly kind: 'address'; readonly deleted: boolean; readonly address: LinkAddress }
   | { readonly kind: 'route'; readonly deleted: boolean; readonly route: Route }
   | { readonly kind: 'rule'; readonly deleted: boolean; readonly rule: Rule }
-  | { readonly kind: 'neighbour'; readonly deleted: boolean; readonly neighbour: Neighbour };
+  | { readonly kind: 'neighbour'; readonly deleted: boolean; readonly neighbour: Neighbour }
+  | { readonly kind: 'forwardingEntry'; readonly deleted: boolean; readonly entry: ForwardingEntry };
 
 /** How changes are watched. */
 export interface RtnetlinkWatchOptions extends WatchOptions {
@@ -115,7 +118,18 @@ export type RtnetlinkOperation =
   /** Adds VLANs to a port or a bridge, or changes them. EOPNOTSUPP for a link that is neither. */
   | { readonly do: 'addBridgeVlan'; readonly bridgeVlan: NewBridgeVlan }
   /** Succeeds also when there is none, as the kernel has it. */
-  | { readonly do: 'deleteBridgeVlan'; readonly bridgeVlan: BridgeVlanId };
+  | { readonly do: 'deleteBridgeVlan'; readonly bridgeVlan: BridgeVlanId }
+  /**
+   * Adds an entry to a forwarding database. EEXIST when it is there; EOPNOTSUPP for a link that is no port, with `master`; EINVAL for a
+   * state that the link does not have; EPERM for `dynamic` while the port does not learn, as that of a bridge that is down.
+   */
+  | { readonly do: 'addForwardingEntry'; readonly entry: NewForwardingEntry }
+  /** VXLAN: adds another end to an entry for a multicast address or `00:00:00:00:00:00`, or an entry. Other entries stay as they are. */
+  | { readonly do: 'appendForwardingEntry'; readonly entry: NewForwardingEntry }
+  /** Changes an entry, or adds it. EOPNOTSUPP for an entry of a VXLAN that may have several ends. */
+  | { readonly do: 'replaceForwardingEntry'; readonly entry: NewForwardingEntry }
+  /** Of a VXLAN with `destination`, only that end. ENOENT when there is none. */
+  | { readonly do: 'deleteForwardingEntry'; readonly entry: ForwardingEntryId };
 
 /**
  * Links, addresses, routes, rules and neighbours of one network namespace. Calls reach the kernel one after another, in the
@@ -211,6 +225,13 @@ export interface Rtnetlink extends KernelClient<RtnetlinkOperation> {
   listBridgeVlans(link?: LinkReference, options?: CallOptions): Promise<BridgeVlan[]>;
   addBridgeVlan(bridgeVlan: NewBridgeVlan, options?: CallOptions): Promise<void>;
   deleteBridgeVlan(bridgeVlan: BridgeVlanId, options?: CallOptions): Promise<void>;
+
+  /** The entries of the forwarding databases of all links, or of one: also those of its bridge that are its. */
+  listForwardingEntries(link?: LinkReference, options?: CallOptions): Listing<ForwardingEntry>;
+  addForwardingEntry(entry: NewForwardingEntry, options?: CallOptions): Promise<void>;
+  appendForwardingEntry(entry: NewForwardingEntry, options?: CallOptions): Promise<void>;
+  replaceForwardingEntry(entry: NewForwardingEntry, options?: CallOptions): Promise<void>;
+  deleteForwardingEntry(entry: ForwardingEntryId, options?: CallOptions): Promise<void>;
 
   /**
    * Carries operations out in their order, and returns one result for each, in the same order: undefined, or the error. Those

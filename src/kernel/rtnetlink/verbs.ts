@@ -116,6 +116,22 @@ export abstract class RtnetlinkVerbs extends Applier<Operation> implements Parti
     return this.send({ do: 'deleteBridgeVlan', bridgeVlan }, options);
   }
 
+  addForwardingEntry(entry: types.NewForwardingEntry, options?: CallOptions): Promise<void> {
+    return this.send({ do: 'addForwardingEntry', entry }, options);
+  }
+
+  appendForwardingEntry(entry: types.NewForwardingEntry, options?: CallOptions): Promise<void> {
+    return this.send({ do: 'appendForwardingEntry', entry }, options);
+  }
+
+  replaceForwardingEntry(entry: types.NewForwardingEntry, options?: CallOptions): Promise<void> {
+    return this.send({ do: 'replaceForwardingEntry', entry }, options);
+  }
+
+  deleteForwardingEntry(entry: types.ForwardingEntryId, options?: CallOptions): Promise<void> {
+    return this.send({ do: 'deleteForwardingEntry', entry }, options);
+  }
+
   apply(operations: readonly Operation[], options?: CallOptions): Promise<OperationResult[]> {
     return this.applyAll(operations, PACKING, options);
   }

@@ -4,6 +4,7 @@ import type { Family } from '../../net/address.js';
 import { FAMILY } from '../../net/shapes.js';
 import { checkArgument, TEXT } from '../../shapes.js';
 import { checkLinkReference } from '../rtnetlink/fields.js';
+import { encodeListForwardingEntries } from '../rtnetlink/forwarding/codec.js';
 import { NO_COUNTERS } from '../rtnetlink/links/statistics.js';
 import { encodeGetLink } from '../rtnetlink/links/write.js';
 import { checkedMessage } from '../rtnetlink/message.js';
@@ -24,6 +25,7 @@ import { FakeEvents } from './events.js';
 import { FakeAddresses } from './rtnetlink/addresses.js';
 import { FakeBridgeVlans } from './rtnetlink/bridgeVlans.js';
 import { dumpAddresses, dumpNeighbour, dumpRoute, dumpRule } from './rtnetlink/dump.js';
+import { FakeForwardingEntries } from './rtnetlink/forwarding.js';
 import { FakeLinks, KINDS } from './rtnetlink/links.js';
 import { type Named, namedOperation } from './rtnetlink/named.js';
 import { FakeNeighbours } from './rtnetlink/neighbours.js';
@@ -72,6 +74,13 @@ export class FakeRtnetlink
     deleted: () => this.#routes.prune(),
   });
   readonly #bridgeVlans = new FakeBridgeVlans((name) => this.#links.get(name));
+  readonly #entries = new FakeForwardingEntries(
+    {
+      find: (name) => this.#links.get(name),
+      vlansOf: (link) => this.#bridgeVlans.list(link).map(({ vlan }) => vlan),
+    },
+    (entry, deleted) => this.events.emit({ kind: 'forwardingEntry', deleted, entry }),
+  );
   readonly #neighbours = new FakeNeighbours((neighbour, deleted) =>
     this.events.emit({ kind: 'neighbour', deleted, neighbour }),
   );
@@ -205,6 +214,16 @@ export class FakeRtnetlink
     return this.read(attempt, read, options);
   }
 
+  listForwardingEntries(link?: types.LinkReference, options?: CallOptions): Listing<types.ForwardingEntry> {
+    const attempt = attemptToRead('listForwardingEntries', describeLink(link));
+    checkedMessage(encodeListForwardingEntries(link), attempt);
+    const read = () => {
+      const name = this.#nameOf(link, attempt);
+      return this.#entries.list().filter((entry) => name === undefined || entry.link === name);
+    };
+    return this.listing(attempt, read, options);
+  }
+
   watch(options: types.RtnetlinkWatchOptions = {}): EventStream<types.RtnetlinkEvent> {
     const { kinds, ...watching } = checkWatch(options);
     const wanted = ({ kind }: types.RtnetlinkEvent) => kinds.includes(kind);
@@ -256,6 +275,12 @@ export class FakeRtnetlink
       if (operation.do === 'addBridgeVlan') return this.#bridgeVlans.add(link, bridgeVlan);
       return this.#bridgeVlans.delete(link, bridgeVlan);
     }
+    if ('entry' in operation) {
+      const link = this.#links.get(operation.entry.link);
+      if (!link) return noLink(operation.entry.link);
+      if (operation.do === 'deleteForwardingEntry') return this.#entries.delete(link, operation.entry);
+      return this.#entries.write(verb(operation.do, 'ForwardingEntry'), link, operation.entry);
+    }
     if ('neighbour' in operation) return this.#doNeighbour(operation);
     if ('address' in operation) return this.#doAddress(operation);
     switch (operation.do) {
@@ -304,6 +329,7 @@ export class FakeRtnetlink
     }
     if (deleted || !link.up) this.#neighbours.forget(link.name, deleted);
     this.#bridgeVlans.follow(link, deleted);
+    this.#entries.follow(link, deleted);
     this.#nextHops.prune();
     this.#routes.prune();
     this.events.emit({ kind: 'link', deleted, link: { ...link } });

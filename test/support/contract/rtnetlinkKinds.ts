@@ -4,11 +4,13 @@ import { it } from 'node:test';
 import type { Link, Rtnetlink, RtnetlinkOperation } from '../../../src/kernel/rtnetlink/types.js';
 import { messageOf, outcomes } from './refusals.js';
 import { rtnetlinkBridgeVlansContract } from './rtnetlinkBridgeVlans.js';
+import { rtnetlinkForwardingContract } from './rtnetlinkForwarding.js';
 import { type Open, withVeth } from './rtnetlinkVeth.js';
 
 /** Registers the tests, and those of the VLANs of bridges, which a kernel may lack too. */
 export function rtnetlinkKindsContract(open: Open): void {
   rtnetlinkBridgeVlansContract(open);
+  rtnetlinkForwardingContract(open);
   it('lists the defaults of a kind, and the settings that were given', async () => {
     const rtnetlink = await withVeth(open);
     const before = (await rtnetlink.listLinks()).length;

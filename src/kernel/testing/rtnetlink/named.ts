@@ -41,6 +41,9 @@ function inOperation(operation: RtnetlinkOperation, named: WithNames): Rtnetlink
     return { ...operation, neighbour: named(operation.neighbour, ['link']) } as never;
   if ('bridgeVlan' in operation)
     return { ...operation, bridgeVlan: named(operation.bridgeVlan, ['link']) } as never;
+  if ('entry' in operation) {
+    return { ...operation, entry: named(operation.entry, ['link', 'outputLink']) } as never;
+  }
   if ('nextHop' in operation) return { ...operation, nextHop: named(operation.nextHop, ['link']) } as never;
   if ('route' in operation) {
     const route = named(operation.route, ['link']);

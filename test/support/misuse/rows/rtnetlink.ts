@@ -93,6 +93,22 @@ const BRIDGE_VLANS = [
   { link: 'eth0', vlan: 5, lastVlan: 7, self: false, pvid: false, untagged: true },
   { link: 3, vlan: 5, pvid: true },
 ];
+const ENTRY_ID = {
+  ...{ link: 'vx42', hardwareAddress: '02:00:00:00:00:01', master: false, destination: '192.0.2.7' },
+  ...{ port: 4790, vni: 43, outputLink: 'eth0', sourceVni: 44 },
+};
+const ENTRIES = [
+  { ...ENTRY_ID, state: 'permanent', flags: ['router'] },
+  {
+    link: 'eth0',
+    hardwareAddress: '02:00:00:00:00:01',
+    master: true,
+    vlan: 10,
+    state: 'static',
+    protocol: 'static',
+  },
+  { link: 3, hardwareAddress: '00:00:00:00:00:00', nextHopId: 7 },
+] as const;
 const NEIGHBOUR_ID = { link: 'eth0', address: '10.0.0.9', proxy: true };
 
 const OPERATIONS: readonly RtnetlinkOperation[] = [
@@ -113,6 +129,8 @@ const OPERATIONS: readonly RtnetlinkOperation[] = [
   { do: 'deleteNextHop', nextHop: { id: 7 } },
   ...BRIDGE_VLANS.map((bridgeVlan) => ({ do: 'addBridgeVlan', bridgeVlan }) as const),
   { do: 'deleteBridgeVlan', bridgeVlan: { link: 'eth0', vlan: 5, lastVlan: 7, self: false } },
+  ...ENTRIES.map((entry) => ({ do: 'addForwardingEntry', entry }) as const),
+  { do: 'deleteForwardingEntry', entry: ENTRY_ID },
 ];
 
 /** Valid calls of each verb. */
@@ -167,6 +185,14 @@ export const RTNETLINK: Rows<Rtnetlink> = {
   ],
   addBridgeVlan: BRIDGE_VLANS.map((bridgeVlan) => [bridgeVlan, CALL]),
   deleteBridgeVlan: [[{ link: 'eth0', vlan: 5, lastVlan: 7, self: false }, CALL]],
+  listForwardingEntries: [
+    ['eth0', CALL],
+    [1, CALL],
+  ],
+  addForwardingEntry: ENTRIES.map((entry) => [entry, CALL]),
+  appendForwardingEntry: ENTRIES.map((entry) => [entry, CALL]),
+  replaceForwardingEntry: ENTRIES.map((entry) => [entry, CALL]),
+  deleteForwardingEntry: [[ENTRY_ID, CALL]],
   apply: alone(...OPERATIONS),
   watch: [[{ ...CALL, gather: 1, keepAlive: false, receiveBuffer: 65_536, kinds: ['link'] }]],
   capabilities: [[CALL]],

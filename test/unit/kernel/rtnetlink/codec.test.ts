@@ -14,6 +14,10 @@ import {
   encodeListBridgeVlans,
   readBridgeVlans,
 } from '../../../../src/kernel/rtnetlink/bridgeVlans/codec.js';
+import {
+  encodeForwardingEntry,
+  readForwardingEntry,
+} from '../../../../src/kernel/rtnetlink/forwarding/codec.js';
 import { MESSAGE } from '../../../../src/kernel/rtnetlink/layouts.js';
 import { indexOf, readLink, readName } from '../../../../src/kernel/rtnetlink/links/read.js';
 import {
@@ -222,6 +226,21 @@ const SAMPLES: Readonly<Record<string, readonly [bytes: Uint8Array, read: (messa
   'VLANs of a port': [
     listed(encodeBridgeVlan('add', { link: 'va', vlan: 5, lastVlan: 6, untagged: true, self: true })),
     (message) => [...readBridgeVlans(message, CAPTURED_NAMES)],
+  ],
+  'an entry of a VXLAN': [
+    listed(
+      encodeForwardingEntry('add', {
+        ...{
+          link: 'va',
+          hardwareAddress: '02:00:00:00:00:01',
+          destination: '192.0.2.7',
+          port: 4790,
+          vni: 43,
+        },
+        ...{ outputLink: 'va', sourceVni: 44, vlan: 5, flags: ['sticky', 'locked'] },
+      }),
+    ),
+    (message) => readForwardingEntry(message, CAPTURED_NAMES),
   ],
   counters: [statistics(25), (message) => readLinkStatistics(message, NAMES)],
   'captured addresses': [capture('addresses4.reply'), (message) => readAddress(message, CAPTURED_NAMES)],
@@ -478,6 +497,65 @@ describe('VLANs of bridges', () => {
     );
     const single = listed(encodeBridgeVlan('delete', { link: 'va', vlan: 5, lastVlan: 5 }));
     assert.deepEqual(single, listed(encodeBridgeVlan('delete', { link: 'va', vlan: 5 })));
+  });
+});
+
+describe('entries of forwarding databases', () => {
+  const entry = {
+    link: 'va',
+    hardwareAddress: '02:00:00:00:00:01',
+    destination: 'fd00::1',
+    flags: [],
+  } as const;
+  const read = (writer: MessageWriter) =>
+    only(listed(writer), (message) => readForwardingEntry(message, CAPTURED_NAMES));
+
+  it('are written and read', () => {
+    assert.deepEqual(
+      read(
+        encodeForwardingEntry('add', {
+          ...{
+            ...entry,
+            hardwareAddress: '2:0:0:0:0:F',
+            port: 4790,
+            vni: 43,
+            outputLink: 'va',
+            sourceVni: 44,
+          },
+          ...{ vlan: 5, state: 'dynamic', flags: ['locked', 'sticky'], protocol: 'static' },
+        }),
+      ),
+      {
+        ...{
+          ...entry,
+          hardwareAddress: '02:00:00:00:00:0f',
+          port: 4790,
+          vni: 43,
+          outputLink: 'va',
+          sourceVni: 44,
+        },
+        ...{ vlan: 5, state: 'dynamic', flags: ['sticky', 'locked'], protocol: 'static', master: false },
+      },
+    );
+    assert.deepEqual(read(encodeForwardingEntry('delete', { ...entry, state: 'static', nextHopId: 7 })), {
+      ...{ ...entry, state: 'permanent', master: false },
+    });
+  });
+
+  it('have a master that is not the link, unless the link is the bridge', () => {
+    const withMaster = (master: number) => {
+      const writer = encodeForwardingEntry('add', entry);
+      writer.attribute(9, () => writer.u32(master)); // NDA_MASTER
+      writer.attribute(3, () => writer.u32(0).u32(100).u32(250).u32(0)); // NDA_CACHEINFO
+      writer.attribute(99, () => writer.u32(1));
+      return read(writer);
+    };
+    const more = { ...entry, state: 'permanent', used: 1, updated: 2.5 };
+    const attributes = [{ type: 99, value: new Uint8Array([1, 0, 0, 0]) }];
+    assert.deepEqual(withMaster(3), { ...more, master: true, attributes });
+    assert.deepEqual(withMaster(0), { ...more, master: false, attributes });
+    const invalid = encodeForwardingEntry('add', { ...entry, ...{ attributes } }).check.invalid;
+    assert.equal(invalid?.field, 'entry.attributes');
   });
 });
 

@@ -92,10 +92,9 @@ bool ReadLink(const Message& message) {
 
 // A message with a change counts as good.
 bool ReadNotification(const Message& message) {
-  const rtnetlink::EventKinds all{rtnetlink::EventKind::kLink, rtnetlink::EventKind::kAddress,
-                                  rtnetlink::EventKind::kRoute, rtnetlink::EventKind::kRule,
-                                  rtnetlink::EventKind::kNeighbour,
-                                  rtnetlink::EventKind::kForwardingEntry};
+  const rtnetlink::EventKinds all{rtnetlink::EventKind::kLink,      rtnetlink::EventKind::kAddress,
+                                  rtnetlink::EventKind::kRoute,     rtnetlink::EventKind::kRule,
+                                  rtnetlink::EventKind::kNeighbour, rtnetlink::EventKind::kForwardingEntry};
   rtnetlink::LinkNames names;
   netlink::Notifications notifications;
   const auto look_up = [](int32_t index, std::string* name) {

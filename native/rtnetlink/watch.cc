@@ -124,7 +124,8 @@ std::vector<uint32_t> GroupsOf(const EventKinds& wanted) {
   join(EventKind::kAddress, {RTNLGRP_IPV4_IFADDR, RTNLGRP_IPV6_IFADDR});
   join(EventKind::kRoute, {RTNLGRP_IPV4_ROUTE, RTNLGRP_IPV6_ROUTE});
   join(EventKind::kRule, {RTNLGRP_IPV4_RULE, RTNLGRP_IPV6_RULE});
-  const bool neighbours = wanted.count(EventKind::kNeighbour) + wanted.count(EventKind::kForwardingEntry) != 0;
+  const bool neighbours =
+      wanted.count(EventKind::kNeighbour) + wanted.count(EventKind::kForwardingEntry) != 0;
   if (neighbours) groups.push_back(RTNLGRP_NEIGH);
   return groups;
 }

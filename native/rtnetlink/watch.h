@@ -36,8 +36,8 @@ class Watch : public netlink::Watch {
   netlink::Status Open(const netlink::SharedNamespace& network_namespace, std::chrono::milliseconds timeout);
 
  private:
-  EventKinds wanted_{EventKind::kLink, EventKind::kAddress, EventKind::kRoute, EventKind::kRule,
-                     EventKind::kNeighbour, EventKind::kForwardingEntry};
+  EventKinds wanted_{EventKind::kLink, EventKind::kAddress,   EventKind::kRoute,
+                     EventKind::kRule, EventKind::kNeighbour, EventKind::kForwardingEntry};
 };
 
 }  // namespace knp::rtnetlink

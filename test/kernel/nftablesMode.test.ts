@@ -56,7 +56,7 @@ function checked(): NftablesKernel['nftables'] {
           'listRules',
           'listSets',
           'listTables',
-          'watch',
+          'watchCommits',
         ] as const
       ).map((verb) => [verb, nftables[verb].bind(nftables)]),
     ) as Omit<NftablesKernel['nftables'], 'apply' | 'onBatch'>),

@@ -23,9 +23,8 @@ using Event = knp::rtnetlink::layout::Event;
 constexpr const char* kLinks = "route-links.reply";
 constexpr const char* kAddresses = "route-addresses4.reply";
 
-const knp::rtnetlink::EventKinds kAll{EventKind::kLink, EventKind::kAddress, EventKind::kRoute,
-                                      EventKind::kRule, EventKind::kNeighbour,
-                                      EventKind::kForwardingEntry};
+const knp::rtnetlink::EventKinds kAll{EventKind::kLink, EventKind::kAddress,   EventKind::kRoute,
+                                      EventKind::kRule, EventKind::kNeighbour, EventKind::kForwardingEntry};
 
 const knp::rtnetlink::NameLookup kNoLinks = [](int32_t, std::string*) { return false; };
 

@@ -181,6 +181,75 @@ describe('options whose values do not stay', () => {
     ]);
   });
 
+  it('entries of forwarding databases, as bridge(8) has them', async () => {
+    batch(namespace, [
+      'link add fbr type bridge vlan_filtering 1',
+      'link add fport type dummy',
+      'link set fport master fbr',
+      'link set fport up',
+      'link set fbr up',
+      'link add fvx type vxlan id 7 dstport 4789 local 127.0.0.1',
+    ]);
+    const ours = (address: string) => /^02:00:00:00:00:0|^00:00:00:00:00:00/.test(address);
+    const shown = (link: string) =>
+      (JSON.parse(namespace.run('bridge', '-j', 'fdb', 'show', 'dev', link)) as Record<string, unknown>[])
+        .filter(({ mac }) => ours(String(mac)))
+        .map(({ mac, vlan, flags, state, dst, port, vni }) =>
+          [mac, vlan ?? '-', ...((flags as string[]) ?? []), state ?? '-', dst ?? '', port ?? '', vni ?? '']
+            .join(' ')
+            .trimEnd(),
+        )
+        .sort();
+    const A = '02:00:00:00:00:0a';
+    const B = '02:00:00:00:00:0b';
+    await rtnetlink.addForwardingEntry({ link: 'fport', hardwareAddress: A, master: true, state: 'static' });
+    await rtnetlink.addForwardingEntry({ link: 'fport', hardwareAddress: B, master: true, vlan: 1 });
+    await rtnetlink.addForwardingEntry({
+      link: 'fvx',
+      hardwareAddress: A,
+      destination: '127.0.0.2',
+      port: 5000,
+      vni: 9,
+    });
+    await rtnetlink.addForwardingEntry({
+      link: 'fvx',
+      hardwareAddress: '00:00:00:00:00:00',
+      destination: '127.0.0.3',
+    });
+    await rtnetlink.appendForwardingEntry({
+      link: 'fvx',
+      hardwareAddress: '00:00:00:00:00:00',
+      destination: '127.0.0.4',
+    });
+    assert.deepEqual(shown('fport'), [`${A} - static`, `${A} 1 static`, `${B} 1 permanent`]);
+    assert.deepEqual(shown('fvx'), [
+      '00:00:00:00:00:00 - self permanent 127.0.0.3',
+      '00:00:00:00:00:00 - self permanent 127.0.0.4',
+      `${A} - self permanent 127.0.0.2 5000 9`,
+    ]);
+    const noVlan = { link: 'fport', hardwareAddress: A, master: true, vlan: 77 };
+    await assert.rejects(rtnetlink.addForwardingEntry(noVlan), { code: 'EINVAL' });
+    await assert.rejects(rtnetlink.deleteForwardingEntry(noVlan), { code: 'EINVAL' });
+    namespace.run('bridge', 'fdb', 'replace', A, 'dev', 'fport', 'master', 'vlan', '1', 'dynamic');
+    namespace.run('bridge', 'fdb', 'del', B, 'dev', 'fport', 'master', 'vlan', '1');
+    const listed = async (link: string) =>
+      (await rtnetlink.listForwardingEntries(link).toArray()).filter(({ hardwareAddress }) =>
+        ours(hardwareAddress),
+      );
+    assert.deepEqual(
+      (await listed('fport'))
+        .map(({ hardwareAddress, vlan, state }) => [hardwareAddress, vlan, state])
+        .sort(),
+      [
+        [A, undefined, 'static'],
+        [A, 1, 'dynamic'],
+      ],
+    );
+    for (const link of ['fport', 'fvx'])
+      for (const entry of await listed(link)) await rtnetlink.deleteForwardingEntry(entry);
+    assert.deepEqual([shown('fport'), shown('fvx')], [[], []]);
+  });
+
   it('the state of a port, which the kernel selects', async () => {
     batch(namespace, ['link add idle type dummy', 'link set idle master bridge1']);
     await assert.rejects(rtnetlink.setLink('idle', { bridgePort: { state: 3 } }), { code: 'ENETDOWN' });

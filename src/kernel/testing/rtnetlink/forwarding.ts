@@ -25,7 +25,7 @@ type Verb = 'add' | 'append' | 'replace';
 
 /** The databases of a network namespace. They lack the addresses that the kernel itself adds: those of ports, and multicast groups. */
 export class FakeForwardingEntries {
-  readonly #held: Held[] = [];
+  #held: Held[] = [];
   readonly #links: LinksOfEntries;
   readonly #changed: EntryChanged;
 
@@ -126,11 +126,11 @@ export class FakeForwardingEntries {
   }
 
   #remove(isGone: (held: Held) => boolean): boolean {
-    const gone = this.#held.filter(isGone);
-    for (const held of gone) {
-      this.#held.splice(this.#held.indexOf(held), 1);
-      this.#changed(held.entry, true);
-    }
+    const gone: Held[] = [];
+    const kept: Held[] = [];
+    for (const held of this.#held) (isGone(held) ? gone : kept).push(held);
+    this.#held = kept;
+    for (const { entry } of gone) this.#changed(entry, true);
     return gone.length > 0;
   }
 

@@ -44,7 +44,7 @@ export interface Container extends NamedSet {
 export type SlotMapName = 'endpoints' | 'nodeport-endpoints';
 
 /**
- * NftablesLayout `scalable`: a map with the endpoints of all frontends of a kind. The key of an element is that of a frontend and the number of a
+ * Layout `scalable`: a map with the endpoints of all frontends of a kind. The key of an element is that of a frontend and the number of a
  * slot, which is below the number of its endpoints.
  */
 export interface SlotMap extends NamedSet {

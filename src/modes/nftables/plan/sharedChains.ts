@@ -1,4 +1,4 @@
-// NftablesLayout `scalable`: the chains that frontends with equal numbers of endpoints share.
+// Layout `scalable`: the chains that frontends with equal numbers of endpoints share.
 import type { Family } from '../../../net/address.js';
 import { type ChainItem, chainKey, placeOfKey } from './items.js';
 import { type Rule, rule, setMark, to, toRandomSlot } from './rules.js';

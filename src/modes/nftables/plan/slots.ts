@@ -1,4 +1,4 @@
-// NftablesLayout `scalable`: elements that lead to a shared chain, each with its endpoints in the map of slots. They are one item: the kernel has
+// Layout `scalable`: elements that lead to a shared chain, each with its endpoints in the map of slots. They are one item: the kernel has
 // all of it or none, and a change of the endpoints changes only the slots that it concerns.
 import type { Family } from '../../../net/address.js';
 import { type AddressPorts, AddressPortsBuilder } from '../../../net/addressPorts.js';

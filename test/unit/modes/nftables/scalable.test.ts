@@ -1,4 +1,4 @@
-// NftablesLayout `scalable`: shared chains, and what changes cost.
+// Layout `scalable`: shared chains, and what changes cost.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { NftablesOperation } from '../../../../src/kernel/nftables/types.js';

@@ -1,6 +1,6 @@
 // The times in which the event loop does not turn, measured by the time for which its thread runs.
 import { performance } from 'node:perf_hooks';
-import { measurePageFaults, threadTimes } from './threadTimes.js';
+import { threadTimes } from './threadTimes.js';
 
 /** A time in which the event loop did not turn. */
 export interface Block {
@@ -15,7 +15,6 @@ export interface Block {
 /** The times in which the event loop does not turn until some work ends. */
 export async function blocksOf(work: () => Promise<unknown>): Promise<Block[]> {
   const blocks: Block[] = [];
-  measurePageFaults();
   let [start, ran] = [performance.now(), threadTimes().ran];
   let done = false;
   const record = () => {

@@ -14,30 +14,12 @@ export interface ThreadTimes {
 }
 
 let surplus: number | undefined;
-/** Page faults of the thread whose surplus is in `left`. */
-let counted = 0;
-/** Time of page faults that is left out, in ms. */
-let left = 0;
-
-/** Measures again what a page fault takes: in a virtual machine, that also depends on the work of other processes. */
-export function measurePageFaults(): void {
-  if (surplus !== undefined) leaveOut();
-  surplus = surplusOfFault(() => scheduled().ran);
-}
 
 /** The times of the calling thread until now. */
 export function threadTimes(): ThreadTimes {
-  if (surplus === undefined) measurePageFaults();
+  surplus ??= surplusOfFault(() => scheduled().ran);
   const { ran, waited } = scheduled();
-  leaveOut();
-  return { ran: ran - left, waited };
-}
-
-function leaveOut(): void {
-  if (surplus === 0) return;
-  const faults = pageFaults();
-  left += (faults - counted) * (surplus as number);
-  counted = faults;
+  return { ran: surplus === 0 ? ran : ran - pageFaults() * surplus, waited };
 }
 
 function scheduled(): ThreadTimes {

@@ -97,6 +97,7 @@ const ENTRY_ID = {
   ...{ link: 'vx42', hardwareAddress: '02:00:00:00:00:01', master: false, destination: '192.0.2.7' },
   ...{ port: 4790, vni: 43, outputLink: 'eth0', sourceVni: 44 },
 };
+const BRIDGE_ENTRY_ID = { link: 'eth0', hardwareAddress: '02:00:00:00:00:02', master: true, vlan: 7 };
 const ENTRIES = [
   { ...ENTRY_ID, state: 'permanent', flags: ['router'] },
   {
@@ -131,6 +132,7 @@ const OPERATIONS: readonly RtnetlinkOperation[] = [
   { do: 'deleteBridgeVlan', bridgeVlan: { link: 'eth0', vlan: 5, lastVlan: 7, self: false } },
   ...ENTRIES.map((entry) => ({ do: 'addForwardingEntry', entry }) as const),
   { do: 'deleteForwardingEntry', entry: ENTRY_ID },
+  { do: 'deleteForwardingEntry', entry: BRIDGE_ENTRY_ID },
 ];
 
 /** Valid calls of each verb. */
@@ -192,7 +194,10 @@ export const RTNETLINK: Rows<Rtnetlink> = {
   addForwardingEntry: ENTRIES.map((entry) => [entry, CALL]),
   appendForwardingEntry: ENTRIES.map((entry) => [entry, CALL]),
   replaceForwardingEntry: ENTRIES.map((entry) => [entry, CALL]),
-  deleteForwardingEntry: [[ENTRY_ID, CALL]],
+  deleteForwardingEntry: [
+    [ENTRY_ID, CALL],
+    [BRIDGE_ENTRY_ID, CALL],
+  ],
   apply: alone(...OPERATIONS),
   watch: [[{ ...CALL, gather: 1, keepAlive: false, receiveBuffer: 65_536, kinds: ['link'] }]],
   capabilities: [[CALL]],

@@ -17,10 +17,10 @@ export interface ProgrammedEndpoint {
   readonly port: number;
   /** The probability that a new connection reaches it, from 0 to 1. */
   readonly share: number;
-  /** The chain that replaces the destination: `KUBE-SEP-…`. */
+  /** The chain that replaces the destination: `KUBE-SEP-…`; in nftables mode `service-…`, `local-…` or `endpoint-…`. */
   readonly chain: string;
-  /** Those of all frontends that use the same chain of endpoints. */
-  readonly counters: RuleTraffic;
+  /** Those of all frontends that use the same chain of endpoints. Absent if the rules do not count: in nftables mode. */
+  readonly counters?: RuleTraffic;
 }
 
 /** An address and port of a Service. */
@@ -37,13 +37,17 @@ export interface ProgrammedFrontend {
   readonly service?: string;
   /** Name of the Service port; absent if it has none, or if the rules do not show it. */
   readonly portName?: string;
-  /** The chain to which packets go: `KUBE-SVC-…`, `KUBE-EXT-…` or `KUBE-FW-…`; absent if there is no endpoint. */
+  /**
+   * The chain to which packets go: `KUBE-SVC-…`, `KUBE-EXT-…` or `KUBE-FW-…`; in nftables mode `service-…`, `local-…` or `external-…`.
+   * Absent if there is no endpoint.
+   */
   readonly chain?: string;
   /** What happens to packets, if a rule refuses them because the Service has no endpoint for them. */
   readonly refused?: 'REJECT' | 'DROP';
   /** Timeout of session affinity, in s; 0 for none. */
   readonly persistence: number;
-  readonly counters: RuleTraffic;
+  /** Absent if the rules do not count: in nftables mode. */
+  readonly counters?: RuleTraffic;
   /** In the order of the rules. */
   readonly endpoints: readonly ProgrammedEndpoint[];
 }

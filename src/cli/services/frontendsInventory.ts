@@ -12,11 +12,13 @@ import { shortNumber } from './table.js';
  * @param list reads the rules with their counters
  * @param names of the agent or of objects; without them, those of the comments of rules
  * @param texts show only frontends that have one of these texts; none: all
+ * @param counted whether the rules have counters, by which frontends can be sorted
  */
 export function frontendsInventory(
   list: () => Promise<readonly ProgrammedFrontend[]>,
   names: ServiceNames,
   texts: readonly string[],
+  counted = true,
 ): Inventory<readonly ProgrammedFrontend[]> {
   return inventoryOf<readonly ProgrammedFrontend[], FrontendReport, 'frontends'>(
     {
@@ -25,11 +27,14 @@ export function frontendsInventory(
       list,
       report: (sample) => frontendsReport(sample, names),
       addressOf: frontendName,
-      orders: {
-        rate: ({ rates, counters }) => (rates ?? counters).connections,
-        bytes: ({ rates, counters }) => (rates ?? counters).bytes,
-      },
-      sums: (frontends) => [`${shortNumber(sumOf(frontends, ({ rates }) => rates?.connections ?? 0))} new/s`],
+      orders: counted
+        ? {
+            rate: ({ rates, counters }) => (rates ?? counters)?.connections ?? 0,
+            bytes: ({ rates, counters }) => (rates ?? counters)?.bytes ?? 0,
+          }
+        : {},
+      sums: (frontends) =>
+        counted ? [`${shortNumber(sumOf(frontends, ({ rates }) => rates?.connections ?? 0))} new/s`] : [],
       lines: frontendLines,
     },
     texts,

@@ -31,8 +31,8 @@ export function frontendsReport(
   names: ServiceNames,
 ): FrontendsReport {
   const former = before && interval > 0 ? countersOf(before) : undefined;
-  const ratesOf = (key: string, counters: RuleTraffic) =>
-    former ? { rates: ratesBetween(former.get(key), counters, interval) } : {};
+  const ratesOf = (key: string, counters: RuleTraffic | undefined) =>
+    former && counters ? { rates: ratesBetween(former.get(key), counters, interval) } : {};
   const rows = after.map((frontend): FrontendReport => {
     const key = frontendName(frontend);
     return {
@@ -72,7 +72,9 @@ function countersOf(listed: readonly ProgrammedFrontend[]): Map<string, RuleTraf
       const endpoints = frontend.endpoints.map(
         ({ chain, counters }) => [`${key} ${chain}`, counters] as const,
       );
-      return [[key, frontend.counters] as const, ...endpoints];
+      return [[key, frontend.counters] as const, ...endpoints].flatMap(([name, counters]) =>
+        counters ? [[name, counters] as const] : [],
+      );
     }),
   );
 }

@@ -46,9 +46,9 @@ export function frontendLines(frontends: readonly FrontendReport[], options: Tab
 }
 
 /** Connections and their rate, then bytes and theirs: the order of the columns. */
-function trafficCells(counters: RuleTraffic, rates: RuleTraffic | undefined): string[] {
+function trafficCells(counters: RuleTraffic | undefined, rates: RuleTraffic | undefined): string[] {
   return (['connections', 'bytes'] as const).flatMap((field) => [
-    shortNumber(counters[field]),
+    counters ? shortNumber(counters[field]) : '-',
     rates ? shortNumber(rates[field]) : '-',
   ]);
 }

@@ -25,12 +25,12 @@ export async function withInventory(
   const limit = new AnswerLimit(Number(options['timeout']));
   const loaded = loadConfiguration(flags, MODES);
   const mode = await modeOfNode(flags, loaded.configuration);
-  const { listFrontends } = readerOf(mode);
+  const { listFrontends, uncounted } = readerOf(mode);
   const read = await readNames(flags, loaded, limit);
   if (listFrontends) {
     // The comments of rules have names too: an agent that does not answer is not a loss.
     if (read.names.origin.source !== 'none') noteNames(read, output);
-    await use(frontendsInventory(listFrontends, read.names, texts));
+    await use(frontendsInventory(listFrontends, read.names, texts, !uncounted));
     return 0;
   }
   noteNames(read, output);

@@ -145,6 +145,6 @@ function trafficOf({ packets, bytes }: CountedRule): RuleTraffic {
   return { connections: packets, bytes };
 }
 
-function sum(a: RuleTraffic, b: RuleTraffic): RuleTraffic {
+function sum(a: RuleTraffic = NOTHING, b: RuleTraffic = NOTHING): RuleTraffic {
   return { connections: a.connections + b.connections, bytes: a.bytes + b.bytes };
 }

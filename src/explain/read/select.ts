@@ -5,13 +5,18 @@ import type { ProgrammedFrontend } from '../inventory.js';
 
 /** How the commands read the kernel in one mode. */
 export interface ModeReader {
-  /** Opens the kernel for explanations. Rejects with the NetlinkError of the part that cannot be opened. */
-  open(settings: ModeSettings): Promise<Explainer>;
+  /**
+   * Opens the kernel for explanations. Rejects with the NetlinkError of the part that cannot be opened. Absent: paths of packets are
+   * not explained in this mode.
+   */
+  open?(settings: ModeSettings): Promise<Explainer>;
   /**
    * Reads the frontends from the rules of the mode, with their counters. Absent: Services are virtual services of IPVS. Rejects
    * with the NetlinkError of the family that cannot be read.
    */
   listFrontends?(): Promise<ProgrammedFrontend[]>;
+  /** The rules have no counters, of which rates could be computed. Absent: they have. */
+  readonly uncounted?: true;
 }
 
 /** By the name of the mode. Each is loaded on its first use. */
@@ -21,9 +26,13 @@ const READERS: Readonly<Record<string, ModeReader>> = {
     open: async (settings) => (await import('./iptables.js')).open(settings),
     listFrontends: async () => (await import('./inventory.js')).listFrontends(),
   },
+  nftables: {
+    listFrontends: async () => (await import('./nftables.js')).listFrontends(),
+    uncounted: true, // as in kube-proxy
+  },
 };
 
-/** How to read a mode. Throws an Error if it cannot be explained. */
+/** How to read a mode. Throws an Error if it has no entry. */
 export function readerOf(mode: string): ModeReader {
   const reader = Object.hasOwn(READERS, mode) ? READERS[mode] : undefined;
   if (reader) return reader;

@@ -117,7 +117,7 @@ COMMIT
       counters: { connections: 5, bytes: 300 },
     });
     assert.deepEqual(
-      [empty?.service, empty?.refused, empty?.counters.connections],
+      [empty?.service, empty?.refused, empty?.counters?.connections],
       ['demo/empty', 'REJECT', 9],
     );
   });

@@ -1,10 +1,10 @@
 // The purpose of the rules of iptables mode, in words. Comments of the rules have the names of the Service ports. Other rules
 // are described by their effect.
-import type { Cause, CauseCode } from '../explanation.js';
+import type { Cause } from '../explanation.js';
 import { commentIn } from '../packet/ruleText.js';
 import type { Decision, MatchedRule } from '../packet/walk.js';
 import type { RuleMeanings } from '../shared/trace.js';
-import { POLICY_CHAIN } from './programmed.js';
+import { POLICY_CHAIN, withoutEndpoints } from './programmed.js';
 
 /** By chain and target. */
 const MEANINGS: Readonly<Record<string, string>> = {
@@ -59,15 +59,6 @@ function causeOf({ verdict, at, rule = '' }: Decision, of: string): Cause | unde
   }
   const comment = commentIn(rule);
   if (!WITHOUT_ENDPOINTS.test(at) || comment === '') return undefined;
-  const code = codeWithoutEndpoints(comment);
-  return { code, text: `${comment}: ${at} ${verdict === 'reject' ? 'rejects' : 'drops'} ${of}` };
-}
-
-/**
- * The cause that a rule for a Service without endpoints shows.
- *
- * @param comment of the rule
- */
-export function codeWithoutEndpoints(comment: string): CauseCode {
-  return comment.endsWith(' has no local endpoints') ? 'NoLocalEndpoint' : 'NoRealServer';
+  const { code, text } = withoutEndpoints(comment);
+  return { code, text: `${text}: ${at} ${verdict === 'reject' ? 'rejects' : 'drops'} ${of}` };
 }

@@ -3,9 +3,10 @@ import type { SavedTables } from '../../kernel/iptables/types.js';
 import type { LocalMatch } from '../../modes/shared/plan/localDetector.js';
 import { canonicalAddress } from '../../net/address.js';
 import { isInNetwork } from '../../net/network.js';
-import type { Dialled } from '../explanation.js';
+import type { Cause, Dialled } from '../explanation.js';
 import { commentIn, optionValue, readRule } from '../packet/ruleText.js';
 import { localMatchIn } from '../shared/localMatchIn.js';
+import type { FrontendRule, SelectingRules } from '../shared/rulesPath.js';
 
 /** Chains that select an endpoint: of all endpoints (SVC), or of those on this node (SVL). */
 export const POLICY_CHAIN = /^KUBE-SV[CL]-/;
@@ -15,6 +16,29 @@ export const ENDPOINT_CHAIN = /^KUBE-SEP-/;
 export const SERVICE_CHAIN = /^nat\/KUBE-(SVC|SVL|EXT|FW|SEP)-/;
 
 const MASQUERADES = ' -j KUBE-MARK-MASQ';
+
+/** What the rules show besides the path of one packet. */
+export function selectingRules(tables: SavedTables): SelectingRules {
+  return {
+    table: 'nat',
+    selects: ({ target }) => ENDPOINT_CHAIN.test(target) || target === 'DNAT',
+    chainOf: (matched) => matched.map(({ target }) => target).findLast((target) => POLICY_CHAIN.test(target)),
+    persistenceOf: (chain) => affinityOf(tables, chain),
+    frontends: (address) => frontendRules(tables, address),
+    nodePortExclusion: (dialled) => nodePortExclusion(tables, dialled),
+    areRangesOf: (frontends, client) => areRangesOf(tables, frontends, client),
+  };
+}
+
+/**
+ * The cause that a rule for a Service without endpoints shows.
+ *
+ * @param comment of the rule
+ */
+export function withoutEndpoints(comment: string): Cause {
+  const code = comment.endsWith(' has no local endpoints') ? 'NoLocalEndpoint' : 'NoRealServer';
+  return { code, text: comment };
+}
 
 /**
  * How the rules detect local traffic: from the rule of a policy chain that masquerades all other traffic, or from the rule
@@ -63,17 +87,6 @@ function destinationOf(written: string): string | undefined {
   return canonicalAddress(bracketed ?? plain ?? written);
 }
 
-/** A rule that accepts packets to an address, or rejects them because the Service has no endpoint. */
-export interface FrontendRule {
-  readonly kind: 'cluster IP' | 'external';
-  readonly port: number;
-  readonly protocol: string;
-  /** The chain to which it jumps, or `REJECT`, `DROP`. */
-  readonly target: string;
-  /** The comment of a rule for a Service without endpoints: `default/web has no local endpoints`. */
-  readonly without?: string;
-}
-
 /** Chains with the rules of frontends. */
 const FRONTEND_CHAINS = [
   'nat/KUBE-SERVICES',
@@ -91,29 +104,22 @@ export function frontendRules({ rules }: SavedTables, address: string): Frontend
       if (!port) return [];
       const external = at.endsWith('-EXTERNAL-SERVICES') || /^KUBE-(EXT|FW)-/.test(target);
       const protocol = optionValue(conditions, '-p') ?? '';
-      const without = at.startsWith('filter/') ? { without: commentIn(text) } : {};
+      const without = at.startsWith('filter/') ? { without: withoutEndpoints(commentIn(text)) } : {};
       return [{ kind: external ? 'external' : 'cluster IP', port, protocol, target, ...without }];
     }),
   );
 }
 
 /** Whether the source ranges of a load-balancer IP contain a client; false without ranges. */
-export function areRangesOf(
-  tables: SavedTables,
-  frontends: readonly FrontendRule[],
-  client: string,
-): boolean {
+function areRangesOf(tables: SavedTables, frontends: readonly FrontendRule[], client: string): boolean {
   return frontends
     .filter(({ target }) => target.startsWith('KUBE-FW-'))
     .flatMap(({ target }) => tables.rules.get(`nat/${target}`) ?? [])
     .some((text) => isInNetwork(optionValue(readRule(text).conditions, '-s') ?? '', client));
 }
 
-/**
- * Why a node port is not served on an address, as the end of a sentence. Undefined if no Service has the node port, or no
- * rule excludes the address.
- */
-export function nodePortExclusion({ rules }: SavedTables, dialled: Dialled): string | undefined {
+/** See {@link SelectingRules.nodePortExclusion}. */
+function nodePortExclusion({ rules }: SavedTables, dialled: Dialled): string | undefined {
   const { address, port, protocol } = dialled;
   const served = (rules.get('nat/KUBE-NODEPORTS') ?? []).some((text) => {
     const { conditions } = readRule(text);
@@ -134,7 +140,7 @@ export function nodePortExclusion({ rules }: SavedTables, dialled: Dialled): str
 const withoutPrefix = (network: string) => network.replace(/\/\d+$/, '');
 
 /** Timeout of the session affinity of a policy chain, in s; 0 without it. */
-export function affinityOf({ rules }: SavedTables, chain: string): number {
+function affinityOf({ rules }: SavedTables, chain: string): number {
   for (const text of rules.get(`nat/${chain}`) ?? []) {
     const [, seconds] = / --rcheck --seconds (\d+)/.exec(text) ?? [];
     if (seconds !== undefined) return Number(seconds);

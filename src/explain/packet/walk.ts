@@ -51,6 +51,30 @@ export interface Branch extends Walk {
   readonly share: number;
 }
 
+/** The rules of the hooks of a node. */
+export interface HookRules {
+  /**
+   * Walks through a hook of a table and the chains that it calls. A rule that matches by chance, or replaces the destination, is not
+   * understood.
+   *
+   * @param hook `nat/PREROUTING`
+   */
+  walk(hook: string, packet: Packet): Walk;
+  /**
+   * The same, for rules that select an endpoint: a rule that matches by chance makes several branches, and a rule may replace the
+   * destination.
+   */
+  branches(hook: string, packet: Packet): Branch[];
+}
+
+/** The rules of iptables. */
+export function iptablesRules(tables: SavedTables, node: RuleContext): HookRules {
+  return {
+    walk: (hook, packet) => walk(tables, hook, packet, node),
+    branches: (hook, packet) => branches(tables, hook, packet, node),
+  };
+}
+
 /** Targets that neither decide about a packet nor change a field that rules of Services test; empty: no target. */
 const WITHOUT_EFFECT: ReadonlySet<string> = new Set([
   '',

@@ -10,7 +10,7 @@ import type {
   Verdict,
 } from '../explanation.js';
 import { CLIENT_PORT, type Packet } from '../packet/packet.js';
-import type { Decision } from '../packet/walk.js';
+import type { Decision, HookRules } from '../packet/walk.js';
 import { clientOf } from './client.js';
 import { listenerAt } from './delivery.js';
 import type { NodeNetwork } from './nodeNetwork.js';
@@ -33,6 +33,8 @@ export interface Explainer {
   readonly mode: string;
   readonly node: NodeNetwork;
   readonly meanings: RuleMeanings;
+  /** Default: those of iptables. */
+  readonly rules?: HookRules;
   follow(context: PathContext): Outcome;
   /** Differences from the state that the mode programs. */
   readonly warnings: readonly Cause[];
@@ -42,11 +44,11 @@ export interface Explainer {
 
 /** Explains a packet. Throws NoClientError if the place in the question has no address on this node. */
 export function explainWith(explainer: Explainer, question: PacketQuestion): Explanation {
-  const { mode, node, meanings, warnings, effectsOfRules } = explainer;
+  const { mode, node, meanings, rules, warnings, effectsOfRules } = explainer;
   const client = clientOf(question, node);
   const { address, port, protocol } = question;
   const dialled = { address, port, protocol };
-  const trace = new PathTrace(node, meanings);
+  const trace = new PathTrace(node, meanings, rules);
   trace.step('client', `${client.address} connects to ${nameOf(dialled)}`, client.reason);
   const outcome = explainer.follow({ node, trace, client, dialled });
   const mayMiss = outcome.causes.some(({ code }) => effectsOfRules.has(code));

@@ -1,7 +1,14 @@
 // Collects the steps of a packet through the rules.
 import type { Cause, Explanation, Step } from '../explanation.js';
 import type { Packet } from '../packet/packet.js';
-import { type Branch, branches, type Decision, type MatchedRule, type Walk, walk } from '../packet/walk.js';
+import {
+  type Branch,
+  type Decision,
+  type HookRules,
+  iptablesRules,
+  type MatchedRule,
+  type Walk,
+} from '../packet/walk.js';
 import type { NodeNetwork } from './nodeNetwork.js';
 
 /** The purpose of a mode's rules, in words. */
@@ -25,13 +32,14 @@ export interface HooksResult extends Pick<Walk, 'packet' | 'source'> {
 /** The steps so far. */
 export class PathTrace {
   readonly steps: Step[] = [];
-  readonly #node: NodeNetwork;
+  readonly #rules: HookRules;
   readonly #meanings: RuleMeanings;
   readonly #notUnderstood = new Map<string, Explanation['notUnderstood'][number]>();
 
-  constructor(node: NodeNetwork, meanings: RuleMeanings) {
-    this.#node = node;
+  /** @param rules default: those of iptables */
+  constructor(node: NodeNetwork, meanings: RuleMeanings, rules = iptablesRules(node.facts.tables, node)) {
     this.#meanings = meanings;
+    this.#rules = rules;
   }
 
   /** The rules that are not understood, each once. */
@@ -57,13 +65,7 @@ export class PathTrace {
   pass(hooks: readonly string[], packet: Packet, endpoint?: string, quiet = false): HooksResult {
     let current: HooksResult = { packet };
     for (const hook of hooks) {
-      const {
-        decision,
-        matched,
-        unknown,
-        packet: changed,
-        source,
-      } = walk(this.#node.facts.tables, hook, current.packet, this.#node);
+      const { decision, matched, unknown, packet: changed, source } = this.#rules.walk(hook, current.packet);
       this.#note(unknown);
       const stopped = decision.verdict !== 'accept';
       if (stopped || !quiet) {
@@ -81,7 +83,7 @@ export class PathTrace {
 
   /** The branches of a packet through a hook. Records no step: see {@link rules}. */
   branches(hook: string, packet: Packet): Branch[] {
-    const found = branches(this.#node.facts.tables, hook, packet, this.#node);
+    const found = this.#rules.branches(hook, packet);
     for (const { unknown } of found) this.#note(unknown);
     return found;
   }

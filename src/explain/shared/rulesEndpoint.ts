@@ -5,9 +5,9 @@ import { ROUTE_LOCALNET } from '../../modes/iptables/plan/planNode.js';
 import { isLoopback, joinHostPort } from '../../net/address.js';
 import type { EndpointPath } from '../explanation.js';
 import type { Packet } from '../packet/packet.js';
-import type { PathContext } from '../shared/path.js';
-import { arrivalOf, type DeliveryResult, type EndpointDelivery, failed, reached } from '../shared/reply.js';
 import { FORWARD_HOOKS, INPUT_HOOKS, OUTPUT_HOOKS } from './hooks.js';
+import type { PathContext } from './path.js';
+import { arrivalOf, type DeliveryResult, type EndpointDelivery, failed, reached } from './reply.js';
 
 /**
  * The path of a packet to an endpoint.

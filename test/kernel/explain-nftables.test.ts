@@ -4,14 +4,17 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, it } from 'node:test';
 import type { ProgrammedFrontend } from '../../src/explain/inventory.js';
-import { readFrontends } from '../../src/explain/read/nftables.js';
+import { explainPacket, type NftablesFacts } from '../../src/explain/nftables/explainPacket.js';
+import { readFrontends, readTable } from '../../src/explain/read/nftables.js';
 import { type Nftables, openNftables } from '../../src/kernel/nftables/index.js';
 import { FakeKernel } from '../../src/kernel/testing/index.js';
-import { joinHostPort } from '../../src/net/address.js';
+import { NFTABLES_DEFAULTS } from '../../src/modes/nftables/index.js';
+import { isLoopback, joinHostPort } from '../../src/net/address.js';
 import type { Frontend, ServicePort } from '../../src/services/types.js';
 import { makeNamespace, type Namespace } from '../support/namespaces/netns.js';
-import { recordedPorts } from '../support/oracle/iptablesNode.js';
-import { scenarios } from '../support/oracle/oracle.js';
+import { checkExplanations } from '../support/oracle/explainedRecordings.js';
+import { factsOf, recordedPorts } from '../support/oracle/iptablesNode.js';
+import { type Scenario, scenarios } from '../support/oracle/oracle.js';
 import { NftablesNode } from '../support/oracle/testNode.js';
 
 let namespace: Namespace;
@@ -55,6 +58,34 @@ function check(listed: ProgrammedFrontend, port: ServicePort, frontend: Frontend
   else assert.equal(listed.kind, undefined, story);
 }
 
+/** Explains each frontend of a step from the tables in the kernel. A process of the node listens for every endpoint. */
+async function explainAll(scenario: Scenario, step: string): Promise<void> {
+  const facts = { 4: await factsIn(scenario, step, 4), 6: await factsIn(scenario, step, 6) };
+  const nodePorts = ([4, 6] as const).map((family) => {
+    const set = facts[family].table?.sets.get('nodeport-ips')?.elements ?? [];
+    return set.map(({ key }) => String(key));
+  });
+  const served = new Set(nodePorts.flat());
+  await checkExplanations(scenario, step, {
+    name: 'nftables',
+    explain: (family, question) => explainPacket(facts[family], question, NFTABLES_DEFAULTS),
+    isExcluded: (address) => isLoopback(address) || (served.size > 0 && !served.has(address)),
+  });
+}
+
+async function factsIn(scenario: Scenario, step: string, family: 4 | 6): Promise<NftablesFacts> {
+  const address = family === 4 ? '0.0.0.0' : '::';
+  const sockets = (await recordedPorts(step)).flatMap(({ clusterEndpoints, localEndpoints, protocol }) =>
+    protocol === 'sctp'
+      ? []
+      : [...clusterEndpoints, ...localEndpoints].map((text) => ({
+          ...{ address, protocol },
+          port: Number(text.slice(text.lastIndexOf(':') + 1)),
+        })),
+  );
+  return { ...factsOf(scenario, family, ''), sockets, table: await readTable(nftables, family) };
+}
+
 /** Compares all frontends in the kernel with the objects of a step. */
 async function checkAll(step: string): Promise<void> {
   const found = new Map((await readFrontends(nftables)).map((each) => [keyOf(each), each]));
@@ -75,11 +106,12 @@ async function checkAll(step: string): Promise<void> {
 const recorded = scenarios('nftables');
 
 for (const scenario of recorded) {
-  it(`${scenario.name}: all frontends, with names, kinds, endpoints and shares`, async () => {
+  it(`${scenario.name}: all frontends, with names, kinds, endpoints and shares, and packets to them`, async () => {
     for (const step of scenario.steps) {
       nft('flush', 'ruleset');
       nft('-f', `${step}/nft.txt`);
       await checkAll(step);
+      await explainAll(scenario, step);
     }
   });
 
@@ -89,6 +121,7 @@ for (const scenario of recorded) {
       await node.load(`${step}/objects.yaml`);
       assert.deepEqual((await node.sync()).failures, []);
       await checkAll(step);
+      await explainAll(scenario, step);
     }
   });
 }

@@ -51,10 +51,7 @@ async function explain(
   const found = await findFrontend(flags, loaded, question, limit);
   const log = openLog(configuration.logging);
   const mode = await modeOfNode(flags, configuration);
-  const { open } = readerOf(mode);
-  if (!open)
-    throw new Error(`the paths of packets in ${mode} mode cannot be explained; services lists its frontends`);
-  const explainer = await open({ configuration, command: flags, loadModules: false, log });
+  const explainer = await readerOf(mode).open({ configuration, command: flags, loadModules: false, log });
   try {
     const explanation = await explainer.explain(
       found ? { ...question, clusterIP: found.isClusterIP } : question,

@@ -1,5 +1,14 @@
 // A table of nftables in a form in which packets can be followed through it. Pure.
-import type { BaseChain, Chain, Element, NftSet, Rule } from '../../kernel/nftables/types.js';
+import type {
+  BaseChain,
+  Chain,
+  Element,
+  ElementValue,
+  NftSet,
+  Rule,
+  Verdict,
+} from '../../kernel/nftables/types.js';
+import { bytesOf } from '../../kernel/nftables/values/values.js';
 
 /** A chain with its rules. */
 export interface ProgrammedChain {
@@ -9,21 +18,26 @@ export interface ProgrammedChain {
 }
 
 /** A set or a map with its elements. */
-export interface ProgrammedSet {
-  readonly set: NftSet;
+export interface ProgrammedSet extends SetWithElements {
   /** Those of single keys, by {@link keyText}. */
   readonly single: ReadonlyMap<string, Element>;
-  /** Intervals. */
-  readonly intervals: readonly Element[];
+  /** Intervals, by the bytes of their first and last key. */
+  readonly intervals: readonly {
+    readonly first: Uint8Array;
+    readonly last: Uint8Array;
+    readonly element: Element;
+  }[];
 }
 
 /** A table of one family. */
 export interface ProgrammedTable {
   readonly chains: ReadonlyMap<string, ProgrammedChain>;
   readonly sets: ReadonlyMap<string, ProgrammedSet>;
+  /** A rule as nft prints it, without its comment. */
+  textOf(rule: Rule): string;
 }
 
-/** A set as it was read: its elements have bytes as keys and data. */
+/** A set as it was read. */
 export interface SetWithElements {
   readonly set: NftSet;
   readonly elements: readonly Element[];
@@ -34,24 +48,23 @@ export function tableOf(
   chains: readonly Chain[],
   rules: readonly Rule[],
   sets: readonly SetWithElements[],
+  textOf: ProgrammedTable['textOf'],
 ): ProgrammedTable {
   const found = new Map<string, { readonly base?: BaseChain; readonly rules: Rule[] }>();
   for (const { name, base } of chains) found.set(name, { ...(base && { base }), rules: [] });
   for (const rule of rules) found.get(rule.chain)?.rules.push(rule);
-  return {
-    chains: found,
-    sets: new Map(sets.map(({ set, elements }) => [set.name, setOf(set, elements)])),
-  };
+  return { chains: found, sets: new Map(sets.map((each) => [each.set.name, setOf(each)])), textOf };
 }
 
-function setOf(set: NftSet, elements: readonly Element[]): ProgrammedSet {
+function setOf({ set, elements }: SetWithElements): ProgrammedSet {
   const single = new Map<string, Element>();
-  const intervals: Element[] = [];
+  const intervals: ProgrammedSet['intervals'][number][] = [];
   for (const element of elements) {
-    if (element.keyEnd !== undefined) intervals.push(element);
-    else single.set(keyText(bytesIn(element.key)), element);
+    const first = bytesIn(set.key, element.key);
+    if (element.keyEnd === undefined) single.set(keyText(first), element);
+    else intervals.push({ first, last: bytesIn(set.key, element.keyEnd), element });
   }
-  return { set, single, intervals };
+  return { set, elements, single, intervals };
 }
 
 /** The element of a key; undefined if the set has none. */
@@ -59,9 +72,21 @@ export function elementAt({ single, intervals }: ProgrammedSet, key: Uint8Array)
   const found = single.get(keyText(key));
   if (found) return found;
   const wanted = Buffer.from(key);
-  return intervals.find(
-    (each) => wanted.compare(bytesIn(each.key)) >= 0 && wanted.compare(bytesIn(each.keyEnd)) <= 0,
-  );
+  return intervals.find(({ first, last }) => wanted.compare(first) >= 0 && wanted.compare(last) <= 0)
+    ?.element;
+}
+
+/** The bytes of the key of an element. */
+export function keyOf({ set }: ProgrammedSet, { key }: Element): Uint8Array {
+  return bytesIn(set.key, key);
+}
+
+/** The data of an element of a map: a verdict, or its bytes. Undefined for an element of a set. */
+export function dataOf({ set }: ProgrammedSet, { data }: Element): Verdict | Uint8Array | undefined {
+  if (data === undefined || (typeof data === 'object' && 'verdict' in data)) return data;
+  return set.data === 'verdict' || set.data === undefined
+    ? undefined
+    : bytesIn(set.data, data as ElementValue);
 }
 
 /** A key as the text of its bytes. */
@@ -69,8 +94,8 @@ export function keyText(key: Uint8Array): string {
   return Buffer.from(key.buffer, key.byteOffset, key.byteLength).toString('latin1');
 }
 
-/** The bytes of a key or of data. Throws a TypeError if the set was read with types. */
-export function bytesIn(value: unknown): Uint8Array {
+/** A value without a known type was read as bytes. */
+function bytesIn(types: NftSet['key'], value: ElementValue): Uint8Array {
   if (value instanceof Uint8Array) return value;
-  throw new TypeError('the elements must be read without types: as bytes');
+  return typeof types === 'number' ? new Uint8Array() : bytesOf(types, value);
 }

@@ -1,178 +1,186 @@
-// Follows a packet through the chains of a table of nftables, expression by expression. Pure. A random choice leads to a branch for
-// each of its results, each with its probability.
+// The path of a packet through a chain of nftables, as the kernel evaluates it: expression by expression. Pure. A random number makes a
+// branch for each of its values, each with its probability.
 import type { Expression, Rule, Verdict } from '../../kernel/nftables/types.js';
-import { formatAddress } from '../../net/address.js';
+import { formatAddress, joinHostPort } from '../../net/address.js';
 import type { Packet } from '../packet/packet.js';
+import type { Branch, Decision, MatchedRule, UnknownRule } from '../packet/walk.js';
 import { type LoadContext, loaded } from './loads.js';
 import { hostOrder, Registers } from './registers.js';
-import { bytesIn, elementAt, type ProgrammedTable } from './table.js';
+import { dataOf, elementAt, type ProgrammedTable } from './table.js';
 
-/** A rule whose verdict or statement took effect. */
-export interface AppliedRule {
-  readonly chain: string;
-  readonly rule: Rule;
-}
-
-/** One way of a packet through a chain. */
-export interface NftablesBranch {
-  /** Its probability, from 0 to 1. */
-  readonly share: number;
-  /** The packet at the end: destination and mark may differ. */
-  readonly packet: Packet;
-  readonly verdict: 'accept' | 'drop' | 'reject';
-  readonly masqueraded: boolean;
-  readonly applied: readonly AppliedRule[];
-}
-
-/** All ways of a packet through a chain. */
-export interface NftablesWalk {
-  readonly branches: readonly NftablesBranch[];
-  /** Rules with an expression that is not understood: they were taken not to match. */
-  readonly notUnderstood: readonly { readonly chain: string; readonly expression: string }[];
-}
-
-/** Chains that a packet may be in at once: the kernel's limit is 16 jumps (`NFT_JUMP_STACK_SIZE`). */
+/** Chains that a packet may be in at once: `NFT_JUMP_STACK_SIZE`, and the first one. */
 const DEEPEST = 17;
 
-/** A place in a chain. */
+/** The name of the tables in steps: `kube-proxy/services`. */
+export const TABLE = 'kube-proxy';
+
+/** A position in a chain. */
 interface Frame {
   readonly chain: string;
   readonly rules: readonly Rule[];
+  /** Index of the next rule. */
   next: number;
+  /** Number of matched rules after the jump to this chain; -1 for the first one. */
+  readonly matched: number;
 }
 
-/** A packet on its way. */
-interface State {
+/** A branch that has not ended. */
+interface OpenBranch {
   share: number;
   packet: Packet;
-  masqueraded: boolean;
-  frames: Frame[];
-  applied: AppliedRule[];
-  registers: Registers;
-  /** The next expression of the rule before `next`; 0 at the start of a rule. */
+  source: 'link' | undefined;
+  readonly matched: MatchedRule[];
+  readonly unknown: UnknownRule[];
+  /** The innermost chain is last. */
+  readonly frames: Frame[];
+  readonly registers: Registers;
+  /** Index of the next expression of the rule before `next`; 0 at the start of a rule. */
   at: number;
 }
 
-/** What an expression does with the packet. */
-type Effect = 'next' | 'mismatch' | 'unknown' | 'accept' | 'reject' | Verdict;
+/** What a rule does with a packet that it matches. */
+interface Effect {
+  readonly target: string;
+  readonly text: string;
+  readonly verdict?: Decision['verdict'] | Verdict;
+}
 
-/** Follows a packet from the start of a chain. A chain that does not exist accepts. */
+/** How an expression ends: the next one follows, the rule does not match, it is not understood, or the rule has its effect. */
+type Outcome = 'next' | 'mismatch' | 'unknown' | Effect;
+
+/** Follows a packet from the start of a chain to its end. A chain that does not exist accepts. */
 export function walkChain(
   table: ProgrammedTable,
   chain: string,
   packet: Packet,
   context: LoadContext,
-): NftablesWalk {
-  return new Walker(table, context, table.chains.get(chain)?.base?.policy ?? 'accept').walk(chain, packet);
+): Branch[] {
+  return new Walker(table, context).run(chain, packet);
 }
 
 class Walker {
   readonly #table: ProgrammedTable;
   readonly #context: LoadContext;
-  readonly #policy: 'accept' | 'drop';
-  readonly #branches: NftablesBranch[] = [];
-  readonly #unknown = new Map<string, { readonly chain: string; readonly expression: string }>();
 
-  /** @param policy the fate of packets at the end of the first chain */
-  constructor(table: ProgrammedTable, context: LoadContext, policy: 'accept' | 'drop') {
+  constructor(table: ProgrammedTable, context: LoadContext) {
     this.#table = table;
     this.#context = context;
-    this.#policy = policy;
   }
 
-  walk(chain: string, packet: Packet): NftablesWalk {
-    const waiting: State[] = [
+  run(chain: string, packet: Packet): Branch[] {
+    const policy = this.#table.chains.get(chain)?.base?.policy ?? 'accept';
+    const ended: Branch[] = [];
+    const open: OpenBranch[] = [
       {
-        ...{ share: 1, packet, masqueraded: false, applied: [], at: 0 },
-        frames: [this.#frame(chain)],
+        ...{ share: 1, packet, source: undefined, matched: [], unknown: [], at: 0 },
+        frames: [this.#frame(chain, -1)],
         registers: new Registers(),
       },
     ];
-    for (let state = waiting.pop(); state; state = waiting.pop()) {
-      // The first result of a choice is followed first.
-      waiting.push(...this.#follow(state).reverse());
+    for (let branch = open.pop(); branch; branch = open.pop()) {
+      const decision = this.#finish(branch, open);
+      if (decision === 'several') continue;
+      const { share, packet: sent, matched, unknown, source } = branch;
+      ended.push({
+        ...{ share, packet: sent, matched, unknown },
+        decision: decision ?? { verdict: policy, at: `${TABLE}/${chain}` },
+        ...(source === undefined ? {} : { source }),
+      });
     }
-    return { branches: this.#branches, notUnderstood: [...this.#unknown.values()] };
+    return ended;
   }
 
-  /** Follows one packet to its end, or to a random choice: the branches after it. */
-  #follow(state: State): State[] {
-    for (;;) {
-      const frame = state.frames.at(-1);
-      if (!frame) {
-        this.#end(state, this.#policy);
-        return [];
-      }
-      if (state.at === 0) frame.next += 1;
+  /** Returns the decision; undefined if no rule decides, and `several` if other branches replace this one. */
+  #finish(branch: OpenBranch, open: OpenBranch[]): Decision | 'several' | undefined {
+    for (let frame = branch.frames.at(-1); frame; frame = branch.frames.at(-1)) {
+      if (branch.at === 0) frame.next += 1;
       const rule = frame.rules[frame.next - 1];
       if (!rule) {
-        state.frames.pop();
+        branch.frames.pop();
+        // A chain in which no rule matches is not a step.
+        if (branch.matched.length === frame.matched) branch.matched.pop();
         continue;
       }
-      const choices = this.#rule(state, frame, rule);
-      if (choices) return choices;
-    }
-  }
-
-  /** The rest of a rule. Returns the branches of a choice, none if the packet is at its end; undefined: the next rule follows. */
-  #rule(state: State, { chain }: Frame, rule: Rule): State[] | undefined {
-    for (let at = state.at; at < rule.expressions.length; at++) {
-      const expression = rule.expressions[at] as Expression;
-      if (expression.kind === 'numgen' && expression.type === 'random') return choices(state, at, expression);
-      const effect = this.#expression(state, expression);
-      if (effect === 'next') continue;
-      state.at = 0;
-      if (effect === 'mismatch') return undefined;
-      if (effect === 'unknown') {
-        this.#unknown.set(`${chain} ${expression.kind}`, { chain, expression: expression.kind });
-        return undefined;
+      const outcome = this.#evaluate(branch, rule);
+      if (typeof outcome === 'object' && 'numbers' in outcome) {
+        // The first number is followed first.
+        for (let n = outcome.numbers - 1; n >= 0; n--) open.push(numbered(branch, outcome, n));
+        return 'several';
       }
-      state.applied = [...state.applied, { chain, rule }];
-      return this.#decide(state, effect);
+      const decided = this.#follow(branch, frame, rule, outcome);
+      if (decided) return decided;
     }
-    state.at = 0;
-    state.applied = [...state.applied, { chain, rule }];
     return undefined;
   }
 
-  #decide(state: State, effect: 'accept' | 'reject' | Verdict): State[] | undefined {
-    const verdict = typeof effect === 'string' ? effect : effect.verdict;
-    switch (verdict) {
+  /** The rest of a rule. */
+  #evaluate(branch: OpenBranch, rule: Rule): Exclude<Outcome, 'next'> | Choice | undefined {
+    for (let at = branch.at; at < rule.expressions.length; at++) {
+      const expression = rule.expressions[at] as Expression;
+      if (expression.kind === 'numgen' && expression.type === 'random') {
+        const { modulus, offset = 0, register } = expression;
+        return { numbers: modulus, offset, register, at: at + 1 };
+      }
+      const outcome = this.#expression(branch, expression);
+      if (outcome === 'next') continue;
+      branch.at = 0;
+      return outcome === 'unknown' ? this.#unknown(branch, rule, expression) : outcome;
+    }
+    branch.at = 0;
+    return undefined;
+  }
+
+  #unknown({ unknown }: OpenBranch, rule: Rule, { kind }: Expression): 'unknown' {
+    unknown.push({ at: `${TABLE}/${rule.chain}`, rule: this.#table.textOf(rule), part: kind });
+    return 'unknown';
+  }
+
+  /** The effect of a rule that matches: its decision, or undefined to continue. */
+  #follow(
+    branch: OpenBranch,
+    frame: Frame,
+    rule: Rule,
+    outcome: Exclude<Outcome, 'next'> | undefined,
+  ): Decision | undefined {
+    if (typeof outcome === 'string') return undefined;
+    const { target, text: effect, verdict } = outcome ?? withoutVerdict(rule, branch.packet);
+    // A rule without an effect, such as one that only counts, is not a step.
+    if (effect === '') return undefined;
+    const at = `${TABLE}/${frame.chain}`;
+    const text = [this.#table.textOf(rule), rule.comment === undefined ? '' : `comment "${rule.comment}"`];
+    const written = text.filter((part) => part !== '').join(' ');
+    const matched = branch.matched.push({ at, rule: written, target, reasons: '', effect });
+    if (verdict === undefined) return undefined;
+    if (typeof verdict === 'string') return { verdict, at, rule: written };
+    switch (verdict.verdict) {
       case 'accept':
       case 'drop':
-      case 'reject':
-        this.#end(state, verdict);
-        return [];
+        return { verdict: verdict.verdict, at, rule: written };
       case 'return':
-        state.frames.pop();
+        branch.frames.pop();
         return undefined;
       case 'jump':
       case 'goto':
-        if (verdict === 'goto') state.frames.pop();
-        if (typeof effect === 'object' && 'chain' in effect && state.frames.length < DEEPEST)
-          state.frames.push(this.#frame(effect.chain));
+        if (verdict.verdict === 'goto') frame.next = Number.POSITIVE_INFINITY;
+        if (branch.frames.length < DEEPEST) branch.frames.push(this.#frame(verdict.chain, matched));
         return undefined;
       default:
         return undefined;
     }
   }
 
-  #frame(chain: string): Frame {
-    return { chain, rules: this.#table.chains.get(chain)?.rules ?? [], next: 0 };
+  #frame(chain: string, matched: number): Frame {
+    return { chain, rules: this.#table.chains.get(chain)?.rules ?? [], next: 0, matched };
   }
 
-  #end({ share, packet, masqueraded, applied }: State, verdict: NftablesBranch['verdict']): void {
-    this.#branches.push({ share, packet, verdict, masqueraded, applied });
-  }
-
-  #expression(state: State, expression: Expression): Effect {
-    const { registers } = state;
+  #expression(branch: OpenBranch, expression: Expression): Outcome {
+    const { registers } = branch;
     switch (expression.kind) {
       case 'payload':
       case 'meta':
       case 'ct':
       case 'fib': {
-        const value = loaded(expression, state.packet, this.#context);
+        const value = loaded(expression, branch.packet, this.#context);
         if (!value) return 'unknown';
         registers.write(expression.register, value);
         return 'next';
@@ -185,8 +193,8 @@ class Walker {
         return within === (expression.operator === 'eq') ? 'next' : 'mismatch';
       }
       case 'bitwise': {
-        const value = registers.read(expression.source, expression.mask.length);
-        const { mask, xor, register } = expression;
+        const { mask, xor, register, source } = expression;
+        const value = registers.read(source, mask.length);
         registers.write(
           register,
           value.map((byte, i) => (byte & (mask[i] ?? 0)) ^ (xor[i] ?? 0)),
@@ -194,25 +202,21 @@ class Walker {
         return 'next';
       }
       case 'lookup':
-        return this.#lookup(state, expression);
+        return this.#lookup(branch, expression);
       case 'immediate':
         registers.write(expression.register, expression.data);
         return 'next';
       case 'verdict':
-        return expression.verdict;
-      case 'metaSet': {
-        if (expression.key !== 'mark') return 'unknown';
-        const [mark = 0] = new Uint32Array(registers.read(expression.source, 4).buffer);
-        state.packet = { ...state.packet, mark };
-        return 'next';
-      }
+        return effectOf(expression.verdict);
+      case 'metaSet':
+        return setMark(branch, expression);
       case 'nat':
-        return translate(state, expression);
+        return translate(branch, expression);
       case 'masq':
-        state.masqueraded = true;
-        return 'accept';
+        branch.source = 'link';
+        return { target: 'MASQUERADE', text: 'masquerades the packet', verdict: 'accept' };
       case 'reject':
-        return 'reject';
+        return { target: 'REJECT', text: 'rejects the packet', verdict: 'reject' };
       // They have no effect on this packet.
       case 'counter':
       case 'log':
@@ -223,33 +227,61 @@ class Walker {
     }
   }
 
-  #lookup({ registers }: State, expression: Extract<Expression, { kind: 'lookup' }>): Effect {
+  #lookup({ registers }: OpenBranch, expression: Extract<Expression, { kind: 'lookup' }>): Outcome {
     const { set: name, source, register, invert = false } = expression;
     const found = typeof name === 'string' ? this.#table.sets.get(name) : undefined;
-    if (!found) return 'unknown';
+    if (!found || (typeof found.set.key === 'object' && found.intervals.length > 0)) return 'unknown';
     // The packet is the first one of its client: no set that packets fill has it.
     const filled = found.set.flags.includes('dynamic');
     const element = filled ? undefined : elementAt(found, registers.read(source, found.set.keyLength));
     if ((element !== undefined) === invert) return 'mismatch';
     if (register === undefined || !element) return 'next';
-    const { data } = element;
-    if (typeof data === 'object' && 'verdict' in data) return data;
-    registers.write(register, bytesIn(data));
+    const data = dataOf(found, element);
+    if (data === undefined) return 'unknown';
+    if (!(data instanceof Uint8Array)) return effectOf(data);
+    registers.write(register, data);
     return 'next';
   }
 }
 
-function choices(
-  state: State,
-  at: number,
-  { modulus, offset = 0, register }: Extract<Expression, { kind: 'numgen' }>,
-): State[] {
-  return Array.from({ length: modulus }, (_, number) => {
-    const registers = state.registers.copy();
-    registers.write(register, hostOrder(number + offset));
-    const frames = state.frames.map((frame) => ({ ...frame }));
-    return { ...state, share: state.share / modulus, registers, frames, at: at + 1 };
-  });
+/** A random number, of which each value makes a branch. */
+interface Choice {
+  readonly numbers: number;
+  readonly offset: number;
+  readonly register: Parameters<Registers['write']>[0];
+  /** Index of the expression behind it. */
+  readonly at: number;
+}
+
+/** The branch of one of the numbers. */
+function numbered(branch: OpenBranch, { numbers, offset, register, at }: Choice, number: number): OpenBranch {
+  const registers = branch.registers.copy();
+  registers.write(register, hostOrder(number + offset));
+  return {
+    ...branch,
+    ...{ share: branch.share / numbers, registers, at },
+    matched: [...branch.matched],
+    unknown: [...branch.unknown],
+    frames: branch.frames.map((frame) => ({ ...frame })),
+  };
+}
+
+function effectOf(verdict: Verdict): Outcome {
+  switch (verdict.verdict) {
+    case 'accept':
+      return { target: 'ACCEPT', text: 'accepts the packet', verdict };
+    case 'drop':
+      return { target: 'DROP', text: 'drops the packet', verdict };
+    case 'return':
+      return { target: 'RETURN', text: 'leaves the chain', verdict };
+    case 'jump':
+    case 'goto':
+      return { target: verdict.chain, text: `continues in chain ${verdict.chain}`, verdict };
+    case 'continue':
+      return 'next';
+    default:
+      return 'unknown';
+  }
 }
 
 function compares(
@@ -273,18 +305,31 @@ function compares(
   }
 }
 
+/** The effect of a rule at its end: it may have set the mark. */
+function withoutVerdict({ expressions }: Rule, { mark }: Packet): Effect {
+  const marks = expressions.some((expression) => expression.kind === 'metaSet');
+  return marks
+    ? { target: 'MARK', text: `the packet now has mark 0x${mark.toString(16)}` }
+    : { target: '', text: '' };
+}
+
+function setMark(branch: OpenBranch, { key, source }: Extract<Expression, { kind: 'metaSet' }>): Outcome {
+  if (key !== 'mark') return 'unknown';
+  const [mark = 0] = new Uint32Array(branch.registers.read(source, 4).buffer);
+  branch.packet = { ...branch.packet, mark };
+  return 'next';
+}
+
 /** Replaces the destination. */
-function translate(state: State, expression: Extract<Expression, { kind: 'nat' }>): Effect {
+function translate(branch: OpenBranch, expression: Extract<Expression, { kind: 'nat' }>): Outcome {
   const { type, address, port, addressEnd, portEnd } = expression;
   const isRange = (addressEnd ?? address) !== address || (portEnd ?? port) !== port;
   if (type !== 'dnat' || address === undefined || isRange) return 'unknown';
-  const { registers, packet } = state;
+  const { registers, packet } = branch;
   const [high = 0, low = 0] = port === undefined ? [] : registers.read(port, 2);
-  state.packet = {
-    ...packet,
-    destination: formatAddress(registers.read(address, packet.family === 4 ? 4 : 16)),
-    port: port === undefined ? packet.port : high * 256 + low,
-    translated: true,
-  };
-  return 'accept';
+  const destination = formatAddress(registers.read(address, packet.family === 4 ? 4 : 16));
+  const translated = port === undefined ? packet.port : high * 256 + low;
+  branch.packet = { ...packet, destination, port: translated, translated: true };
+  const text = `replaces the destination by ${joinHostPort(destination, translated)}`;
+  return { target: 'DNAT', text, verdict: 'accept' };
 }

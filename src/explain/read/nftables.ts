@@ -1,12 +1,21 @@
 // Reads the tables of nftables mode: one listing of each family that has one. Changes nothing.
 import { openNftables } from '../../kernel/nftables/index.js';
-import type { Nftables, NftSet } from '../../kernel/nftables/types.js';
+import { ruleText } from '../../kernel/nftables/text/rules.js';
+import type { Nftables } from '../../kernel/nftables/types.js';
+import { openProcNet } from '../../kernel/procNet/index.js';
+import { ROUTE_LOCALNET } from '../../modes/iptables/plan/planNode.js';
+import { openWithOptions } from '../../modes/nftables/open/open.js';
 import { TABLE_FAMILY } from '../../modes/nftables/plan/containers.js';
 import { TABLE } from '../../modes/nftables/plan/names.js';
-import type { Family } from '../../net/address.js';
+import type { NftablesOptions } from '../../modes/nftables/plan/options.js';
+import type { ModeSettings } from '../../modes/shared/open/definition.js';
+import { type Family, familyOf } from '../../net/address.js';
+import type { Explainer, Explanation, PacketQuestion } from '../explanation.js';
 import type { ProgrammedFrontend } from '../inventory.js';
+import { explainPacket } from '../nftables/explainPacket.js';
 import { frontendsIn } from '../nftables/inventory.js';
 import { type ProgrammedTable, type SetWithElements, tableOf } from '../nftables/table.js';
+import { type PathKernel, readPathFacts } from './facts.js';
 
 type Client = Pick<Nftables, 'listTables' | 'listChains' | 'listRules' | 'listSets' | 'listElements'>;
 
@@ -37,17 +46,31 @@ export async function readTable(nftables: Client, family: Family): Promise<Progr
   if (!tables.some(({ name }) => name === TABLE)) return undefined;
   const chains = await nftables.listChains(where).toArray();
   const rules = await nftables.listRules(where).toArray();
-  const sets: SetWithElements[] = [];
+  const sets = new Map<string, SetWithElements>();
   for (const set of await nftables.listSets(where).toArray()) {
-    sets.push({ set, elements: await nftables.listElements(asBytes(set)).toArray() });
+    sets.set(set.name, { set, elements: await nftables.listElements(set).toArray() });
   }
-  return tableOf(chains, rules, sets);
+  const find = (name: string) => sets.get(name);
+  return tableOf(chains, rules, [...sets.values()], (rule) => ruleText(rule, { find, links: NO_LINKS }));
 }
 
-/** A type of one value, of which the library knows no name: the elements have bytes, and intervals their ends. */
-const NO_TYPE = 0;
+/** The rules of the mode name links by their names. */
+const NO_LINKS = new Map<number, string>();
 
-/** The set, without the types of its keys and data. */
-function asBytes({ family, table, name, key, flags }: NftSet) {
-  return { family, table, name, flags, ...(Array.isArray(key) ? {} : { key: NO_TYPE }) };
+/** Opens the kernel. Rejects with the NetlinkError of the part that cannot be opened. */
+export async function open(settings: ModeSettings): Promise<Explainer> {
+  const { kernel, options } = await openWithOptions(settings);
+  const read = { ...kernel, procNet: openProcNet() };
+  return { explain: (question) => explain(read, options, question), close: () => kernel.close() };
+}
+
+/** Explains a packet, as {@link Explainer.explain}. */
+export async function explain(
+  kernel: PathKernel & { readonly nftables: Client },
+  options: NftablesOptions,
+  question: PacketQuestion,
+): Promise<Explanation> {
+  const family = familyOf(question.address);
+  const facts = await readPathFacts(kernel, family, [ROUTE_LOCALNET]);
+  return explainPacket({ ...facts, table: await readTable(kernel.nftables, family) }, question, options);
 }

@@ -5,11 +5,8 @@ import type { ProgrammedFrontend } from '../inventory.js';
 
 /** How the commands read the kernel in one mode. */
 export interface ModeReader {
-  /**
-   * Opens the kernel for explanations. Rejects with the NetlinkError of the part that cannot be opened. Absent: paths of packets are
-   * not explained in this mode.
-   */
-  open?(settings: ModeSettings): Promise<Explainer>;
+  /** Opens the kernel for explanations. Rejects with the NetlinkError of the part that cannot be opened. */
+  open(settings: ModeSettings): Promise<Explainer>;
   /**
    * Reads the frontends from the rules of the mode, with their counters. Absent: Services are virtual services of IPVS. Rejects
    * with the NetlinkError of the family that cannot be read.
@@ -27,6 +24,7 @@ const READERS: Readonly<Record<string, ModeReader>> = {
     listFrontends: async () => (await import('./inventory.js')).listFrontends(),
   },
   nftables: {
+    open: async (settings) => (await import('./nftables.js')).open(settings),
     listFrontends: async () => (await import('./nftables.js')).listFrontends(),
     uncounted: true, // as in kube-proxy
   },

@@ -114,7 +114,10 @@ class Path {
       .filter((branch) => !branch.packet.translated)
       .map((branch) => ({ share: branch.share, ...this.#untranslated(branch, common) }));
     const [only] = others;
-    if (selected.length === 0 && only && others.length === 1) return only;
+    if (selected.length === 0 && only && others.length === 1) {
+      const { share: _, ...outcome } = only;
+      return outcome;
+    }
     return this.#toEndpoints(selected, common, others);
   }
 
@@ -216,15 +219,16 @@ class Path {
   /** The packet keeps its destination, an address of the node, and no process listens. */
   #unserved(): Outcome {
     const { dialled } = this.#context;
-    const { code, text } = this.#missing();
-    if (dialled.protocol === 'sctp') return failure('unknown', code, `${text}; sockets of SCTP are not read`);
     const exclusion = this.#selecting.nodePortExclusion(dialled);
-    if (exclusion === undefined) return failure('refused', code, `${text}, and no process listens there`);
-    return failure(
-      'refused',
-      'NodePortAddress',
-      `node port ${dialled.port}/${dialled.protocol} ${exclusion}`,
-    );
+    const { code, text } =
+      exclusion === undefined
+        ? this.#missing()
+        : {
+            code: 'NodePortAddress' as const,
+            text: `node port ${dialled.port}/${dialled.protocol} ${exclusion}`,
+          };
+    if (dialled.protocol === 'sctp') return failure('unknown', code, `${text}; sockets of SCTP are not read`);
+    return failure('refused', code, exclusion === undefined ? `${text}, and no process listens there` : text);
   }
 
   /**

@@ -3,21 +3,28 @@
 import type { Explainer, Explanation, PacketQuestion } from '../../../src/explain/explanation.js';
 import { explain as explainIptables } from '../../../src/explain/read/iptables.js';
 import { explain as explainIpvs } from '../../../src/explain/read/ipvs.js';
+import { explain as explainNftables } from '../../../src/explain/read/nftables.js';
 import type { Iptables } from '../../../src/kernel/iptables/types.js';
+import { openNftables } from '../../../src/kernel/nftables/index.js';
 import { openProcNet } from '../../../src/kernel/procNet/index.js';
 import { IPTABLES_DEFAULTS } from '../../../src/modes/iptables/index.js';
 import { IPVS_DEFAULTS } from '../../../src/modes/ipvs/index.js';
 import { openIpvsKernel } from '../../../src/modes/ipvs/open/open.js';
+import { NFTABLES_DEFAULTS } from '../../../src/modes/nftables/index.js';
 import { openHostKernel } from '../../../src/modes/shared/open/hostKernel.js';
 import { serveParent } from '../../laboratory/namespaceProcess.js';
 
 /** Questions about one state of the kernel. */
 export interface AskExplain {
-  readonly mode: 'ipvs' | 'iptables';
+  readonly mode: 'ipvs' | 'iptables' | 'nftables';
   readonly questions: readonly PacketQuestion[];
 }
 
-const KERNELS = { ipvs: once(() => openIpvsKernel(false)), iptables: once(() => openHostKernel()) };
+const KERNELS = {
+  ipvs: once(() => openIpvsKernel(false)),
+  iptables: once(() => openHostKernel()),
+  nftables: once(() => openNftables()),
+};
 
 /** Rules and sets are read once for all questions: each rule listing is a process, which is slow on an emulated machine. */
 function once<Key, Value>(read: (key: Key) => Promise<Value>): (key: Key) => Promise<Value> {
@@ -40,6 +47,11 @@ async function explainerOf(mode: AskExplain['mode']): Promise<Explainer['explain
     const kernel = await KERNELS.iptables(undefined);
     const reading = { ...kernel, iptables: savedOnce(kernel.iptables), procNet: openProcNet() };
     return (question) => explainIptables(reading, IPTABLES_DEFAULTS, question);
+  }
+  if (mode === 'nftables') {
+    const [host, nftables] = [await KERNELS.iptables(undefined), await KERNELS.nftables(undefined)];
+    const parts = { ...host, iptables: savedOnce(host.iptables), procNet: openProcNet(), nftables };
+    return (question) => explainNftables(parts, NFTABLES_DEFAULTS, question);
   }
   const kernel = await KERNELS.ipvs(undefined);
   const { ipset } = kernel;

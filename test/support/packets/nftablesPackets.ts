@@ -8,7 +8,8 @@ import { each, HOST_PORT, nameOf, resultOf, SILENCE, targets } from './packetWor
 
 /** The packet tests of nftables mode with a layout. */
 export function testNftablesPackets(layout: NftablesLayout): void {
-  testPackets({ ...NFTABLES, flags: ['--nftables-layout', layout] }, (opened) => {
+  const documented = layout === 'kube-proxy';
+  testPackets({ ...NFTABLES, documented, flags: ['--nftables-layout', layout] }, (opened) => {
     describe('ports that no Service has', { concurrency: true }, () => {
       const unused = (kind: (typeof VIRTUAL)[number]) =>
         targets('outside', 'open', kind).map((target) => ({ ...target, port: HOST_PORT }));

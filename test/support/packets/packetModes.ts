@@ -2,6 +2,7 @@
 import { BROKEN_ROWS, type BrokenRow } from './brokenRows.js';
 import type { AskExplain } from './explainProcess.js';
 import { IPTABLES_BROKEN_ROWS } from './iptablesBrokenRows.js';
+import { NFTABLES_BROKEN_ROWS } from './nftablesBrokenRows.js';
 import type { Client, Kind, TableMode } from './packetTable.js';
 
 /** A mode of the packet tests. */
@@ -12,8 +13,9 @@ export interface PacketMode {
   /** Each connection selects its endpoint at random; otherwise two connections select two endpoints. */
   readonly random: boolean;
   readonly broken: readonly BrokenRow[];
-  /** The mode, if the command `explain` knows it. */
-  readonly explained?: AskExplain['mode'];
+  readonly explained: AskExplain['mode'];
+  /** docs/explain.md has examples of it. */
+  readonly documented: boolean;
   /** The clients that are rejected by a frontend of a Service without endpoints. */
   rejected(kind: Kind): readonly Client[];
 }
@@ -26,6 +28,7 @@ export const IPVS: PacketMode = {
   random: false,
   broken: BROKEN_ROWS,
   explained: 'ipvs',
+  documented: true,
   rejected: () => EVERYBODY,
 };
 
@@ -35,6 +38,7 @@ export const IPTABLES: PacketMode = {
   random: true,
   broken: IPTABLES_BROKEN_ROWS,
   explained: 'iptables',
+  documented: true,
   // No rule of chain OUTPUT rejects packets of the node to external addresses.
   rejected: (kind) =>
     kind === 'external IP' || kind === 'load-balancer IP' ? ['pod here', 'outside'] : EVERYBODY,
@@ -44,6 +48,8 @@ export const IPTABLES: PacketMode = {
 export const NFTABLES: PacketMode = {
   name: 'nftables',
   random: true,
-  broken: [],
+  broken: NFTABLES_BROKEN_ROWS,
+  explained: 'nftables',
+  documented: true,
   rejected: () => EVERYBODY,
 };

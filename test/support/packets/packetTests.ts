@@ -46,16 +46,14 @@ export function testPackets(mode: PacketMode, own: (opened: () => PacketWorld) =
     world = await PacketWorld.open(mode);
   });
   testTable(mode);
-  testSourceRanges(mode);
+  testSourceRanges();
   testWithoutEndpoints(mode);
   testOwnPort();
   testAffinity();
-  if (mode.explained) {
-    testCommand();
-    testExamples(mode);
-  }
+  testCommand();
+  if (mode.documented) testExamples(mode);
   own(() => world);
-  if (mode.explained) testBrokenNode(mode);
+  testBrokenNode(mode);
 }
 
 const CLIENTS = ['pod here', 'itself', 'pod elsewhere', 'node', 'outside'] as const;
@@ -73,7 +71,6 @@ function testTable(mode: PacketMode): void {
         await Promise.all(
           rows.map(async ({ frontend, row }) => found.set(frontend, await world.results(row, frontend))),
         );
-        if (!mode.explained) return;
         const all = rows.map(({ frontend }) => targets(client, frontend.service, frontend.kind));
         const answers = await world.explain(all.flat());
         for (const [i, { frontend }] of rows.entries()) {
@@ -91,7 +88,6 @@ function testTable(mode: PacketMode): void {
           ]);
           assert.deepEqual(found.get(frontend), Object.fromEntries(want), because);
         });
-        if (!mode.explained) continue;
         test(`→ ${frontend.about}: the explanation is what the packets did`, () => {
           for (const [name, explanation] of Object.entries(explanations.get(frontend) ?? {})) {
             const results = resultsOf(explanation, [HERE, THERE]);
@@ -107,7 +103,7 @@ function testTable(mode: PacketMode): void {
 }
 
 /** The clients that source ranges accept. */
-function testSourceRanges({ explained }: PacketMode): void {
+function testSourceRanges(): void {
   describe('source ranges', { concurrency: true }, () => {
     for (const service of ['lan', 'strangers'] as const) {
       for (const [client, kind, outcome, because] of ADMISSIONS[service]) {
@@ -123,7 +119,7 @@ function testSourceRanges({ explained }: PacketMode): void {
             Object.fromEntries(all.map((target) => [nameOf(target), outcome])),
             because,
           );
-          for (const explanation of explained ? await world.explain(all) : []) {
+          for (const explanation of await world.explain(all)) {
             const { verdict, causes } = explanation;
             const codes = causes.map(({ code }) => code);
             const want = outcome === 'dropped' ? ['hangs', ['SourceRanges']] : ['forwarded', []];
@@ -143,7 +139,7 @@ function testWithoutEndpoints(mode: PacketMode): void {
         const clients = mode.rejected(kind);
         const all = clients.flatMap((client) => targets(client, 'empty', kind));
         await refusedAtOnce(all);
-        for (const explanation of mode.explained ? await world.explain(all) : []) {
+        for (const explanation of await world.explain(all)) {
           const { verdict, causes } = explanation;
           const want = ['refused', ['NoRealServer']];
           assert.deepEqual([verdict, causes.map(({ code }) => code)], want, JSON.stringify(explanation));

@@ -87,8 +87,7 @@ export class PacketWorld {
       await this.host(pod).serve(pod.name, { tcp: [ENDPOINT_PORT], udp: [ENDPOINT_PORT] });
     }
     await this.host(NODE_A).serve('the node itself', { tcp: [HOST_PORT], udp: [HOST_PORT] });
-    const { explained } = this.#mode;
-    if (explained) this.#explainer = closeAfter(await Explainer.open(this.lab.namespace(NODE_A), explained));
+    this.#explainer = closeAfter(await Explainer.open(this.lab.namespace(NODE_A), this.#mode.explained));
     const { failures } = await this.proxy.programmed();
     if (failures !== 0) throw new Error(`${failures} operations of the proxy failed`);
   }

@@ -1,0 +1,74 @@
+// The path of the first packet of a connection in nftables mode. Pure.
+import { FIXED_CHAINS } from '../../modes/nftables/plan/fixedChains.js';
+import type { NftablesOptions } from '../../modes/nftables/plan/options.js';
+import type { Cause, Explanation, PacketQuestion } from '../explanation.js';
+import type { PathFacts } from '../shared/facts.js';
+import type { NodeNetwork } from '../shared/nodeNetwork.js';
+import { explainWith } from '../shared/path.js';
+import { missingRule } from '../shared/rulesMissing.js';
+import { EFFECTS_OF_RULES, followRules } from '../shared/rulesPath.js';
+import { nftablesRules } from './hooks.js';
+import { meaningsOf } from './meanings.js';
+import { nodeOf } from './node.js';
+import { selectingRules } from './selecting.js';
+import { type ProgrammedTable, tableOf } from './table.js';
+import { TABLE } from './walk.js';
+
+/** The state of the kernel on which the path of a packet depends in nftables mode. */
+export interface NftablesFacts extends PathFacts {
+  /** The table of the mode; undefined if there is none. */
+  readonly table: ProgrammedTable | undefined;
+}
+
+/** Explains a packet. Throws NoClientError if the place in the question has no address on this node. */
+export function explainPacket(
+  facts: NftablesFacts,
+  question: PacketQuestion,
+  options: Pick<NftablesOptions, 'localDetector'>,
+): Explanation {
+  const { family, table = tableOf([], [], [], () => '') } = facts;
+  const node = nodeOf(facts, table, options.localDetector);
+  return explainWith(
+    {
+      mode: 'nftables',
+      node,
+      meanings: meaningsOf(family, table, question),
+      rules: nftablesRules(table, node),
+      follow: (context) => followRules(context, selectingRules(family, table)),
+      warnings: [...missing(facts), ...wrongSettings(node)],
+      effectsOfRules: EFFECTS_OF_RULES,
+    },
+    question,
+  );
+}
+
+/** What every Service depends on and is not there. */
+function missing({ table }: NftablesFacts): Cause[] {
+  if (!table) return [missingRule(`table ${TABLE} does not exist`)];
+  const hooked = new Set(
+    [...table.chains.values()].flatMap(({ base, rules }) => (base && rules.length > 0 ? jumpsOf(rules) : [])),
+  );
+  return FIXED_CHAINS.flatMap((name) => {
+    const rules = table.chains.get(name)?.rules;
+    if (!rules) return [missingRule(`chain ${TABLE}/${name} does not exist`)];
+    if (rules.length === 0) return [missingRule(`chain ${TABLE}/${name} has no rules`)];
+    return hooked.has(name) || name === 'reject-chain'
+      ? []
+      : [missingRule(`no base chain leads to chain ${TABLE}/${name}`)];
+  });
+}
+
+/** The chains to which rules lead. */
+function jumpsOf(rules: readonly { readonly expressions: readonly object[] }[]): string[] {
+  return rules.flatMap(({ expressions }) =>
+    expressions.flatMap((each) => {
+      const { verdict } = each as { readonly verdict?: { readonly chain?: string } };
+      return verdict?.chain ?? [];
+    }),
+  );
+}
+
+function wrongSettings(node: NodeNetwork): Cause[] {
+  if (node.forwarding.on) return [];
+  return [{ code: 'ForwardingOff', text: `this node forwards no packets: ${node.forwarding.text}` }];
+}

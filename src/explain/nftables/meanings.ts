@@ -1,0 +1,65 @@
+// The purpose of the rules of nftables mode, in words. The names of chains have those of the Service ports. Other rules are described by
+// their effect.
+import type { Family } from '../../net/address.js';
+import type { Cause, Dialled } from '../explanation.js';
+import type { Decision, MatchedRule } from '../packet/walk.js';
+import type { RuleMeanings } from '../shared/trace.js';
+import { isClusterIP } from './frontendKeys.js';
+import { namesInChain } from './inventory.js';
+import { refusalAt } from './selecting.js';
+import type { ProgrammedTable } from './table.js';
+import { TABLE } from './walk.js';
+
+/** By the comment of a rule in a chain of external traffic. */
+const EXTERNAL: Readonly<Record<string, string>> = {
+  'short-circuit pod traffic': 'the client is a pod of the cluster, for which all endpoints may be selected',
+  'short-circuit local traffic': 'the client is this node, for which all endpoints may be selected',
+};
+
+/** Chains with the map of Services without endpoints, and the one to which it leads. */
+const WITHOUT_ENDPOINTS = new Set(
+  ['service-endpoints-check', 'nodeport-endpoints-check', 'reject-chain'].map((chain) => `${TABLE}/${chain}`),
+);
+
+/** The purpose of the rules for a packet to a destination. */
+export function meaningsOf(family: Family, table: ProgrammedTable, dialled: Dialled): RuleMeanings {
+  const frontend = isClusterIP(table, dialled.address) ? 'cluster IP' : 'external address';
+  return {
+    meaningOf: (rule) => meaningOf(rule, frontend),
+    causeOf: (decision, of) => causeOf(decision, of, () => refusalAt(family, table, dialled)),
+  };
+}
+
+function meaningOf({ at, target, rule }: MatchedRule, frontend: string): string | undefined {
+  const [, chain = ''] = at.split(/\/(.*)/s);
+  if (!at.startsWith(`${TABLE}/`)) return undefined;
+  if (target === 'MARK') return 'the packet must be masqueraded';
+  const onward = `continues in chain ${target}`;
+  if (chain === 'services') {
+    const { service, portName } = namesInChain(target);
+    if (service === undefined) return undefined;
+    const kind = rule.includes('@service-nodeports') ? 'node port' : frontend;
+    return `${kind} of ${service}${portName === undefined ? '' : `:${portName}`}, ${onward}`;
+  }
+  if (chain.startsWith('firewall-') && target === 'DROP')
+    return 'no source range contains the client, the packet is dropped';
+  const [, comment = ''] = / comment "([^"]*)"$/.exec(rule) ?? [];
+  const known = EXTERNAL[comment];
+  if (known !== undefined) return `${known}, ${onward}`;
+  if (chain.startsWith('external-') && target.startsWith('local-'))
+    return `externalTrafficPolicy is Local, ${onward}`;
+  return undefined;
+}
+
+function causeOf({ verdict, at }: Decision, of: string, refusal: () => Cause | undefined): Cause | undefined {
+  const does = verdict === 'reject' ? 'rejects' : 'drops';
+  if (at.startsWith(`${TABLE}/firewall-`))
+    return { code: 'SourceRanges', text: `${at} drops ${of}: no source range contains its source` };
+  if (at === `${TABLE}/cluster-ips-check`) {
+    return verdict === 'reject'
+      ? { code: 'PortNotServed', text: `no Service has this port of the cluster IP: ${at} ${does} ${of}` }
+      : { code: 'AddressNotBound', text: `no Service has this cluster IP: ${at} ${does} ${of}` };
+  }
+  const cause = WITHOUT_ENDPOINTS.has(at) ? refusal() : undefined;
+  return cause && { code: cause.code, text: `${cause.text}: ${at} ${does} ${of}` };
+}

@@ -222,6 +222,7 @@ class RunningProxy<Item, Operation extends KeyedOperation<Item>> implements Serv
         if (change.object.kind === 'Service' && 'service' in touched)
           yield* this.#reportConflicts(touched.service);
       }
+      yield; // a source may report a whole cluster at once
     }
     this.#oldest ??= reported;
     this.#parts.events.changed?.(changes);

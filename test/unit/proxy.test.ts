@@ -256,6 +256,48 @@ describe('a proxy', () => {
   });
 });
 
+it('a whole cluster that is reported at once is stored in time slices, before the pass', async () => {
+  const kernel = new MapKernel();
+  const { conntrack, rtnetlink, watchHost } = kernel.host;
+  let report: SourceEvents | undefined;
+  let stored = 0;
+  const planned: number[] = [];
+  const proxy = createProxy({
+    source: {
+      async start(events) {
+        report = events;
+      },
+      stop() {},
+    },
+    mode: createMapMode(kernel, 60_000),
+    ...{ conntrack, rtnetlink, watchHost, nodeName: 'node-a' },
+    events: {
+      changed: (changes) => {
+        stored += changes.length;
+      },
+      synced: ({ services }) => planned.push(services),
+      problems() {},
+      failed() {},
+      retrying() {},
+    },
+  });
+  const address = (i: number) => `10.96.${i >> 8}.${i & 255}`;
+  const all = Array.from({ length: 20_000 }, (_, i) => service(`s${i}`, address(i)));
+  try {
+    await proxy.start();
+    report?.changed(all);
+    // It takes some 100 ms.
+    assert.equal(stored, 0, 'not in one turn of the event loop');
+    report?.synced();
+    for (let i = 0; planned.length === 0 && i < 3000; i++) await wait(10);
+    assert.deepEqual([stored, planned], [all.length, [all.length]]);
+    report?.changed([service('s0', address(0), { type: 'ClusterIP' })]);
+    assert.equal(stored, all.length + 1, 'one change is stored at once');
+  } finally {
+    await proxy.stop();
+  }
+});
+
 it('the plan of the node follows the ranges of cluster IPs, and no Service is planned again', async () => {
   const kernel = new MapKernel();
   const mode = createMapMode(kernel, 60_000);

@@ -17,6 +17,8 @@ const NODES = 500;
 const ZONES = 3;
 /** Every tenth Service has a node port. */
 const NODE_PORT_EVERY = 10;
+/** Number of node ports, from 30000: `--service-node-port-range`. Later Services have none. */
+const NODE_PORTS = 2768;
 /** The pods' network: 10.128.0.0/9. */
 const FIRST_POD = 0x0a80_0000;
 /**
@@ -161,7 +163,8 @@ function otherMembers(size: Size, random: () => number, newPods: (count: number)
     name: `service-${place}`,
     address: addressAt(FIRST_SERVICE, place),
     ports: [{ name: 'http', protocol: 'TCP', port: 80 }],
-    ...(place % NODE_PORT_EVERY === 0 && { nodePort: 30_000 + ((place / NODE_PORT_EVERY) % 2768) }),
+    ...(place % NODE_PORT_EVERY === 0 &&
+      place < NODE_PORT_EVERY * NODE_PORTS && { nodePort: 30_000 + place / NODE_PORT_EVERY }),
     created: 3_600_000 + Math.floor(random() * 1e9) * 1000,
     endpoints: newPods(size.endpoints),
     terminating: false,

@@ -1,4 +1,5 @@
-// The system calls for messages, of each family that this machine's kernel has: one change, a batch, a list.
+// The system calls for messages, of each family that this machine's kernel has: one change, a batch, a list. Sets are written by
+// libipset, which sends with sendto(2).
 // Needs: conntrack, ipset
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
@@ -32,6 +33,8 @@ async function callsOf(act: () => Promise<unknown>): Promise<Record<string, numb
 const addressOf = (i: number) => `10.1.${i >> 8}.${i & 255}`;
 const indexes = Array.from({ length: MANY }, (_, i) => i);
 
+// Sets are written by libipset: libmnl sends with sendto(2).
+
 test('one change of an address, a flow, or an entry of a set', async (t) => {
   const address = { link: 'lo', address: '10.1.0.1', prefix: 32 };
   const one = await callsOf(() => rtnetlink.replaceAddress(address));
@@ -49,7 +52,7 @@ test('one change of an address, a flow, or an entry of a set', async (t) => {
   const set: SetDefinition = { name: 'knp-a', type: 'hash:ip', family: 4 };
   await ipset.apply([{ do: 'create', set }]);
   const added = await callsOf(() => ipset.apply([{ do: 'add', set, entry: { address: '10.0.0.1' } }]));
-  assert.deepEqual(added, { sendmsg: 2, recvmsg: 2 }, 'the type of the set, and the entry');
+  assert.deepEqual(added, { sendto: 2, recvmsg: 2 }, 'the type of the set, and the entry');
 });
 
 test('a batch of a thousand', async (t) => {
@@ -65,5 +68,5 @@ test('a batch of a thousand', async (t) => {
   const set: SetDefinition = { name: 'knp-a', type: 'hash:ip', family: 4 };
   await ipset.apply([{ do: 'create', set }]);
   const add = () => ipset.apply(indexes.map((i) => ({ do: 'add', set, entry: { address: addressOf(i) } })));
-  assert.deepEqual(await callsOf(add), { sendmsg: 17, recvmsg: 17 }, 'the type, and 64 entries in each');
+  assert.deepEqual(await callsOf(add), { sendto: 17, recvmsg: 17 }, 'the type, and 64 entries in each');
 });

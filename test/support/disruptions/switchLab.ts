@@ -114,14 +114,17 @@ export class SwitchLab {
     }
   }
 
-  /** Ends the proxy, and starts it in another mode, twice: the first time it is killed at a random time of its first pass. */
-  async change(mode: string): Promise<void> {
+  /**
+   * Ends the proxy, and starts it in another mode, or with other flags, twice: the first time it is killed at a random time of its first
+   * pass.
+   */
+  async change(mode: string, ...flags: readonly string[]): Promise<void> {
     assert.equal(await this.#proxy.end('SIGTERM'), 0);
-    this.#proxy = this.#start(mode);
+    this.#proxy = this.#start(mode, flags);
     await this.#proxy.logged(({ msg }) => msg === 'starting', 'its start');
     await delay(Math.random() * FIRST_PASS);
     assert.equal(await this.#proxy.end('SIGKILL'), 'SIGKILL');
-    this.#proxy = this.#start(mode);
+    this.#proxy = this.#start(mode, flags);
     assert.equal((await this.#proxy.programmed()).failures, 0);
   }
 
@@ -156,11 +159,11 @@ export class SwitchLab {
     return ask(this.node, process.execPath, COMMAND, '--cleanup');
   }
 
-  #flags(mode: string): string[] {
-    return [`--proxy-mode=${mode}`, `--drain-timeout=${this.#drain}`, ...AUDIT];
+  #flags(mode: string, flags: readonly string[] = []): string[] {
+    return [`--proxy-mode=${mode}`, `--drain-timeout=${this.#drain}`, ...AUDIT, ...flags];
   }
 
-  #start(mode: string): ProxyProcess {
-    return closeAfter(new ProxyProcess(this.node, this.#manifests.path, this.#flags(mode)));
+  #start(mode: string, flags: readonly string[] = []): ProxyProcess {
+    return closeAfter(new ProxyProcess(this.node, this.#manifests.path, this.#flags(mode, flags)));
   }
 }

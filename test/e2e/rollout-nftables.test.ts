@@ -1,7 +1,7 @@
 // A rolling replacement of backends in nftables mode.
 // Needs: conntrack, nftables, bridge filter
 
-import { NFTABLES_ROLLOUT } from '../support/disruptions/rolloutModes.js';
+import { nftablesRollout } from '../support/disruptions/rolloutModes.js';
 import { testRollout } from '../support/disruptions/rolloutTests.js';
 
-testRollout(NFTABLES_ROLLOUT);
+testRollout(nftablesRollout('kube-proxy'));

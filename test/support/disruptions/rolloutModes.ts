@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { setTimeout as delay } from 'node:timers/promises';
 import { openIpvs } from '../../../src/kernel/ipvs/index.js';
+import type { NftablesLayout } from '../../../src/modes/nftables/index.js';
 import { realServersBecome } from '../../laboratory/kernelView.js';
 import type { Lab } from '../../laboratory/lab.js';
 import { NODE_A } from '../../laboratory/places.js';
@@ -84,32 +85,57 @@ function selectedEndpoints(saved: string): string[] {
     .sort();
 }
 
-/** nftables mode. As in iptables mode, conntrack knows the endpoint of an established connection. */
-export const NFTABLES_ROLLOUT: RolloutMode = {
-  flags: ['--proxy-mode=nftables', '--iptables-min-sync-period=0s'],
-  grace: 1500,
-  longLivedPrograms: false,
-  async endpointsBecome(lab, endpoints) {
-    const wanted = endpoints.toSorted();
-    for (const deadline = performance.now() + PATIENCE; ; await delay(50)) {
-      const found = mappedEndpoints(nftTable(lab));
-      if (found.join() === wanted.join()) return;
-      assert.ok(performance.now() < deadline, `the map has ${found}, and not ${wanted}`);
-    }
+/** How the endpoints of the only Service show in each layout of nftables mode. */
+const NFT_LAYOUTS: Readonly<
+  Record<
+    NftablesLayout,
+    { readonly chains: RegExp; endpoints(listed: string): readonly (string | undefined)[][] }
+  >
+> = {
+  'kube-proxy': {
+    chains: /chain service-\S+\/ /g,
+    // numgen random mod 2 map { 0 : 10.244.1.11 . 8080, … }
+    endpoints: (listed) => {
+      const [, map = ''] = /chain service-\S+\/ \{[^}]* map \{([^}]*)\}/.exec(listed) ?? [];
+      return [...map.matchAll(/: (\S+) \. (\d+)/g)];
+    },
   },
-  async settled(lab, endpoints) {
-    const listed = nftTable(lab);
-    assert.equal(mappedEndpoints(listed).length, endpoints, listed);
-    assert.equal(listed.match(/chain service-\S+\/ /g)?.length, 1, listed);
+  scalable: {
+    chains: /chain balance-\d+ /g,
+    // 10.96.0.80 . tcp . 80 . 0 : 10.244.1.11 . 8080
+    endpoints: (listed) => [
+      ...listed.matchAll(new RegExp(`${CLUSTER_IP} \\. tcp \\. ${PORT} \\. \\d+ : (\\S+) \\. (\\d+)`, 'g')),
+    ],
   },
 };
 
-function nftTable(lab: Lab): string {
-  return ask(lab.namespace(NODE_A), 'nft', 'list', 'table', 'ip', 'kube-proxy');
+/** nftables mode. As in iptables mode, conntrack knows the endpoint of an established connection. */
+export function nftablesRollout(layout: NftablesLayout): RolloutMode {
+  const { chains, endpoints: endpointsIn } = NFT_LAYOUTS[layout];
+  const mapped = (listed: string) =>
+    endpointsIn(listed)
+      .map(([, address, port]) => `${address}:${port}`)
+      .sort();
+  return {
+    flags: ['--proxy-mode=nftables', '--iptables-min-sync-period=0s', `--nftables-layout=${layout}`],
+    grace: 1500,
+    longLivedPrograms: false,
+    async endpointsBecome(lab, endpoints) {
+      const wanted = endpoints.toSorted();
+      for (const deadline = performance.now() + PATIENCE; ; await delay(50)) {
+        const found = mapped(nftTable(lab));
+        if (found.join() === wanted.join()) return;
+        assert.ok(performance.now() < deadline, `the map has ${found}, and not ${wanted}`);
+      }
+    },
+    async settled(lab, endpoints) {
+      const listed = nftTable(lab);
+      assert.equal(mapped(listed).length, endpoints, listed);
+      assert.equal(listed.match(chains)?.length, 1, listed);
+    },
+  };
 }
 
-/** The endpoints in the map of the only Service, sorted: `numgen random mod 2 map { 0 : 10.244.1.11 . 8080, … }`. */
-function mappedEndpoints(listed: string): string[] {
-  const [, map = ''] = /chain service-\S+\/ \{[^}]* map \{([^}]*)\}/.exec(listed) ?? [];
-  return [...map.matchAll(/: (\S+) \. (\d+)/g)].map(([, address, port]) => `${address}:${port}`).sort();
+function nftTable(lab: Lab): string {
+  return ask(lab.namespace(NODE_A), 'nft', 'list', 'table', 'ip', 'kube-proxy');
 }

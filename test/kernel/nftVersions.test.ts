@@ -8,6 +8,7 @@ import { after, before, describe, it } from 'node:test';
 import { type Nftables, openNftables } from '../../src/kernel/nftables/index.js';
 import { formatRuleset } from '../../src/kernel/nftables/text/ruleset.js';
 import { FakeKernel } from '../../src/kernel/testing/index.js';
+import { LAYOUTS } from '../../src/modes/nftables/plan/options.js';
 import { MIXED_LIFE } from '../support/clusters/mixedCluster.js';
 import { RANDOM_HOST } from '../support/clusters/randomCluster.js';
 import { makeNamespace, type Namespace } from '../support/namespaces/netns.js';
@@ -67,22 +68,27 @@ it('there are other versions', () => {
 });
 
 for (const { what, objects } of MIXED_LIFE.slice(0, 2))
-  describe(`a mixed cluster: ${what}`, () => {
-    before(async () => {
-      run(ours, 'nft', ['flush', 'ruleset']);
-      const node = new NftablesNode(RANDOM_HOST, { nftables, conntrack: new FakeKernel().conntrack });
-      node.set(objects);
-      assert.deepEqual((await node.sync()).failures, []);
-    });
-
-    for (const program of PROGRAMS)
-      it(`${versionOf(program)} lists it, and loads it again`, async () => {
-        const listed = list(ours, program);
-        assert.deepEqual(inOrder(asOldest(listed)), inOrder(formatRuleset(await readRuleset(nftables))));
-        run(loaded, program, ['flush', 'ruleset']);
-        run(loaded, program, ['-f', '-'], listed);
-        assert.deepEqual(inOrder(list(loaded, program)), inOrder(listed));
-        const asJson = run(ours, program, ['--json', 'list', 'ruleset']);
-        assert.ok((JSON.parse(asJson) as { nftables: unknown[] }).nftables.length > 20);
+  for (const layout of LAYOUTS)
+    describe(`a mixed cluster: ${what}, layout ${layout}`, () => {
+      before(async () => {
+        run(ours, 'nft', ['flush', 'ruleset']);
+        const node = new NftablesNode(
+          RANDOM_HOST,
+          { nftables, conntrack: new FakeKernel().conntrack },
+          layout,
+        );
+        node.set(objects);
+        assert.deepEqual((await node.sync()).failures, []);
       });
-  });
+
+      for (const program of PROGRAMS)
+        it(`${versionOf(program)} lists it, and loads it again`, async () => {
+          const listed = list(ours, program);
+          assert.deepEqual(inOrder(asOldest(listed)), inOrder(formatRuleset(await readRuleset(nftables))));
+          run(loaded, program, ['flush', 'ruleset']);
+          run(loaded, program, ['-f', '-'], listed);
+          assert.deepEqual(inOrder(list(loaded, program)), inOrder(listed));
+          const asJson = run(ours, program, ['--json', 'list', 'ruleset']);
+          assert.ok((JSON.parse(asJson) as { nftables: unknown[] }).nftables.length > 20);
+        });
+    });

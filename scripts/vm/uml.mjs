@@ -3,9 +3,10 @@
 
 import { spawn } from 'node:child_process';
 import { readdirSync } from 'node:fs';
+import { basename } from 'node:path';
 import { capture, find, fullPath } from '../lib/commands.mjs';
 import { Failure } from '../lib/failure.mjs';
-import { idlestProcessor } from './processor.mjs';
+import { processorFor } from './processor.mjs';
 
 // The paths of Debian's package user-mode-linux.
 const MODULES = '/usr/lib/uml/modules';
@@ -30,7 +31,7 @@ export const UML = {
     ];
     // At every page fault and system call, the kernel and its processes alternate. On one CPU this takes a third of the
     // time, because no other CPU must wake up.
-    const processor = String(await idlestProcessor());
+    const processor = String(await processorFor(basename(kernel.image)));
     // The machine must never outlive this process.
     const uml = spawn(
       'setpriv',

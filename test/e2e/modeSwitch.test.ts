@@ -5,4 +5,4 @@ import { testModeSwitch } from '../support/disruptions/modeSwitchTests.js';
 import { selectBackend } from '../support/namespaces/iptablesBackend.js';
 
 selectBackend('legacy');
-testModeSwitch('10s');
+testModeSwitch('30s');

@@ -39,10 +39,16 @@ export function measure(
   metrics: KernelMetrics,
 ): Measured {
   let failed = new Map<Family, number>();
-  for (const [family, part] of Object.entries({ rtnetlink, sysctl, ...parts })) {
+  for (const [family, part] of Object.entries({ rtnetlink, sysctl })) {
     part.onBatch = (batch) => count(metrics, family, batch);
   }
-  if (failures) countFailures(parts, failures, metrics);
+  const countFailure = failures && failureCounter(failures, metrics);
+  for (const [family, part] of Object.entries(parts ?? {})) {
+    part.onBatch = (batch) => {
+      count(metrics, family, batch);
+      countFailure?.(batch);
+    };
+  }
   iptables.onBatch = (batch) => {
     count(metrics, 'iptables', batch);
     for (const [i, { family }] of batch.operations.entries()) {
@@ -89,20 +95,17 @@ export function withTimedListing(
   };
 }
 
-function countFailures(
-  parts: ModeMetrics['parts'],
+/** Counts the batches with a failed operation. */
+function failureCounter(
   { counters, of }: NonNullable<ModeMetrics['failures']>,
   metrics: KernelMetrics,
-): void {
+): (batch: Batch<unknown>) => void {
   const fail = metrics.countFailures(counters);
-  for (const [name, part] of Object.entries(parts ?? {})) {
-    part.onBatch = (batch) => {
-      count(metrics, name, batch);
-      if (!batch.results.some(Boolean)) return;
-      const { counter, family } = of(batch);
-      fail(counter, family);
-    };
-  }
+  return (batch) => {
+    if (!batch.results.some(Boolean)) return;
+    const { counter, family } = of(batch);
+    fail(counter, family);
+  };
 }
 
 function count(metrics: KernelMetrics, family: string, { names, results, duration }: Batch<unknown>): void {

@@ -1,5 +1,7 @@
 // The path of the first packet of a connection in nftables mode. Pure.
-import { FIXED_CHAINS } from '../../modes/nftables/plan/fixedChains.js';
+import type { Rule } from '../../kernel/nftables/types.js';
+import { FIXED_CHAINS, REJECT_CHAIN } from '../../modes/nftables/plan/fixedChains.js';
+import { TABLE } from '../../modes/nftables/plan/names.js';
 import type { NftablesOptions } from '../../modes/nftables/plan/options.js';
 import type { Cause, Explanation, PacketQuestion } from '../explanation.js';
 import type { PathFacts } from '../shared/facts.js';
@@ -12,7 +14,6 @@ import { meaningsOf } from './meanings.js';
 import { nodeOf } from './node.js';
 import { selectingRules } from './selecting.js';
 import { type ProgrammedTable, tableOf } from './table.js';
-import { TABLE } from './walk.js';
 
 /** The state of the kernel on which the path of a packet depends in nftables mode. */
 export interface NftablesFacts extends PathFacts {
@@ -26,15 +27,15 @@ export function explainPacket(
   question: PacketQuestion,
   options: Pick<NftablesOptions, 'localDetector'>,
 ): Explanation {
-  const { family, table = tableOf([], [], [], () => '') } = facts;
+  const { table = tableOf([], [], [], () => '') } = facts;
   const node = nodeOf(facts, table, options.localDetector);
   return explainWith(
     {
       mode: 'nftables',
       node,
-      meanings: meaningsOf(family, table, question),
+      meanings: meaningsOf(table, question),
       rules: nftablesRules(table, node),
-      follow: (context) => followRules(context, selectingRules(family, table)),
+      follow: (context) => followRules(context, selectingRules(table)),
       warnings: [...missing(facts), ...wrongSettings(node)],
       effectsOfRules: EFFECTS_OF_RULES,
     },
@@ -52,20 +53,17 @@ function missing({ table }: NftablesFacts): Cause[] {
     const rules = table.chains.get(name)?.rules;
     if (!rules) return [missingRule(`chain ${TABLE}/${name} does not exist`)];
     if (rules.length === 0) return [missingRule(`chain ${TABLE}/${name} has no rules`)];
-    return hooked.has(name) || name === 'reject-chain'
+    return hooked.has(name) || name === REJECT_CHAIN
       ? []
       : [missingRule(`no base chain leads to chain ${TABLE}/${name}`)];
   });
 }
 
-/** The chains to which rules lead. */
-function jumpsOf(rules: readonly { readonly expressions: readonly object[] }[]): string[] {
-  return rules.flatMap(({ expressions }) =>
-    expressions.flatMap((each) => {
-      const { verdict } = each as { readonly verdict?: { readonly chain?: string } };
-      return verdict?.chain ?? [];
-    }),
-  );
+/** The chains to which rules jump. */
+function jumpsOf(rules: readonly Rule[]): string[] {
+  return rules
+    .flatMap(({ expressions }) => expressions)
+    .flatMap((each) => (each.kind === 'verdict' && 'chain' in each.verdict ? each.verdict.chain : []));
 }
 
 function wrongSettings(node: NodeNetwork): Cause[] {

@@ -1,4 +1,5 @@
 // The frontends in the maps of nftables mode, with the endpoints that their chains select. Pure.
+import { TABLE } from '../../modes/nftables/plan/names.js';
 import { type Family, joinHostPort } from '../../net/address.js';
 import type { FrontendKind } from '../../services/types.js';
 import type { ProgrammedEndpoint, ProgrammedFrontend } from '../inventory.js';
@@ -12,7 +13,7 @@ import {
   isClusterIP,
 } from './frontendKeys.js';
 import type { ProgrammedTable } from './table.js';
-import { TABLE, walkChain } from './walk.js';
+import { walkChain } from './walk.js';
 
 /** Clients outside the cluster, of networks of documentation (RFC 5737, RFC 3849). */
 const CLIENT = { 4: '192.0.2.1', 6: '2001:db8::1' } as const;
@@ -27,7 +28,7 @@ const ELSEWHERE = { isLocal: () => false };
  */
 export function frontendsIn(family: Family, table: ProgrammedTable): ProgrammedFrontend[] {
   const found = new Map<string, ProgrammedFrontend>();
-  for (const element of frontendElements(family, table)) {
+  for (const element of frontendElements(table)) {
     const at = `${element.address ?? ''} ${element.protocol} ${element.port}`;
     found.set(at, frontendOf(family, table, element, found.get(at)));
   }

@@ -1,11 +1,9 @@
 // The values that expressions load from a packet, its connection and the routes. Pure.
 import type { Expression } from '../../kernel/nftables/types.js';
 import { parseAddress } from '../../net/address.js';
+import { PROTOCOL_NUMBERS } from '../../net/protocol.js';
 import type { Packet } from '../packet/packet.js';
 import { hostOrder, networkOrder } from './registers.js';
-
-/** Numbers of the protocols (IANA). */
-const PROTOCOL = { tcp: 6, udp: 17, sctp: 132 } as const;
 
 /** Offsets of addresses in the network header, in bytes. */
 const ADDRESSES = { 4: { source: 12, destination: 16 }, 6: { source: 8, destination: 24 } } as const;
@@ -71,7 +69,7 @@ function payload(
 function meta(key: Extract<Expression, { kind: 'meta' }>['key'], packet: Packet): Uint8Array | undefined {
   switch (key) {
     case 'l4proto':
-      return Uint8Array.of(PROTOCOL[packet.protocol]);
+      return Uint8Array.of(PROTOCOL_NUMBERS[packet.protocol]);
     case 'nfproto':
       return Uint8Array.of(packet.family === 4 ? 2 : 10);
     case 'mark':

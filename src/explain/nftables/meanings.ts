@@ -1,6 +1,7 @@
 // The purpose of the rules of nftables mode, in words. The names of chains have those of the Service ports. Other rules are described by
 // their effect.
-import type { Family } from '../../net/address.js';
+import { REJECT_CHAIN } from '../../modes/nftables/plan/fixedChains.js';
+import { TABLE } from '../../modes/nftables/plan/names.js';
 import type { Cause, Dialled } from '../explanation.js';
 import type { Decision, MatchedRule } from '../packet/walk.js';
 import type { RuleMeanings } from '../shared/trace.js';
@@ -8,7 +9,6 @@ import { isClusterIP } from './frontendKeys.js';
 import { namesInChain } from './inventory.js';
 import { refusalAt } from './selecting.js';
 import type { ProgrammedTable } from './table.js';
-import { TABLE } from './walk.js';
 
 /** By the comment of a rule in a chain of external traffic. */
 const EXTERNAL: Readonly<Record<string, string>> = {
@@ -18,15 +18,15 @@ const EXTERNAL: Readonly<Record<string, string>> = {
 
 /** Chains with the map of Services without endpoints, and the one to which it leads. */
 const WITHOUT_ENDPOINTS = new Set(
-  ['service-endpoints-check', 'nodeport-endpoints-check', 'reject-chain'].map((chain) => `${TABLE}/${chain}`),
+  ['service-endpoints-check', 'nodeport-endpoints-check', REJECT_CHAIN].map((chain) => `${TABLE}/${chain}`),
 );
 
 /** The purpose of the rules for a packet to a destination. */
-export function meaningsOf(family: Family, table: ProgrammedTable, dialled: Dialled): RuleMeanings {
+export function meaningsOf(table: ProgrammedTable, dialled: Dialled): RuleMeanings {
   const frontend = isClusterIP(table, dialled.address) ? 'cluster IP' : 'external address';
   return {
     meaningOf: (rule) => meaningOf(rule, frontend),
-    causeOf: (decision, of) => causeOf(decision, of, () => refusalAt(family, table, dialled)),
+    causeOf: (decision, of) => causeOf(decision, of, () => refusalAt(table, dialled)),
   };
 }
 

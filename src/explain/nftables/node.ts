@@ -22,7 +22,7 @@ export function nodeOf(facts: PathFacts, table: ProgrammedTable, detector: Local
     endpoints: all,
     // A port that no Service has is asked like those that Services have.
     kindOf: (address, port) => {
-      const found = frontendsOf(family, table, address);
+      const found = frontendsOf(table, address);
       return (found.find((rule) => rule.port === port) ?? found[0])?.kind;
     },
   });

@@ -1,28 +1,28 @@
 // What the tables of nftables mode show besides the path of one packet. Pure.
 
+import { TABLE } from '../../modes/nftables/plan/names.js';
 import type { LocalMatch } from '../../modes/shared/plan/localDetector.js';
-import { type Family, isLoopback } from '../../net/address.js';
+import { isLoopback } from '../../net/address.js';
 import type { Cause, Dialled } from '../explanation.js';
 import type { FrontendRule, SelectingRules } from '../shared/rulesPath.js';
 import { frontendElements, isClusterIP, refusalOf } from './frontendKeys.js';
 import { persistenceOf } from './inventory.js';
 import type { ProgrammedTable } from './table.js';
-import { TABLE } from './walk.js';
 
 /** Chains that select among the endpoints of a Service port, or of all frontends with as many. */
 const POLICY_CHAIN = /^(service|local)-[A-Z2-7]{8}-|^(balance|nodeport)-\d+$/;
 /** Chains of one endpoint, with session affinity. */
 const ENDPOINT_CHAIN = /^endpoint-/;
 
-/** What the table of a family shows. */
-export function selectingRules(family: Family, table: ProgrammedTable): SelectingRules {
+/** What the table shows. */
+export function selectingRules(table: ProgrammedTable): SelectingRules {
   return {
     table: TABLE,
     selects: ({ target }) => target === 'DNAT' || ENDPOINT_CHAIN.test(target),
     chainOf: (matched) => matched.map(({ target }) => target).findLast((target) => POLICY_CHAIN.test(target)),
     persistenceOf: (chain) => persistenceOf(table, firstEndpointChain(table, chain)),
-    frontends: (address) => frontendsOf(family, table, address),
-    nodePortExclusion: (dialled) => nodePortExclusion(family, table, dialled),
+    frontends: (address) => frontendsOf(table, address),
+    nodePortExclusion: (dialled) => nodePortExclusion(table, dialled),
     // The chain of source ranges drops only what is in none of them.
     areRangesOf: () => false,
   };
@@ -42,10 +42,10 @@ function firstEndpointChain({ chains, sets }: ProgrammedTable, chain: string): s
 }
 
 /** The elements that have an address. */
-export function frontendsOf(family: Family, table: ProgrammedTable, address: string): FrontendRule[] {
+export function frontendsOf(table: ProgrammedTable, address: string): FrontendRule[] {
   const kind = isClusterIP(table, address) ? 'cluster IP' : 'external';
   const found: FrontendRule[] = [];
-  for (const element of frontendElements(family, table)) {
+  for (const element of frontendElements(table)) {
     if (element.address !== address) continue;
     const { port, protocol, chain, refused } = element;
     const without = refusalOf(element);
@@ -55,8 +55,8 @@ export function frontendsOf(family: Family, table: ProgrammedTable, address: str
 }
 
 /** Why packets to a destination are refused: at its address, or at its node port. */
-export function refusalAt(family: Family, table: ProgrammedTable, dialled: Dialled): Cause | undefined {
-  for (const element of frontendElements(family, table)) {
+export function refusalAt(table: ProgrammedTable, dialled: Dialled): Cause | undefined {
+  for (const element of frontendElements(table)) {
     const { address = dialled.address, port, protocol } = element;
     if (address !== dialled.address || port !== dialled.port || protocol !== dialled.protocol) continue;
     const refusal = refusalOf(element);
@@ -66,12 +66,8 @@ export function refusalAt(family: Family, table: ProgrammedTable, dialled: Diall
 }
 
 /** See {@link SelectingRules.nodePortExclusion}. */
-function nodePortExclusion(
-  family: Family,
-  table: ProgrammedTable,
-  { address, port, protocol }: Dialled,
-): string | undefined {
-  const served = [...frontendElements(family, table)].some(
+function nodePortExclusion(table: ProgrammedTable, { address, port, protocol }: Dialled): string | undefined {
+  const served = [...frontendElements(table)].some(
     (element) => element.address === undefined && element.port === port && element.protocol === protocol,
   );
   if (!served) return undefined;

@@ -76,9 +76,9 @@ export function elementAt({ single, intervals }: ProgrammedSet, key: Uint8Array)
     ?.element;
 }
 
-/** The bytes of the key of an element. */
-export function keyOf({ set }: ProgrammedSet, { key }: Element): Uint8Array {
-  return bytesIn(set.key, key);
+/** Whether a set has an element with this key; false if there is no set. */
+export function has(set: ProgrammedSet | undefined, key: ElementValue): boolean {
+  return set !== undefined && elementAt(set, bytesIn(set.set.key, key)) !== undefined;
 }
 
 /** The data of an element of a map: a verdict, or its bytes. Undefined for an element of a set. */
@@ -90,7 +90,7 @@ export function dataOf({ set }: ProgrammedSet, { data }: Element): Verdict | Uin
 }
 
 /** A key as the text of its bytes. */
-export function keyText(key: Uint8Array): string {
+function keyText(key: Uint8Array): string {
   return Buffer.from(key.buffer, key.byteOffset, key.byteLength).toString('latin1');
 }
 

@@ -1,6 +1,7 @@
 // The path of a packet through a chain of nftables, as the kernel evaluates it: expression by expression. Pure. A random number makes a
 // branch for each of its values, each with its probability.
 import type { Expression, Rule, Verdict } from '../../kernel/nftables/types.js';
+import { TABLE } from '../../modes/nftables/plan/names.js';
 import { formatAddress, joinHostPort } from '../../net/address.js';
 import type { Packet } from '../packet/packet.js';
 import type { Branch, Decision, MatchedRule, UnknownRule } from '../packet/walk.js';
@@ -10,9 +11,6 @@ import { dataOf, elementAt, type ProgrammedTable } from './table.js';
 
 /** Chains that a packet may be in at once: `NFT_JUMP_STACK_SIZE`, and the first one. */
 const DEEPEST = 17;
-
-/** The name of the tables in steps: `kube-proxy/services`. */
-export const TABLE = 'kube-proxy';
 
 /** A position in a chain. */
 interface Frame {

@@ -92,6 +92,19 @@ export const COMMON_BROKEN_ROWS: readonly BrokenRow[] = [
   },
 ];
 
+/** Of modes whose rules translate the destination: the packet passes chain FORWARD. */
+export const REJECTED_BY_ANOTHER: BrokenRow = {
+  about: 'a rule of another program rejects packets to the endpoint',
+  breaks: [SAVE, `iptables -I FORWARD -d ${HERE.ipv4} -p tcp -j REJECT`],
+  restores: [RESTORE],
+  client: 'outside',
+  service: 'local',
+  kind: 'external IP',
+  verdict: 'refused',
+  cause: 'Rule',
+  results: REFUSED,
+};
+
 const LOCAL_VIP = '10.96.30.2';
 
 /** Faults in ipvs mode. */

@@ -1,5 +1,5 @@
 // Faults of a node in nftables mode, and the outcome of packets to its Services with each.
-import { type BrokenRow, COMMON_BROKEN_ROWS, REFUSED, RESTORE, SAVE, SILENT } from './brokenRows.js';
+import { type BrokenRow, COMMON_BROKEN_ROWS, REFUSED, REJECTED_BY_ANOTHER, SILENT } from './brokenRows.js';
 import { HERE } from './packetLab.js';
 
 const FILE = '/tmp/knp-table';
@@ -42,17 +42,7 @@ export const NFTABLES_BROKEN_ROWS: readonly BrokenRow[] = [
     cause: 'PortNotServed',
     results: REFUSED,
   },
-  {
-    about: 'a rule of another program rejects packets to the endpoint',
-    breaks: [SAVE, `iptables -I FORWARD -d ${HERE.ipv4} -p tcp -j REJECT`],
-    restores: [RESTORE],
-    client: 'outside',
-    service: 'local',
-    kind: 'external IP',
-    verdict: 'refused',
-    cause: 'Rule',
-    results: REFUSED,
-  },
+  REJECTED_BY_ANOTHER,
   {
     about: 'nothing is masqueraded',
     breaks: [SAVE_TABLE, 'nft flush chain ip kube-proxy masquerading'],

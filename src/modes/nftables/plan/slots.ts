@@ -82,7 +82,7 @@ export class FoundSlots {
     this.#endpoints = new AddressPortsBuilder(family);
   }
 
-  /** @param data address and port; anything else is none of ours */
+  /** @param data address and port of an endpoint; the kernel may hold other data, which no plan has */
   add(slot: number, data: unknown): void {
     this.numbers.push(slot);
     const [address, port] = Array.isArray(data) ? data : [];

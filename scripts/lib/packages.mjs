@@ -13,7 +13,7 @@ import { Failure } from './failure.mjs';
 
 /** @type {Requirements} Boots the test kernel of User Mode Linux. */
 export const UML_PACKAGES = {
-  'user-mode-linux': 'linux.uml',
+  patchelf: 'patchelf',
   'busybox-static': 'busybox',
   // Also the proxy's own modprobe: the guest has this machine's programs.
   kmod: 'modprobe',

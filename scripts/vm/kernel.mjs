@@ -18,6 +18,7 @@ const LEFTOVER_MS = 3600_000;
  * @property {string} release output of `uname -r`
  * @property {string} image the bootable file
  * @property {string} modules a folder to appear as /lib/modules
+ * @property {string} [libraries] the folder of the libraries that the image needs
  */
 
 /**

@@ -1,6 +1,6 @@
 // The test machines: kernels with IPVS and dummy interfaces. This machine's kernel, User Mode Linux, QEMU.
 
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { release } from 'node:os';
 import { join } from 'node:path';
 import { CHECKOUT } from '../lib/checkout.mjs';
@@ -10,7 +10,8 @@ import { ensureKernel } from './kernel.mjs';
 import { runMachine } from './machine.mjs';
 import { IPVS_TRIAL, runInNamespace, serves } from './namespace.mjs';
 import { QEMU } from './qemu.mjs';
-import { UML, umlKernel, umlNamespacesServe } from './uml.mjs';
+import { UML, umlNamespacesServe } from './uml.mjs';
+import { ensureUmlKernel } from './umlKernel.mjs';
 
 const CACHE = join(CHECKOUT, '.cache/vm');
 
@@ -99,29 +100,28 @@ export function testMachinePackages(every) {
  * @returns {Promise<number>}
  */
 function runInUml(job) {
-  return runMachine(UML, umlKernel(), job);
+  return runMachine(UML, ensureUmlKernel(CACHE), job);
 }
 
 /** Checks this by booting it, once for each pair of kernels: containers may forbid tracing of processes. */
 async function umlServes() {
   if (process.arch !== 'x64' || !isObtainable(UML_PACKAGES) || !umlNamespacesServe()) return false;
   ensurePackages(UML_PACKAGES);
-  const stamp = join(CACHE, `uml-${umlKernel().release}-boots-on-${release()}`);
-  if (existsSync(stamp)) return true;
-  if (!(await boots())) return false;
-  mkdirSync(CACHE, { recursive: true });
-  writeFileSync(stamp, '');
-  return true;
-}
-
-async function boots() {
-  const place = { folder: CHECKOUT, checkout: CHECKOUT, writable: [] };
-  const limits = { timeoutSeconds: 60, memoryMib: 512, cpus: undefined, kernel: undefined };
   try {
-    return (await runInUml({ command: ['true'], ...place, ...limits })) === 0;
+    const stamp = join(CACHE, `uml-${ensureUmlKernel(CACHE).release}-boots-on-${release()}`);
+    if (existsSync(stamp)) return true;
+    if (!(await boots())) return false;
+    writeFileSync(stamp, '');
+    return true;
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
     process.stderr.write(`User Mode Linux does not run here, QEMU serves instead: ${error.message}\n`);
     return false;
   }
+}
+
+async function boots() {
+  const place = { folder: CHECKOUT, checkout: CHECKOUT, writable: [] };
+  const limits = { timeoutSeconds: 60, memoryMib: 512, cpus: undefined, kernel: undefined };
+  return (await runInUml({ command: ['true'], ...place, ...limits })) === 0;
 }

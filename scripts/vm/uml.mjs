@@ -2,15 +2,11 @@
 // takes 15 to 30 µs, and there is one CPU.
 
 import { spawn } from 'node:child_process';
-import { readdirSync } from 'node:fs';
-import { basename } from 'node:path';
-import { capture, find, fullPath } from '../lib/commands.mjs';
-import { Failure } from '../lib/failure.mjs';
+import { symlinkSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { capture, fullPath } from '../lib/commands.mjs';
 import { processorFor } from './processor.mjs';
-
-// The paths of Debian's package user-mode-linux.
-const MODULES = '/usr/lib/uml/modules';
-const PROGRAM = 'linux.uml';
+import { LIBRARIES } from './umlKernel.mjs';
 
 // The PID namespace ends all processes of the machine with its first. The mount namespace has a tmpfs for the machine's
 // memory, which is a file: /dev/shm is often too small, or mounted noexec.
@@ -23,6 +19,7 @@ export const UML = {
   guest: 'uml.sh',
   modules: ['overlay'],
   async start(kernel, job, place) {
+    if (kernel.libraries !== undefined) symlinkSync(kernel.libraries, join(place.folder, LIBRARIES));
     // Relative names: the kernel splits its command line at spaces.
     const args = [
       ...[`mem=${job.memoryMib}M`, 'initrd=initramfs', 'uml_dir=memory/', 'umid=machine'],
@@ -61,17 +58,4 @@ function asRoot() {
 /** Whether this machine allows us to create the namespaces, found by trying. */
 export function umlNamespacesServe() {
   return capture('unshare', [...asRoot(), ...NAMESPACES, 'true']).ok;
-}
-
-/**
- * The kernel of the installed package.
- *
- * @returns {import('./kernel.mjs').Kernel}
- */
-export function umlKernel() {
-  const image = find(PROGRAM);
-  if (image === undefined) throw new Failure(`${PROGRAM} is missing (Debian package user-mode-linux)`);
-  const release = capture(image, ['--version']).stdout.toString().trim();
-  if (!readdirSync(MODULES).includes(release)) throw new Failure(`${MODULES} has no modules of ${release}`);
-  return { release, image, modules: MODULES };
 }

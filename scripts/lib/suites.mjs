@@ -1,0 +1,108 @@
+// Packages of later suites of Debian than this machine's: unpacked with all that they depend on, and not installed.
+
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { capture, find, run } from './commands.mjs';
+import { Failure } from './failure.mjs';
+
+const KEYRING = '/usr/share/keyrings/debian-archive-keyring.gpg';
+const MIRROR = 'http://deb.debian.org/debian';
+
+/**
+ * @typedef {object} SuitePackage
+ * @property {string} name the package
+ * @property {string} suite of Debian
+ * @property {string} size of the download, for people
+ * @property {string} root the folder for its files
+ */
+
+/**
+ * Downloads and unpacks a package unless its folder exists.
+ *
+ * @param {SuitePackage} wanted
+ * @param {(root: string) => void} prepare changes the unpacked files, before they are complete
+ */
+export function ensureUnpacked({ name, suite, size, root }, prepare) {
+  if (existsSync(root)) return;
+  if (!find('apt-get'))
+    throw new Failure(`this needs the package ${name} of Debian ${suite}, and there is no apt-get`);
+  process.stderr.write(`downloading ${name} of Debian ${suite}, and its libraries (about ${size})\n`);
+  mkdirSync(dirname(root), { recursive: true });
+  const work = mkdtempSync(join(dirname(root), `.${basename(root)}-`));
+  try {
+    const unpacked = join(work, 'root');
+    for (const archive of download(name, suite, join(work, 'apt'))) run('dpkg', ['-x', archive, unpacked]);
+    rmSync(join(unpacked, 'usr/share'), { recursive: true, force: true });
+    prepare(unpacked);
+    // Last: an existing folder is complete. Of parallel runs, the first wins.
+    if (!existsSync(root)) renameSync(unpacked, root);
+  } catch (error) {
+    if (!existsSync(root)) throw error;
+  } finally {
+    rmSync(work, { recursive: true, force: true });
+  }
+}
+
+/**
+ * The folder of the unpacked libraries, and the loader of programs in it.
+ *
+ * @param {string} root
+ * @returns {{ folder: string, loader: string }} the folder relative to the root, and a name
+ */
+export function librariesIn(root) {
+  for (const name of readdirSync(join(root, 'usr/lib'))) {
+    if (!name.includes('-linux-gnu')) continue;
+    const folder = join('usr/lib', name);
+    const loader = readdirSync(join(root, folder)).find((file) => /^ld-linux.*\.so\.\d+$/.test(file));
+    if (loader !== undefined) return { folder, loader };
+  }
+  throw new Failure(`the packages in ${root} have no loader of programs`);
+}
+
+/**
+ * Downloads a package with all that it depends on, as for a machine that has no package at all.
+ *
+ * @param {string} name
+ * @param {string} suite
+ * @param {string} folder of apt's own state, which holds nothing else
+ * @returns {string[]} paths of archives
+ */
+function download(name, suite, folder) {
+  const archives = join(folder, 'archives');
+  for (const each of ['lists/partial', 'archives/partial', 'parts'])
+    mkdirSync(join(folder, each), { recursive: true });
+  const key = existsSync(KEYRING) ? `[signed-by=${KEYRING}] ` : '';
+  writeFileSync(join(folder, 'sources.list'), `deb ${key}${mirror()} ${suite} main\n`);
+  writeFileSync(join(folder, 'status'), '');
+  const settings = {
+    'Dir::Etc::sourcelist': join(folder, 'sources.list'),
+    'Dir::Etc::sourceparts': join(folder, 'parts'),
+    'Dir::State': folder,
+    'Dir::State::lists': join(folder, 'lists'),
+    'Dir::State::status': join(folder, 'status'),
+    'Dir::Cache': folder,
+    'Dir::Cache::archives': archives,
+    'Acquire::Languages': 'none',
+    // A mirror may be some weeks old; signatures are checked all the same.
+    'Acquire::Check-Valid-Until': 'false',
+    // apt's download user could not write here, and other users can lock nothing else.
+    'APT::Sandbox::User': 'root',
+    'Debug::NoLocking': 'true',
+  };
+  const options = Object.entries(settings).flatMap(([option, value]) => ['-o', `${option}=${value}`]);
+  run('apt-get', ['-qq', ...options, 'update']);
+  const install = ['--yes', '--no-install-recommends', '--download-only', 'install', name];
+  run('apt-get', ['-qq', ...options, ...install]);
+  return readdirSync(archives)
+    .filter((file) => file.endsWith('.deb'))
+    .map((file) => join(archives, file));
+}
+
+/** The mirror of this machine's own suite; if it has none, the common one. */
+function mirror() {
+  const format = '$(REPO_URI) $(COMPONENT) $(ORIGIN)';
+  const { ok, stdout } = capture('apt-get', ['indextargets', '--format', format, 'Created-By: Packages']);
+  const lines = stdout.toString().split('\n');
+  const found = lines.find((line) => line.endsWith(' main Debian') && !line.includes('security'));
+  return (ok && found?.split(' ')[0]) || MIRROR;
+}

@@ -31,7 +31,7 @@ export function prepare(tiers) {
   ensureNodeModules();
   if (native) buildNative();
   buildTypeScript();
-  if (needed.has('command')) buildCommand();
+  if (needed.has('command') || [...tiers.keys()].some((tier) => tier.bundled)) buildCommand();
   if (needed.has('package')) preparePackage();
   if (needed.has('image')) step('container image', nodeScript('scripts/image.mjs'));
 }

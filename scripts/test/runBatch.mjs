@@ -30,6 +30,7 @@ export async function runBatch(batch, stop) {
   const [program = '', ...args] = commandOf(batch);
   // If an outer node --test has set it, this one would report to the outer one.
   const { NODE_TEST_CONTEXT: _, ...environment } = process.env;
+  if (batch.tier.bundled) environment['KNP_COMMAND'] = join(CHECKOUT, 'dist/command/main.js');
   const log = openSync(batch.log, 'w');
   const child = spawn(program, args, { cwd: CHECKOUT, env: environment, stdio: ['ignore', log, log] });
   closeSync(log);

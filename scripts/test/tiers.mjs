@@ -9,13 +9,14 @@ import { needsOf } from './needs.mjs';
  * @property {string} name its folder's, below test/
  * @property {boolean} native whether it needs the addon and a compiler
  * @property {boolean} [kernel] whether none of its files may run outside a test machine
+ * @property {boolean} [bundled] whether its processes are the command of the package, as users start it
  * @property {boolean} [apart] whether it runs only by name, because it takes long
  * @property {number} [limit] time limit of a file, in s, if it differs from the default
  */
 
 /** @type {readonly Tier[]} In the order of their start, the longest first. */
 export const TIERS = [
-  { name: 'e2e', native: true, kernel: true },
+  { name: 'e2e', native: true, kernel: true, bundled: true },
   { name: 'oracle', native: true, kernel: true },
   { name: 'kernel', native: true, kernel: true },
   { name: 'unit', native: true },

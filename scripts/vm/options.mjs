@@ -11,8 +11,8 @@ these that is available:
 
   namespace   this machine's kernel in a new network namespace, if it has both and you are root: the fastest, but
               writes to files are real
-  uml         User Mode Linux, Debian's package: a kernel that runs as a process, without KVM and without root.
-              It has one CPU, only iptables-legacy, and no conntrack zones
+  uml         User Mode Linux, Debian's package of Linux 6.12: a kernel that runs as a process, without KVM and without
+              root. It has one CPU, only iptables-legacy, and no conntrack zones
   qemu        Debian's kernel in QEMU without KVM: a complete machine, but six to eight times slower
 
 User Mode Linux and QEMU see this machine's files at the same paths, and start in the same folder with the same
@@ -29,7 +29,7 @@ input is empty.
                       (default: that of linux-image-amd64)
   --help              print this text
 
-QEMU's kernel is downloaded once to .cache/vm; delete that folder to update it.
+Both kernels are downloaded once to .cache/vm; delete that folder to update them.
 Status 125 means that the VM failed, 128+N that signal N killed CMD.
 `;
 

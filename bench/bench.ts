@@ -1,5 +1,6 @@
 // The benchmark: its jobs in their order, one repetition after another, so that all methods meet the same noise.
 import { performance } from 'node:perf_hooks';
+import { loadModules } from '../src/modes/shared/open/loadModules.js';
 import { familyJob, fullJob } from './additions.js';
 import type { ProxyCommand } from './against/types.js';
 import { conntrackJob } from './conntrackJob.js';
@@ -12,6 +13,7 @@ import { agentJob } from './memory.js';
 import { nftablesFullJob, nftablesKernelJob } from './nftables/methods.js';
 import { NO_IPVS } from './phases.js';
 import { Results } from './results.js';
+import { RULE_MODULES } from './ruleModules.js';
 import { rulesJob } from './rulesJob.js';
 import { Sandbox } from './sandbox.js';
 import { LIVES, modeOf, OF_IPVS, SCENARIOS, SIZELESS } from './scenarios.js';
@@ -126,6 +128,8 @@ const TOOLS: Partial<Record<ScenarioName, readonly string[]>> = {
 /** Records what this machine lacks. Rejects if it cannot make a network namespace. */
 async function findObstacles(results: Results): Promise<void> {
   const sandbox = await Sandbox.enter();
+  // What cannot be loaded shows where it is needed.
+  await loadModules(RULE_MODULES);
   const hasIpvs = sandbox.ipvs !== undefined;
   await sandbox.leave();
   if (!hasIpvs) for (const scenario of OF_IPVS) results.unavailable({ scenario, reason: NO_IPVS });

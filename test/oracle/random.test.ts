@@ -3,6 +3,7 @@
 // Needs: ipvs, dummy device
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
+import { RULE_MODULES } from '../../bench/ruleModules.js';
 import { runInNamespace } from '../support/namespaces/runInNamespace.js';
 import { tool } from '../support/namespaces/tools.js';
 import type { RandomReport } from './runRandom.js';
@@ -13,7 +14,7 @@ const SEEDS = [
 ];
 
 before(() => {
-  for (const name of ['ip_vs', 'dummy', 'br_netfilter', 'nf_conntrack']) tool('modprobe', name);
+  tool('modprobe', '-a', 'ip_vs', 'dummy', ...RULE_MODULES);
 });
 
 // Two in parallel, because a namespace is idle during the kernel's grace periods.

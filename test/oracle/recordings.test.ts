@@ -3,6 +3,7 @@
 // Needs: ipvs, dummy device
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
+import { RULE_MODULES } from '../../bench/ruleModules.js';
 import { runInNamespace } from '../support/namespaces/runInNamespace.js';
 import { tool } from '../support/namespaces/tools.js';
 import { type Scenario, scenarios } from '../support/oracle/oracle.js';
@@ -21,7 +22,7 @@ function expectedSettings({ configuration }: Scenario): Record<string, string> {
 }
 
 before(() => {
-  for (const name of ['ip_vs', 'dummy', 'br_netfilter', 'nf_conntrack']) tool('modprobe', name);
+  tool('modprobe', '-a', 'ip_vs', 'dummy', ...RULE_MODULES);
 });
 
 /** Namespaces in parallel: one is idle during the kernel's grace periods. */

@@ -1,6 +1,6 @@
 // Recorded clusters on the real kernel of this process's network namespace, one after the other. Prints the results as
 // JSON for the test, so that a namespace needs only one process. Arguments: the mode, and names of recordings.
-import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { KeyedOperation } from '../../src/modes/mode.js';
 import { cleanUp } from '../../src/reconcile/cleanUp.js';
@@ -92,10 +92,10 @@ function spoil(settings: Readonly<Record<string, string>>): Map<string, string> 
 function allSettings(): Map<string, string> {
   const settings = new Map<string, string>();
   const walk = (folder: string) => {
-    for (const name of readdirSync(`/proc/sys/${folder}`)) {
-      const path = join(folder, name);
-      if (name === 'kube-ipvs0' || /_count$|stat_refresh/.test(name)) continue;
-      if (statSync(`/proc/sys/${path}`).isDirectory()) walk(path);
+    for (const entry of readdirSync(`/proc/sys/${folder}`, { withFileTypes: true })) {
+      const path = join(folder, entry.name);
+      if (entry.name === 'kube-ipvs0' || /_count$|stat_refresh/.test(entry.name)) continue;
+      if (entry.isDirectory()) walk(path);
       else settings.set(path, tryRead(`/proc/sys/${path}`));
     }
   };

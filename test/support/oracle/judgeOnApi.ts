@@ -1,6 +1,7 @@
 // Recorded clusters with an API server: the agent reaches kube-proxy's kernel state and health responses.
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
+import { RULE_MODULES } from '../../../bench/ruleModules.js';
 import type { ApiReport } from '../../oracle/runOnApi.js';
 import { runInNamespace } from '../namespaces/runInNamespace.js';
 import { tool } from '../namespaces/tools.js';
@@ -9,7 +10,7 @@ import type { Scenario } from './oracle.js';
 /** Registers a test for each. */
 export function judgeOnApi(recordings: readonly Scenario[]): void {
   before(() => {
-    for (const name of ['ip_vs', 'dummy', 'br_netfilter', 'nf_conntrack']) tool('modprobe', name);
+    tool('modprobe', '-a', 'ip_vs', 'dummy', ...RULE_MODULES);
   });
 
   // Two in parallel, because a namespace is idle during the kernel's grace periods.

@@ -47,6 +47,11 @@ type NodeConntrack = Pick<Conntrack, 'list' | 'deleteFlows'>;
 /** The parts of a recording that a node needs. */
 type NodeScenario = Pick<Scenario, 'configuration' | 'interfaces'>;
 
+/** The text that a node read last, and its objects. */
+let lastRead:
+  | { readonly text: string; readonly manifest: Awaited<ReturnType<typeof readManifest>> }
+  | undefined;
+
 /** A node with its objects, and the reconciler that programs its kernel in one mode. */
 export class TestNode<Item, Operation extends KeyedOperation<Item>> {
   readonly mode: Mode<Item, Operation>;
@@ -95,7 +100,9 @@ export class TestNode<Item, Operation extends KeyedOperation<Item>> {
   }
 
   async loadText(text: string): Promise<void> {
-    const { objects, problems } = await readManifest('objects.yaml', text);
+    // A restart reads the same text again, which takes seconds on an emulated machine.
+    if (text !== lastRead?.text) lastRead = { text, manifest: await readManifest('objects.yaml', text) };
+    const { objects, problems } = lastRead.manifest;
     this.problems.push(...problems);
     this.set(objects);
   }

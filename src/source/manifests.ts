@@ -147,8 +147,10 @@ export class ManifestSource implements Source {
     for (const [path, file] of files) to.open.set(path, file.problems);
     to.open.set(WHOLE, problems);
     to.open.retain(new Set([WHOLE, ...files.keys()]));
-    this.#setIncomplete(incomplete, to.events);
+    if (incomplete.length > 0) this.#setIncomplete(incomplete, to.events);
     if (changes.length > 0) to.events.changed(changes);
+    // Not before the objects: a pass that knows that nothing is missing, and not yet what has come, removes it from the kernel.
+    if (incomplete.length === 0) this.#setIncomplete([], to.events);
   }
 
   #setIncomplete(incomplete: readonly string[], events: SourceEvents): void {

@@ -9,8 +9,8 @@ export interface SourceEvents {
   /** All objects that existed at the start have been reported; called once. Nothing may be removed from the kernel before. */
   synced(): void;
   /**
-   * Names of the files that cannot be read, whenever they change; none once all are readable. Meanwhile a missing object
-   * may be in one of these files, and no object is reported as deleted.
+   * Names of the files that cannot be read, whenever they change; none once all are readable and their objects have been
+   * reported. Meanwhile a missing object may be in one of these files, and no object is reported as deleted.
    */
   incomplete?(unread: readonly string[]): void;
   /** Data that is unusable, each problem once until it is solved; all other data is used. */

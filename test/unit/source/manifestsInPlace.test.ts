@@ -125,6 +125,14 @@ describe('a file that is written in place', () => {
     assert.deepEqual(await pass(2 * STILL), []);
   });
 
+  it('has reported its objects when it says that everything can be read', async () => {
+    rename('a.yaml', 'kind: [');
+    await start();
+    rename('a.yaml', A);
+    await noticed();
+    assert.deepEqual(await pass(SETTLED), ['set Service demo/a', 'unread: ']);
+  });
+
   it('takes nothing away when a command empties it and writes nothing for long', async () => {
     rename('a.yaml', A + B);
     await start();
@@ -179,7 +187,7 @@ describe('while a file cannot be read', () => {
     assert.deepEqual(changes, ['set Service demo/a']);
     unlinkSync(path('b.yaml'));
     await noticed();
-    assert.deepEqual(await pass(SETTLED), ['unread: ', 'delete Service demo/b']);
+    assert.deepEqual(await pass(SETTLED), ['delete Service demo/b', 'unread: ']);
   });
 });
 

@@ -33,7 +33,8 @@ export function ipsetOptions(): void {
   let rows: NamedRow[];
   let others: NamedRow[];
 
-  const save = () => namespace.run('ipset', 'save');
+  // For the mask of a network set, ipset 7.17 also prints the prefix length of the entry that it printed before.
+  const save = () => namespace.run('ipset', 'save').replaceAll(/( bitmask [^\s/]+)\/\d+/g, '$1');
   const restore = (text: string) => namespace.run('sh', '-c', `printf %s "$1" | ipset restore`, 'sh', text);
   const empty = async () => {
     await ipset.flushAll({ confirm: 'remove every entry of every set' });

@@ -29,18 +29,43 @@ export interface MessagePlace {
   readonly end: number;
 }
 
-/** The messages in `view`. `operation` names the operation in the error `ERR_MALFORMED_REPLY`. */
-export function* messagesIn(view: DataView, operation: string): Generator<MessagePlace, void> {
-  for (let at = 0; at < view.byteLength; ) {
+/** The messages in `view`, one after another: `next()`, then the fields. `operation` names it in the error `ERR_MALFORMED_REPLY`. */
+export class MessageCursor implements MessagePlace {
+  type = 0;
+  flags = 0;
+  start = 0;
+  end = 0;
+  readonly #view: DataView;
+  readonly #operation: string;
+
+  constructor(view: DataView, operation: string) {
+    this.#view = view;
+    this.#operation = operation;
+  }
+
+  /** Moves to the next message; false behind the last one. */
+  next(): boolean {
+    const view = this.#view;
+    const at = aligned(this.end);
     const left = view.byteLength - at;
+    if (left <= 0) return false;
     const length = left < MESSAGE_HEADER ? left : view.getUint32(at, HOST_IS_LITTLE);
     if (length < MESSAGE_HEADER || length > left) {
       const kernelMessage = `a message of ${length} bytes, where ${left} are left`;
-      throw new NetlinkError({ code: 'ERR_MALFORMED_REPLY', operation, kernelMessage });
+      throw new NetlinkError({ code: 'ERR_MALFORMED_REPLY', operation: this.#operation, kernelMessage });
     }
-    const type = view.getUint16(at + 4, HOST_IS_LITTLE);
-    const flags = view.getUint16(at + 6, HOST_IS_LITTLE);
-    yield { type, flags, start: at + MESSAGE_HEADER, end: at + length };
-    at += aligned(length);
+    this.type = view.getUint16(at + 4, HOST_IS_LITTLE);
+    this.flags = view.getUint16(at + 6, HOST_IS_LITTLE);
+    this.start = at + MESSAGE_HEADER;
+    this.end = at + length;
+    return true;
+  }
+}
+
+/** The messages in `view`, see {@link MessageCursor}. */
+export function* messagesIn(view: DataView, operation: string): Generator<MessagePlace, void> {
+  for (const message = new MessageCursor(view, operation); message.next(); ) {
+    const { type, flags, start, end } = message;
+    yield { type, flags, start, end };
   }
 }

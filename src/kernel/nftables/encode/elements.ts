@@ -1,6 +1,6 @@
 // Elements of sets as messages. Lists may be long: an element costs no object and no closure.
 import { hasFields } from '../../shared/arguments.js';
-import type { ByteWriter } from '../../shared/wire/byteWriter.js';
+import { ByteWriter } from '../../shared/wire/byteWriter.js';
 import { isVerdict, putText, putU32, verdict } from '../expressions/formats.js';
 import { DATA, ELEMENT, ELEMENTS, INTERVAL_END, LIST_ELEMENT, NESTED, VERDICT } from '../numbers.js';
 import type { ElementName, NewElement, SetName, Verdict } from '../types.js';
@@ -8,7 +8,7 @@ import { LONGEST_ELEMENT_COMMENT } from '../values/userData.js';
 import { ruleOfValue, WRITTEN, writeValue } from '../values/values.js';
 import type { Layout } from '../values/valueTypes.js';
 import { codeOfVerdict } from '../values/verdicts.js';
-import type { Messages } from './messages.js';
+import { Messages } from './messages.js';
 import { type CheckedShape, checkShape, checkTypeof, SET_FIELDS } from './sets.js';
 
 /** A list of elements has less than so many bytes: its attribute has at most 65535, and an element less than 1024. */
@@ -26,6 +26,8 @@ interface Target {
   readonly tablePath: string;
   /** Its name, or its number in the transaction: the kernel then finds it without a search through the sets of the table. */
   readonly set: { readonly name: unknown } | { readonly id: number };
+  /** The attributes of the names of table and set, if they have been written before. */
+  readonly names?: Uint8Array;
 }
 
 /** A message about elements: type and flags. */
@@ -43,19 +45,47 @@ export function encodeElements(
   set: SetName,
   elements: readonly (ElementName | NewElement)[],
 ): void {
+  const checked = CHECKED.get(set) ?? checkSet(messages, set);
+  if (checked) writeElements(messages, message, checked.target, checked.shape, 'elements', elements);
+}
+
+/** A set with a name that was found valid. */
+interface CheckedSet {
+  readonly target: Target;
+  readonly shape: CheckedShape;
+}
+
+/** Sets that cannot change: a program adds elements to the same few sets again and again, and the check costs more than an element. */
+const CHECKED = new WeakMap<SetName, CheckedSet>();
+
+/** Checks a set. Undefined if it, or what was written of the operation before, is invalid. */
+function checkSet(messages: Messages, set: SetName): CheckedSet | undefined {
   const { check } = messages;
-  if (!check.object('set', set, SET_FIELDS, 'a set')) return;
+  if (!check.object('set', set, SET_FIELDS, 'a set')) return undefined;
   const shape = checkShape(messages, 'set', set);
-  if (!shape) return;
+  if (!shape) return undefined;
   checkTypeof(messages, 'set', set);
-  if (check.invalid) return;
-  const target: Target = {
-    family: messages.family('set.family', set.family),
-    table: set.table,
-    tablePath: 'set.table',
-    set: { name: set.name },
-  };
-  writeElements(messages, message, target, shape, 'elements', elements);
+  if (check.invalid) return undefined;
+  const { table, name } = set;
+  const family = messages.family('set.family', set.family);
+  const target = { family, table, tablePath: 'set.table', set: { name } };
+  const names = isConstant(set) ? namesOf(target) : undefined;
+  if (check.invalid || !names) return { target, shape };
+  const checked = { target: { ...target, names }, shape };
+  CHECKED.set(set, checked);
+  return checked;
+}
+
+function isConstant(set: SetName): boolean {
+  const { key, data, flags, keyExpressions, dataExpressions } = set;
+  return [set, key, data, flags, keyExpressions, dataExpressions].every((each) => Object.isFrozen(each));
+}
+
+/** The attributes of the names of table and set; undefined if one is invalid. */
+function namesOf(target: Target): Uint8Array | undefined {
+  const messages = new Messages(new ByteWriter());
+  writeNames(messages, target);
+  return messages.check.invalid ? undefined : messages.bytes.written();
 }
 
 /** Writes messages with elements. `path` names the list. */
@@ -88,10 +118,15 @@ export function writeElements(
 
 function beginList(messages: Messages, { type, flags }: ElementsMessage, target: Target): number {
   messages.begin(type, flags, target.family);
-  messages.name(ELEMENTS.table, target.tablePath, target.table);
-  if ('id' in target.set) messages.u32(ELEMENTS.setId, target.set.id);
-  else messages.name(ELEMENTS.set, 'set.name', target.set.name);
+  if (target.names) messages.bytes.bytes(target.names);
+  else writeNames(messages, target);
   return messages.bytes.begin(ELEMENTS.list | NESTED);
+}
+
+function writeNames(messages: Messages, { table, tablePath, set }: Target): void {
+  messages.name(ELEMENTS.table, tablePath, table);
+  if ('id' in set) messages.u32(ELEMENTS.setId, set.id);
+  else messages.name(ELEMENTS.set, 'set.name', set.name);
 }
 
 function endList(messages: Messages, list: number): void {

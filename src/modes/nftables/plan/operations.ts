@@ -4,6 +4,7 @@ import type {
   NewElement,
   NewSet,
   NftablesOperation,
+  SetName,
   SetShape,
   Value,
 } from '../../../kernel/nftables/types.js';
@@ -13,7 +14,7 @@ import { TABLE_COMMENT } from './fixedChains.js';
 import type { ChainItem, ElementItem, Item, SetItem } from './items.js';
 import { isOfService, TABLE } from './names.js';
 import { isSharedChain } from './sharedChains.js';
-import { BalancedElement, LooseElement, slotChanges } from './slots.js';
+import { BalancedElement, eachSlotChange, hasSlots, LooseElement } from './slots.js';
 
 /**
  * The order of the phases that add or change. A chain precedes the chains and the elements that lead to it: packets never meet a Service
@@ -181,6 +182,18 @@ function shapeOf({ key, data, keyExpressions, dataExpressions }: NamedSet): SetS
   };
 }
 
+/** The sets of elements, as operations name them. They are frozen: the client then checks each only once. */
+const TARGETS = new WeakMap<NamedSet, SetName>();
+
+function targetOf(set: NamedSet): SetName {
+  const known = TARGETS.get(set);
+  if (known) return known;
+  const target = { ...nameIn(set.family, set.name), ...shapeOf(set) };
+  for (const part of [target, ...Object.values(target)]) Object.freeze(part);
+  TARGETS.set(set, target);
+  return target;
+}
+
 /** Slots are changed with the element that leads to them, in one transaction. */
 function elementOperations(
   verb: Operation['do'],
@@ -192,8 +205,8 @@ function elementOperations(
   const { container, text, verdict, comment } = item;
   const before = from?.kind === 'element' && !isAbsent(from) ? from : undefined;
   if (!isDeleted && before?.verdict === verdict && before.comment === comment) return operations;
-  const { family, name, data } = container;
-  const set = { ...nameIn(family, name), ...shapeOf(container) };
+  const { data } = container;
+  const set = targetOf(container);
   const element = { key: keyOfText(container, text) };
   const isThere = isDeleted ? !isAbsent(item) : verb === 'replace' && !(from && isAbsent(from));
   if (isThere) operations.push({ do: 'deleteElements', set, elements: [element] });
@@ -218,19 +231,19 @@ function slotOperations(
   to: Item | undefined,
 ): NftablesOperation[] {
   const map = slotMapOf(container);
-  const changes = map ? slotChanges(from, to) : [];
-  if (!map || changes.length === 0) return [];
-  const set = { ...nameIn(map.family, map.name), ...shapeOf(map) };
+  if (!map || !(hasSlots(from) || hasSlots(to))) return [];
   const frontend = keyOfText(container, text) as readonly Value[];
-  const emptied = changes
-    .filter(({ empties }) => empties)
-    .map(({ slot }): ElementName => ({ key: [...frontend, slot] }));
-  const filled = changes.flatMap(({ slot, place }): NewElement[] => {
-    if (place === undefined || !(to instanceof BalancedElement)) return [];
-    const { endpoints } = to;
-    return [{ key: [...frontend, slot], data: [endpoints.addressAt(place), endpoints.portAt(place)] }];
+  const endpoints = to instanceof BalancedElement ? to.endpoints : undefined;
+  const emptied: ElementName[] = [];
+  const filled: NewElement[] = [];
+  eachSlotChange(from, to, (slot, empties, place) => {
+    const key = frontend.concat(slot);
+    if (empties) emptied.push({ key });
+    if (place !== undefined && endpoints)
+      filled.push({ key, data: [endpoints.addressAt(place), endpoints.portAt(place)] });
   });
   const operations: NftablesOperation[] = [];
+  const set = targetOf(map);
   if (emptied.length > 0) operations.push({ do: 'deleteElements', set, elements: emptied });
   if (filled.length > 0) operations.push({ do: 'addElements', set, elements: filled });
   return operations;

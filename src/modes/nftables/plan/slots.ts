@@ -167,6 +167,16 @@ export interface SlotChange {
 /** The changes of slots from an element to another one; undefined stands for one without slots. */
 export function slotChanges(from: unknown, to: unknown): SlotChange[] {
   const changes: SlotChange[] = [];
+  eachSlotChange(from, to, (slot, empties, place) => changes.push({ slot, empties, place }));
+  return changes;
+}
+
+/** Calls `change` for each change of {@link slotChanges}, without an object for it: a cluster has as many as endpoints. */
+export function eachSlotChange(
+  from: unknown,
+  to: unknown,
+  change: (...change: [slot: number, empties: boolean, place: number | undefined]) => void,
+): void {
   const wanted = to instanceof BalancedElement ? to : undefined;
   const size = wanted?.endpoints.size ?? 0;
   const before = from instanceof BalancedElement ? from : undefined;
@@ -177,10 +187,8 @@ export function slotChanges(from: unknown, to: unknown): SlotChange[] {
     const empties = has(slot);
     const stays =
       empties && before && wanted?.endpoints.compareAt(place, before.endpoints, before.placeIn(slot)) === 0;
-    if (!stays) changes.push({ slot, empties, place });
+    if (!stays) change(slot, empties, place);
   }
-  for (let slot = size; slot < (before?.endpoints.size ?? 0); slot++)
-    changes.push({ slot, empties: true, place: undefined });
-  for (const slot of loose ?? []) if (slot >= size) changes.push({ slot, empties: true, place: undefined });
-  return changes;
+  for (let slot = size; slot < (before?.endpoints.size ?? 0); slot++) change(slot, true, undefined);
+  for (const slot of loose ?? []) if (slot >= size) change(slot, true, undefined);
 }

@@ -107,8 +107,8 @@ function* everyResult(
 ): Steps<OperationResult[]> {
   const results: OperationResult[] = [];
   const counter = new StepCounter();
-  for (const [place, operation] of operations.entries()) {
-    results.push(resultOf(operation, place));
+  for (let place = 0; place < operations.length; place++) {
+    results.push(resultOf(operations[place] as NftablesOperation, place));
     if (counter.isFull()) yield;
   }
   return results;

@@ -73,7 +73,8 @@ export function* writeInSteps(
   };
   encoder.begin();
   writeFrame(bytes, BATCH.begin, generation);
-  for (const [place, operation] of operations.entries()) {
+  for (let place = 0; place < operations.length; place++) {
+    const operation = operations[place] as NftablesOperation;
     firstMessages.push(1 + messages);
     for (const part of partsOf(operation)) {
       const found = encoder.write(part.operation);
@@ -110,13 +111,20 @@ export interface Part {
 }
 
 /** The parts of an operation: one, unless it has a long list of elements. */
-export function* partsOf(operation: NftablesOperation): Generator<Part, void> {
-  const verb = (operation as NftablesOperation | undefined)?.do;
-  if (verb !== 'addElements' && verb !== 'deleteElements') return yield { operation, from: 0, isLong: false };
-  const { elements } = operation as Extract<NftablesOperation, { elements: unknown }>;
-  if (!Array.isArray(elements) || elements.length <= ELEMENTS_AT_ONCE) {
-    return yield { operation, from: 0, isLong: false };
-  }
+export function partsOf(operation: NftablesOperation): Iterable<Part> {
+  const elements = (operation as { readonly elements?: unknown } | undefined)?.elements;
+  const isLong = Array.isArray(elements) && elements.length > ELEMENTS_AT_ONCE && hasElements(operation);
+  return isLong ? longParts(operation) : [{ operation, from: 0, isLong: false }];
+}
+
+type ElementsOperation = Extract<NftablesOperation, { elements: unknown }>;
+
+function hasElements({ do: verb }: NftablesOperation): boolean {
+  return verb === 'addElements' || verb === 'deleteElements';
+}
+
+function* longParts(operation: NftablesOperation): Generator<Part, void> {
+  const { elements } = operation as ElementsOperation;
   for (let from = 0; from < elements.length; from += ELEMENTS_AT_ONCE) {
     const some = elements.slice(from, from + ELEMENTS_AT_ONCE);
     yield { operation: { ...operation, elements: some } as NftablesOperation, from, isLong: true };

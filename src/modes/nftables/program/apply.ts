@@ -74,12 +74,19 @@ async function send(
   }
   const results = await resultsOf('nftables.apply', all.length, () => own.during(() => nftables.apply(all)));
   return operations.map(({ item }, i) => {
-    const error = firstError(results.slice(ends[i - 1] ?? 0, ends[i]));
+    const error = firstError(results, ends[i - 1] ?? 0, ends[i] as number);
     if (error) recordRefused(error, item);
     return error;
   });
 }
 
-function firstError(results: readonly Result[]): Result {
-  return results.find((result) => result && result.code !== ROLLED_BACK) ?? results.find(Boolean);
+/** Of the results from one place up to another, the first that is to blame; else the first error. */
+function firstError(results: readonly Result[], from: number, to: number): Result {
+  let first: Result;
+  for (let place = from; place < to; place++) {
+    const result = results[place];
+    if (result && result.code !== ROLLED_BACK) return result;
+    first ??= result;
+  }
+  return first;
 }

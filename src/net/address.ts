@@ -47,7 +47,12 @@ export function numberOfIPv4(text: string): number | undefined {
 
 /** The canonical text of 4 or 16 bytes (RFC 5952). That of an IPv4-mapped address is `::ffff:10.0.0.1`. */
 export function formatAddress(bytes: Uint8Array): string {
-  return bytes.length === 4 ? `${bytes[0]}.${bytes[1]}.${bytes[2]}.${bytes[3]}` : formatIPv6(bytes);
+  return bytes.length === 4 ? formatIPv4At(bytes, 0) : formatIPv6(bytes);
+}
+
+/** The text of the 4 bytes of an IPv4 address at a place. */
+export function formatIPv4At(bytes: Uint8Array, at: number): string {
+  return `${bytes[at]}.${bytes[at + 1]}.${bytes[at + 2]}.${bytes[at + 3]}`;
 }
 
 /** The canonical text of an address; undefined if the text is not an address. */

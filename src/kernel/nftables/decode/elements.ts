@@ -39,13 +39,6 @@ function layoutsOf({ key, data, flags }: KnownShape): Layouts {
   };
 }
 
-/** One element of a message. */
-interface Half {
-  readonly key: Uint8Array;
-  readonly isEnd: boolean;
-  readonly element: Element;
-}
-
 /** The name of the set that a message with elements is about. */
 export function readElementsSet(payload: Uint8Array, operation: string): NameInTable {
   const reply = new Reply(payload, operation);
@@ -67,8 +60,8 @@ export function* readElementsOfEvent(
   payload: Uint8Array,
   operation = 'nftables.watch',
 ): Generator<Element, void> {
-  for (const { element, isEnd } of halves(payload, operation, layoutsOf({}))) {
-    yield isEnd ? { ...element, isEnd: true } : element;
+  for (const half = new Halves(payload, operation, layoutsOf({})); half.next(); ) {
+    yield half.isEnd ? { ...half.element, isEnd: true } : half.element;
   }
 }
 
@@ -90,12 +83,12 @@ export class ElementReader {
 
   /** The elements that are complete with this message. */
   *read(payload: Uint8Array): Generator<Element, void> {
-    for (const { element, key, isEnd } of halves(payload, this.#operation, this.#layouts)) {
+    for (const half = new Halves(payload, this.#operation, this.#layouts); half.next(); ) {
       const last = this.#end;
-      this.#end = isEnd ? key : undefined;
-      if (isEnd) continue;
-      if (last === undefined && !this.#layouts.hasEnds) yield element;
-      else yield this.#joined(element, key, last);
+      this.#end = half.isEnd ? half.key : undefined;
+      if (half.isEnd) continue;
+      if (last === undefined && !this.#layouts.hasEnds) yield half.element;
+      else yield this.#joined(half.element, half.key, last);
     }
   }
 
@@ -124,17 +117,6 @@ function before(key: Uint8Array): Uint8Array {
   return bytes;
 }
 
-function* halves(payload: Uint8Array, operation: string, layouts: Layouts): Generator<Half, void> {
-  const reply = new Reply(payload, operation);
-  for (const attribute = reply.attributes(); attribute.next(); ) {
-    if (attribute.type !== ELEMENTS.list) continue;
-    for (const element = attribute.nested(); element.next(); ) {
-      if (element.type !== LIST_ELEMENT) throw element.malformed('is no element of a list');
-      yield readHalf(element, layouts);
-    }
-  }
-}
-
 /** An element that is being read. */
 interface Draft {
   key: ElementValue;
@@ -150,51 +132,106 @@ interface Draft {
 
 const NO_KEY = new Uint8Array();
 
-function readHalf(list: AttributeCursor, layouts: Layouts): Half {
-  const draft: Draft = { key: NO_KEY };
-  let key: Uint8Array = NO_KEY;
-  let isEnd = false;
-  for (const attribute = list.nested(); attribute.next(); ) {
-    switch (attribute.type) {
-      case ELEMENT.key:
-        key = valueIn(attribute);
-        draft.key = layouts.key ? readValue(layouts.key, key) : new Uint8Array(key);
-        break;
-      case ELEMENT.keyEnd: {
-        const bytes = valueIn(attribute);
-        if (!areEqual(bytes, key))
-          draft.keyEnd = layouts.key ? readValue(layouts.key, bytes) : new Uint8Array(bytes);
-        break;
-      }
-      case ELEMENT.flags:
-        isEnd = u32Of(attribute) === INTERVAL_END;
-        if (!isEnd) keepAttribute(attribute, draft); // NFT_SET_ELEM_CATCHALL: it has no key
-        break;
-      case ELEMENT.timeout:
-        draft.timeout = u64Of(attribute);
-        break;
-      case ELEMENT.expires:
-        draft.expires = u64Of(attribute);
-        break;
-      case ELEMENT.expression:
-        draft.expressions = [readExpression(attribute)];
-        break;
-      case ELEMENT.expressions:
-        draft.expressions = readExpressions(attribute);
-        break;
-      case ELEMENT.data:
-        readData(attribute, layouts, draft);
-        break;
-      case ELEMENT.userData:
-        readElementUserData(attribute, draft);
-        break;
-      case ELEMENT.pad:
-        break;
-      default:
-        keepAttribute(attribute, draft);
-    }
+/** The elements of a message, one after another: `next()`, then the fields. Of an interval, start and end are two. */
+class Halves {
+  element: Element = { key: NO_KEY };
+  isEnd = false;
+  readonly #layouts: Layouts;
+  readonly #reply: Reply;
+  readonly #attributes: AttributeCursor;
+  /** The list that is being read. */
+  #list: AttributeCursor | undefined;
+  #keyAt = 0;
+  #keyLength = 0;
+
+  constructor(payload: Uint8Array, operation: string, layouts: Layouts) {
+    this.#layouts = layouts;
+    this.#reply = new Reply(payload, operation);
+    this.#attributes = this.#reply.attributes();
   }
-  return { key, isEnd, element: draft };
+
+  /** Moves to the next element; false behind the last one. */
+  next(): boolean {
+    while (!this.#list?.next()) {
+      if (!this.#attributes.next()) return false;
+      this.#list = this.#attributes.type === ELEMENTS.list ? this.#attributes.nested() : undefined;
+    }
+    if (this.#list.type !== LIST_ELEMENT) throw this.#list.malformed('is no element of a list');
+    this.#read(this.#list);
+    return true;
+  }
+
+  /** The bytes of the key; they share the memory of the message. */
+  get key(): Uint8Array {
+    return this.#reply.bytes.subarray(this.#keyAt, this.#keyAt + this.#keyLength);
+  }
+
+  #read(list: AttributeCursor): void {
+    const draft: Draft = { key: NO_KEY };
+    this.isEnd = false;
+    this.#keyLength = 0;
+    for (const attribute = list.nested(); attribute.next(); ) {
+      if (attribute.type === ELEMENT.key) draft.key = this.#readKey(attribute);
+      else if (attribute.type === ELEMENT.data) this.#readData(attribute, draft);
+      else if (attribute.type === ELEMENT.flags) {
+        this.isEnd = u32Of(attribute) === INTERVAL_END;
+        if (!this.isEnd) keepAttribute(attribute, draft); // NFT_SET_ELEM_CATCHALL: it has no key
+      } else if (attribute.type === ELEMENT.keyEnd) {
+        const bytes = valueIn(attribute);
+        const { key: layout } = this.#layouts;
+        if (!areEqual(bytes, this.key))
+          draft.keyEnd = layout ? readValue(layout, bytes) : new Uint8Array(bytes);
+      } else readOther(attribute, draft);
+    }
+    this.element = draft;
+  }
+
+  #readKey(attribute: AttributeCursor): ElementValue {
+    const { key: layout } = this.#layouts;
+    const { bytes } = this.#reply;
+    const at = layout ? attribute.placeOfNested(DATA.value, layout.length) : -1;
+    if (layout && at >= 0) {
+      this.#keyAt = at;
+      this.#keyLength = layout.length;
+      return readValue(layout, bytes, at, layout.length);
+    }
+    const value = valueIn(attribute);
+    this.#keyAt = value.byteOffset - bytes.byteOffset;
+    this.#keyLength = value.length;
+    return layout ? readValue(layout, value) : new Uint8Array(value);
+  }
+
+  #readData(attribute: AttributeCursor, draft: Draft): void {
+    const { data: layout } = this.#layouts;
+    const at = layout ? attribute.placeOfNested(DATA.value, layout.length) : -1;
+    if (layout && at >= 0) draft.data = readValue(layout, this.#reply.bytes, at, layout.length);
+    else readData(attribute, layout, draft);
+  }
+}
+
+/** Attributes that few elements have. */
+function readOther(attribute: AttributeCursor, draft: Draft): void {
+  switch (attribute.type) {
+    case ELEMENT.timeout:
+      draft.timeout = u64Of(attribute);
+      break;
+    case ELEMENT.expires:
+      draft.expires = u64Of(attribute);
+      break;
+    case ELEMENT.expression:
+      draft.expressions = [readExpression(attribute)];
+      break;
+    case ELEMENT.expressions:
+      draft.expressions = readExpressions(attribute);
+      break;
+    case ELEMENT.userData:
+      readElementUserData(attribute, draft);
+      break;
+    case ELEMENT.pad:
+      break;
+    default:
+      keepAttribute(attribute, draft);
+  }
 }
 
 /** The bytes in `NFTA_DATA_VALUE`. */
@@ -204,12 +241,12 @@ function valueIn(attribute: AttributeCursor): Uint8Array {
   throw attribute.malformed('has no value');
 }
 
-function readData(attribute: AttributeCursor, layouts: Layouts, draft: Draft): void {
+function readData(attribute: AttributeCursor, layout: Layout | undefined, draft: Draft): void {
   const inner = attribute.nested();
   if (!inner.next()) throw attribute.malformed('has no value');
   if (inner.type === DATA.value) {
     const bytes = inner.bytes();
-    draft.data = layouts.data ? readValue(layouts.data, bytes) : new Uint8Array(bytes);
+    draft.data = layout ? readValue(layout, bytes) : new Uint8Array(bytes);
     return;
   }
   const verdict = readVerdict(attribute);

@@ -1,5 +1,5 @@
 // Single values and concatenations ↔ their bytes.
-import { formatAddress, numberOfIPv4, parseAddressAsIs } from '../../../net/address.js';
+import { formatAddress, formatIPv4At, numberOfIPv4, parseAddressAsIs } from '../../../net/address.js';
 import { numberOfSymbol, SYMBOLS, symbolOfNumber } from './symbols.js';
 import type { ElementValue, Value, ValueType, ValueTypes } from './types.js';
 import { FORM, type Form, isValueType, type Layout, LENGTHS, layoutOf } from './valueTypes.js';
@@ -154,14 +154,24 @@ export function bytesOf(types: ValueTypes, value: ElementValue): Uint8Array {
   throw new RangeError(`a value of ${layout.types.join(' . ')} ${ruleOfValue(layout, result)}`);
 }
 
-/** The value of such bytes, in the notation in which values are written; the bytes themselves if they have another length. */
-export function readValue(layout: Layout, bytes: Uint8Array): ElementValue {
-  if (bytes.length !== layout.length) return copyOf(bytes);
+/**
+ * The value of such bytes, in the notation in which values are written; the bytes themselves if they have another length.
+ *
+ * @param at place of the first one; there are as many as `length`, by default all that follow
+ */
+export function readValue(
+  layout: Layout,
+  bytes: Uint8Array,
+  at = 0,
+  length = bytes.length - at,
+): ElementValue {
+  if (length !== layout.length) return copyOf(bytes.subarray(at, at + length));
   const { types, forms, offsets } = layout;
-  if (!layout.isConcatenation) return readPart(types[0] as ValueType, forms[0] as Form, bytes, 0);
+  if (!layout.isConcatenation) return readPart(types[0] as ValueType, forms[0] as Form, bytes, at);
   const parts: Value[] = [];
   for (let i = 0; i < types.length; i++) {
-    parts.push(readPart(types[i] as ValueType, forms[i] as Form, bytes, offsets[i] as number));
+    const place = at + (offsets[i] as number);
+    parts.push(readPart(types[i] as ValueType, forms[i] as Form, bytes, place));
   }
   return parts;
 }
@@ -176,6 +186,7 @@ const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 function readPart(type: ValueType, form: Form, bytes: Uint8Array, at: number): Value {
   switch (form) {
     case FORM.ipv4:
+      return formatIPv4At(bytes, at);
     case FORM.ipv6:
       return formatAddress(bytes.subarray(at, at + LENGTHS[form]));
     case FORM.ether:

@@ -137,6 +137,19 @@ export class AttributeCursor {
     return `${this.#prefix} ${this.type}`;
   }
 
+  /**
+   * The place, in the bytes of the source, of the value of the first attribute within this one; -1 if that has another type or length.
+   * Costs less than {@link nested}, which makes a cursor.
+   */
+  placeOfNested(type: number, length: number): number {
+    const { view } = this.#source;
+    const isHere =
+      this.length >= ATTRIBUTE_HEADER + length &&
+      view.getUint16(this.#at, HOST_IS_LITTLE) === ATTRIBUTE_HEADER + length &&
+      (view.getUint16(this.#at + 2, HOST_IS_LITTLE) & TYPE_MASK) === type;
+    return isHere ? this.#at + ATTRIBUTE_HEADER : -1;
+  }
+
   /** The attributes within the value, or within a part of it. */
   nested(offset = 0, length = this.length - offset): AttributeCursor {
     const start = this.#place(offset, length);

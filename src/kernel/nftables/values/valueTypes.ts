@@ -88,13 +88,25 @@ export interface Layout {
   readonly length: number;
 }
 
+/** The layouts that were asked for, by the number of their types with a bit for `interval` and one for a list: each rule may have a set. */
+const LAYOUTS = new Map<number, Layout>();
+
 /**
  * The layout of values of these types. In sets with the flag `interval`, all numbers are in network order, for the kernel compares keys
  * byte by byte.
  */
 export function layoutOf(types: ValueTypes, isInterval = false): Layout {
+  const number = 4 * numberOfTypes(types) + (typeof types === 'string' ? 0 : 2) + (isInterval ? 1 : 0);
+  const known = LAYOUTS.get(number);
+  if (known) return known;
+  const layout = newLayout(types, isInterval);
+  LAYOUTS.set(number, layout);
+  return layout;
+}
+
+function newLayout(types: ValueTypes, isInterval: boolean): Layout {
   const isConcatenation = typeof types !== 'string';
-  const list: readonly ValueType[] = isConcatenation ? types : [types];
+  const list: readonly ValueType[] = isConcatenation ? [...types] : [types];
   const forms: Form[] = [];
   const offsets: number[] = [];
   let length = 0;
@@ -110,7 +122,9 @@ export function layoutOf(types: ValueTypes, isInterval = false): Layout {
 /** The number of types: that of a concatenation has 6 bits for each (`NFTA_SET_KEY_TYPE`, `NFTA_SET_DATA_TYPE`). */
 export function numberOfTypes(types: ValueTypes): number {
   if (typeof types === 'string') return TYPES[types][0];
-  return types.reduce((number, type) => number * 2 ** TYPE_BITS + TYPES[type][0], 0);
+  let number = 0;
+  for (const type of types) number = number * 2 ** TYPE_BITS + TYPES[type][0];
+  return number;
 }
 
 /** The types of a number; undefined if one is unknown here, or if values of these types do not have this length, in bytes. */

@@ -144,3 +144,25 @@ it('user data that is cut off, or has more than a comment, is no comment', () =>
   assert.equal(commentOf(bytes('00024100 0000')), undefined, 'a second value');
   assert.equal(commentOf(new Uint8Array()), undefined);
 });
+
+it('the layout of types does not change with the list that it was asked for, and differs by list and interval', () => {
+  const types: ['integer', 'inet_service'] = ['integer', 'inet_service'];
+  const layout = layoutOf(types);
+  (types as string[])[0] = 'ipv6_addr';
+  assert.deepEqual(layoutOf(['integer', 'inet_service']), layout);
+  assert.equal(layoutOf(types).length, 20);
+  assert.notDeepEqual(layoutOf(['integer', 'inet_service'], true), layout);
+  assert.notDeepEqual(layoutOf('integer', true), layoutOf('integer'));
+  const [one, list] = [layoutOf('integer'), layoutOf(['integer'] as unknown as ValueTypes)];
+  assert.deepEqual([one.isConcatenation, list.isConcatenation], [false, true]);
+});
+
+it('reads a value within other bytes', () => {
+  for (const [types, value, text] of VALUES) {
+    const around = bytes(`ffff ${text} ffff`);
+    const { length } = bytes(text);
+    const read = readValue(layoutOf(types), around, 2, length);
+    assert.deepEqual(read, readValue(layoutOf(types), bytes(text)), `${types} ${value}`);
+    assert.deepEqual(readValue(layoutOf(types), around, 2, length + 1), around.slice(2, 3 + length));
+  }
+});

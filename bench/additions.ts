@@ -2,7 +2,7 @@
 import { type Context, inSandbox, type Job, programmeOf, takeStep } from './context.js';
 import { adderOf } from './methods.js';
 import { countOperations, sampleOf, type Workload } from './phases.js';
-import { modeOf } from './scenarios.js';
+import { lifeOf } from './scenarios.js';
 import type { MethodName, Step } from './types.js';
 import { type FamilyScenario, familyWorkload } from './workloads.js';
 
@@ -22,7 +22,7 @@ export function fullJob(step: Step): Job {
   return {
     steps: [step],
     run: (context) =>
-      addWorkload(context, step, () => programmeOf(context, modeOf(step.scenario), step.size)),
+      addWorkload(context, step, () => programmeOf(context, lifeOf(step.scenario), step.size)),
   };
 }
 

@@ -16,7 +16,7 @@ import { Results } from './results.js';
 import { RULE_MODULES } from './ruleModules.js';
 import { rulesJob } from './rulesJob.js';
 import { Sandbox } from './sandbox.js';
-import { LIVES, modeOf, OF_IPVS, SCENARIOS, SIZELESS } from './scenarios.js';
+import { LIFE_NAMES, LIVES, lifeOf, OF_IPVS, SCENARIOS, SIZELESS } from './scenarios.js';
 import { SystemCallCounter } from './systemCalls.js';
 import { targetsOf } from './targets.js';
 import { TimeBudget } from './timeBudget.js';
@@ -25,8 +25,8 @@ import type {
   BenchEvents,
   BenchOptions,
   BenchReport,
+  LifeName,
   MethodName,
-  ModeName,
   ScenarioName,
   Size,
   Step,
@@ -123,6 +123,8 @@ const TOOLS: Partial<Record<ScenarioName, readonly string[]>> = {
   nftablesEndpoint: ['nft'],
   nftablesService: ['nft'],
   nftablesEndpoints: ['nft'],
+  scalableFull: ['nft'],
+  scalableEndpoint: ['nft'],
 };
 
 /** Records what this machine lacks. Rejects if it cannot make a network namespace. */
@@ -171,7 +173,7 @@ function stepsOf(options: BenchOptions, size: Size, repetition: number, withSize
 
 const FAMILIES: ReadonlySet<ScenarioName> = new Set(['ipvs', 'ipset', 'addresses']);
 const RULES: ReadonlySet<ScenarioName> = new Set(['rules', 'rulesAgain']);
-const MEMORY: ReadonlySet<ScenarioName> = new Set(['memory', 'nftablesMemory']);
+const MEMORY: ReadonlySet<ScenarioName> = new Set(Object.values(LIVES).flatMap(({ memory }) => memory ?? []));
 
 function jobsOfSteps(steps: readonly Step[], size: Size): Job[] {
   const others = new Set(steps);
@@ -189,11 +191,11 @@ function jobsOfSteps(steps: readonly Step[], size: Size): Job[] {
     ...families.map((step) => familyJob(step as Parameters<typeof familyJob>[0])),
     ...flows.map(conntrackJob),
     ...rules.map(rulesJob),
-    ...(['ipvs', 'iptables', 'nftables'] as const).flatMap((mode) =>
-      jobsOfMode(
-        take(({ scenario }) => modeOf(scenario) === mode),
+    ...LIFE_NAMES.flatMap((life) =>
+      jobsOfLife(
+        take(({ scenario }) => lifeOf(scenario) === life),
         size,
-        mode,
+        life,
       ),
     ),
     // Measured once: the memory hardly varies.
@@ -202,23 +204,24 @@ function jobsOfSteps(steps: readonly Step[], size: Size): Job[] {
   ];
 }
 
-/** The jobs of the life of the proxy in a mode, and of the methods that make the same changes. */
-function jobsOfMode(steps: readonly Step[], size: Size, mode: ModeName): Job[] {
-  const life = LIVES[mode];
-  const scenariosInMemory = Object.values(life.inMemory);
+/** The jobs of the life of the proxy, and of the methods that make the same changes. */
+function jobsOfLife(steps: readonly Step[], size: Size, name: LifeName): Job[] {
+  const life = LIVES[name];
+  const scenariosInMemory = Object.values(life.inMemory ?? {});
   const inMemory = steps.filter(({ scenario }) => scenariosInMemory.includes(scenario));
   const onKernel = steps.filter((step) => !inMemory.includes(step));
   const proxy = onKernel.filter(({ method }) => method === 'ours');
   const methods = onKernel.filter(({ method }) => method !== 'ours');
   const full = methods.filter(({ scenario }) => scenario === life.full);
   const later = methods.filter((step) => !full.includes(step));
+  const isRecorded = name === 'nftables' || name === 'scalable';
   return [
-    // What the other methods add is read from the kernel that the proxy has programmed.
-    ...(onKernel.length > 0 ? [proxyJob(proxy, size, mode)] : []),
-    ...full.map(mode === 'nftables' ? nftablesFullJob : fullJob),
+    // In other modes, what the other methods add is read from the kernel that the proxy has programmed.
+    ...((isRecorded ? proxy : onKernel).length > 0 ? [proxyJob(proxy, size, name)] : []),
+    ...full.map((step) => (isRecorded ? nftablesFullJob(step, name) : fullJob(step))),
     ...(later.length > 0
-      ? [mode === 'nftables' ? nftablesKernelJob(later, size) : kernelJob(later, size, mode)]
+      ? [isRecorded ? nftablesKernelJob(later, size, name) : kernelJob(later, size, name)]
       : []),
-    ...(inMemory.length > 0 ? [inMemoryJob(inMemory, size, mode)] : []),
+    ...(inMemory.length > 0 ? [inMemoryJob(inMemory, size, name)] : []),
   ];
 }

@@ -7,7 +7,7 @@ import type { Workload } from './phases.js';
 import type { Result, Results } from './results.js';
 import { collectGarbage, Sandbox } from './sandbox.js';
 import type { SystemCallCounter } from './systemCalls.js';
-import type { BenchEvents, BenchOptions, MethodName, ModeName, ScenarioName, Size, Step } from './types.js';
+import type { BenchEvents, BenchOptions, LifeName, MethodName, ScenarioName, Size, Step } from './types.js';
 
 /** Time for which threads of V8 work after a collection of garbage, in ms: with one CPU, the run would pay for them. */
 const SWEEPING = 200;
@@ -23,7 +23,7 @@ export interface Context {
   readonly counter?: SystemCallCounter | undefined;
   /** The command as an agent, whose memory is measured. */
   readonly agent?: ProxyCommand | undefined;
-  /** The workload of a whole node, by mode and size, once the proxy has programmed it. */
+  /** The workload of a whole node, by life and size, once the proxy has programmed it. */
   readonly workloads: Map<string, Workload>;
 }
 
@@ -41,10 +41,10 @@ function isCounting({ options }: Context, { repetition }: Step): boolean {
   return repetition > options.repetitions;
 }
 
-/** The step of a scenario by a method, among those of a job. */
+/** The step of a scenario by a method, among those of a job. A life without the scenario has none. */
 export function stepOf(
   job: Pick<Job, 'steps'>,
-  scenario: ScenarioName,
+  scenario: ScenarioName | undefined,
   method: MethodName,
 ): Step | undefined {
   return job.steps.find((step) => step.scenario === scenario && step.method === method);
@@ -119,15 +119,15 @@ export async function inSandbox<T>(work: (sandbox: Sandbox) => Promise<T>): Prom
 }
 
 /** The workload of a whole node. Throws if the proxy has not programmed the kernel. */
-export function programmeOf({ workloads }: Context, mode: ModeName, size: Size): Workload {
-  const workload = workloads.get(programmeKey(mode, size));
+export function programmeOf({ workloads }: Context, life: LifeName, size: Size): Workload {
+  const workload = workloads.get(programmeKey(life, size));
   if (!workload) throw new Error('the proxy has not programmed the kernel');
   return workload;
 }
 
 /** The key of a workload. */
-export function programmeKey(mode: ModeName, { services, endpoints }: Size): string {
-  return `${mode} ${services} x ${endpoints}`;
+export function programmeKey(life: LifeName, { services, endpoints }: Size): string {
+  return `${life} ${services} x ${endpoints}`;
 }
 
 /** Does pieces of work, one after another. */

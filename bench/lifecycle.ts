@@ -11,20 +11,13 @@ import {
   stepOf,
   takeStep,
 } from './context.js';
-import {
-  emptyKernel,
-  iptablesMode,
-  ipvsMode,
-  type ModeMaker,
-  nftablesMode,
-  type ProxyKernel,
-} from './modes.js';
+import { emptyKernel, MODES, type ProxyKernel } from './modes.js';
 import { AT_ONCE, CHANGES, CHANGES_AT_ONCE } from './nftables/record.js';
 import type { Workload } from './phases.js';
 import { type MeasuredPass, ProxyRun } from './proxyRun.js';
 import { collectGarbage, type Sandbox } from './sandbox.js';
-import { LIVES } from './scenarios.js';
-import type { ModeName, ScenarioName, Size, Step } from './types.js';
+import { LIVES, type Life } from './scenarios.js';
+import type { LifeName, ScenarioName, Size, Step } from './types.js';
 import { readWorkload } from './workloads.js';
 
 /** Measured changes of the node in one life. */
@@ -32,34 +25,28 @@ const NODE_CHANGES = 5;
 /** Time without changes after which the audit starts that is measured, in ms. */
 const AUDIT_AFTER = 1000;
 
-const MODES: Readonly<Record<ModeName, ModeMaker>> = {
-  ipvs: ipvsMode,
-  iptables: iptablesMode,
-  nftables: nftablesMode,
-};
-
-/** The scenarios of a proxy's life in a mode, for one size and repetition. */
-export function proxyJob(steps: readonly Step[], size: Size, mode: ModeName): Job {
+/** The scenarios of a proxy's life, for one size and repetition. */
+export function proxyJob(steps: readonly Step[], size: Size, life: LifeName): Job {
   return {
     steps,
-    run: (context) => inSandbox((sandbox) => live(context, { steps }, { size, mode }, sandbox)),
+    run: (context) => inSandbox((sandbox) => live(context, { steps }, { size, life }, sandbox)),
   };
 }
 
 async function live(
   context: Context,
   job: Pick<Job, 'steps'>,
-  { size, mode }: { readonly size: Size; readonly mode: ModeName },
+  { size, life }: { readonly size: Size; readonly life: LifeName },
   sandbox: Sandbox,
 ): Promise<void> {
   const { host, iptables, ipvs, ipset, nftables, sysctl } = sandbox;
   const kernel: ProxyKernel = { ...host, iptables, ipvs, ipset, nftables, sysctl };
   const cluster = makeCluster(size, context.options.seed);
-  const { full, nodeLabel, endpoint, restart, audit, drain, deletion, service, endpoints } = LIVES[mode];
-  const start = (auditAfter?: number) => new ProxyRun(MODES[mode], kernel, auditAfter);
+  const { full, nodeLabel, endpoint, restart, audit, drain, deletion, service, endpoints } = LIVES[life];
+  const start = (auditAfter?: number) => new ProxyRun(MODES[life], kernel, auditAfter);
   const begin = async (run: ProxyRun, scenario?: ScenarioName) => {
     const objects = cluster.objects();
-    const step = scenario && stepOf(job, scenario, 'ours');
+    const step = stepOf(job, scenario, 'ours');
     if (!step) await run.begin(objects);
     else
       await takeStep(context, step, async (window) => [
@@ -68,7 +55,7 @@ async function live(
   };
   const take = async (scenario: ScenarioName | undefined, work: () => Promise<readonly MeasuredPass[]>) => {
     let passes: readonly MeasuredPass[] | undefined;
-    await takeStep(context, scenario && stepOf(job, scenario, 'ours'), async (window) => {
+    await takeStep(context, stepOf(job, scenario, 'ours'), async (window) => {
       passes = await window(work);
       return passes.map(measured);
     });
@@ -78,7 +65,7 @@ async function live(
   const first = start();
   await begin(first, full);
   const workload: Workload =
-    mode === 'ipvs'
+    life === 'ipvs'
       ? await readWorkload(sandbox, first.restores)
       : { sets: [], phases: [{ kind: 'rules', restores: first.restores }] };
   await take(nodeLabel, () => changeNode(first, cluster));
@@ -90,17 +77,19 @@ async function live(
     repeated(CHANGES_AT_ONCE, () => first.report(cluster.replaceEndpoints(AT_ONCE))),
   );
   await first.stop();
-  const key = programmeKey(mode, size);
+  const key = programmeKey(life, size);
   if (!context.workloads.has(key)) context.workloads.set(key, { ...workload, changes });
 
   const second = start();
   await begin(second, restart);
   await second.stop();
 
-  const third = start(AUDIT_AFTER);
-  await begin(third);
-  await take(audit, async () => [await third.audit()]);
-  await third.stop();
+  if (audit) {
+    const third = start(AUDIT_AFTER);
+    await begin(third);
+    await take(audit, async () => [await third.audit()]);
+    await third.stop();
+  }
 
   if (!deletion) return;
   const last = start();
@@ -110,16 +99,16 @@ async function live(
   await last.stop();
 }
 
-/** The proxy's own part in a mode: its kernel accepts everything. */
-export function inMemoryJob(steps: readonly Step[], size: Size, mode: ModeName): Job {
-  const { full, nodeLabel, endpoint } = LIVES[mode].inMemory;
+/** The proxy's own part: its kernel accepts everything. */
+export function inMemoryJob(steps: readonly Step[], size: Size, life: LifeName): Job {
+  const { full, nodeLabel, endpoint }: Partial<NonNullable<Life['inMemory']>> = LIVES[life].inMemory ?? {};
   return {
     steps,
     async run(context) {
       const cluster = makeCluster(size, context.options.seed);
-      const run = new ProxyRun(MODES[mode], emptyKernel());
+      const run = new ProxyRun(MODES[life], emptyKernel());
       const take = (scenario: ScenarioName | undefined, work: () => Promise<readonly MeasuredPass[]>) =>
-        takeStep(context, scenario && stepOf({ steps }, scenario, 'ours'), async (window) =>
+        takeStep(context, stepOf({ steps }, scenario, 'ours'), async (window) =>
           (await window(work)).map(measured),
         );
       const step = stepOf({ steps }, full, 'ours');

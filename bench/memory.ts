@@ -3,7 +3,7 @@ import type { ProxyCommand } from './against/types.js';
 import { withProxy } from './against/withProxy.js';
 import { makeRawCluster, type RawChange } from './cluster.js';
 import { type Context, type Job, takeStep } from './context.js';
-import { modeOf } from './scenarios.js';
+import { LIVES, lifeOf } from './scenarios.js';
 import type { Step } from './types.js';
 
 /** Longest time of a first pass, in ms. */
@@ -21,14 +21,15 @@ export function agentJob(step: Step): Job {
         const { agent, options, results } = context;
         if (!agent) throw new Error('no command of an agent was given');
         const { size } = step;
-        const mode = modeOf(step.scenario);
+        const { mode, layout } = LIVES[lifeOf(step.scenario)];
         // The last flag counts.
-        const command =
-          mode === 'ipvs' ? agent : { ...agent, command: `${agent.command} --proxy-mode=${mode}` };
+        const flags = [`--proxy-mode=${mode}`, ...(layout ? [`--nftables-layout=${layout}`] : [])];
+        const command = { ...agent, command: [agent.command, ...flags].join(' ') };
         const objects = makeRawCluster(size, options.seed).objects();
         const idleResident = await residentMemory(command, objects.filter(isNode));
         const resident = await residentMemory(command, objects);
-        results.memory.push({ size, idleResident, resident, ...(mode !== 'ipvs' && { mode }) });
+        const place = { ...(mode !== 'ipvs' && { mode }), ...(layout && { layout }) };
+        results.memory.push({ size, idleResident, resident, ...place });
         return [];
       }),
   };

@@ -13,6 +13,7 @@ import {
   type IpvsKernel,
   NFTABLES_DEFAULTS,
   type NftablesKernel,
+  type NftablesLayout,
 } from '../src/index.js';
 import { restoreInput } from '../src/kernel/iptables/index.js';
 import { operationsOf, realServersOf } from '../src/kernel/ipvs/values/serverLists.js';
@@ -22,6 +23,7 @@ import type { OpenedMode } from '../src/modes/shared/open/definition.js';
 import { type Family, familyOf } from '../src/net/address.js';
 import { TimeSlice } from '../src/timeSlice.js';
 import { NO_IPVS } from './phases.js';
+import type { LifeName } from './types.js';
 
 /** The kernel of a proxy. iptables mode needs neither IPVS nor ipset, and nftables mode needs only nftables. */
 export interface ProxyKernel extends IptablesKernel, Pick<IpvsKernel, 'watchHost'> {
@@ -48,10 +50,21 @@ export const ipvsMode: ModeMaker = ({ ipvs, ipset, ...kernel }, auditPeriod) => 
 export const iptablesMode: ModeMaker = (kernel, auditPeriod) =>
   createIptablesMode(kernel, { ...IPTABLES_DEFAULTS, families: families(), auditPeriod });
 
-/** nftables mode. Throws without this part of the kernel. */
-export const nftablesMode: ModeMaker = ({ nftables }, auditPeriod) => {
-  if (!nftables) throw new Error('the kernel has no nftables');
-  return createNftablesMode({ nftables }, { ...NFTABLES_DEFAULTS, families: families(), auditPeriod });
+/** nftables mode with a layout. Throws without this part of the kernel. */
+function nftablesMode(layout: NftablesLayout): ModeMaker {
+  return ({ nftables }, auditPeriod) => {
+    if (!nftables) throw new Error('the kernel has no nftables');
+    const options = { ...NFTABLES_DEFAULTS, layout, families: families(), auditPeriod };
+    return createNftablesMode({ nftables }, options);
+  };
+}
+
+/** The makers of the modes, by the life that is measured. */
+export const MODES: Readonly<Record<LifeName, ModeMaker>> = {
+  ipvs: ipvsMode,
+  iptables: iptablesMode,
+  nftables: nftablesMode('kube-proxy'),
+  scalable: nftablesMode('scalable'),
 };
 
 function families(): readonly Family[] {

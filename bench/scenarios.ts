@@ -1,6 +1,6 @@
 // The scenarios and the methods: their titles, and which methods each scenario has.
-import { NFTABLES_SCENARIOS } from './nftables/scenarios.js';
-import type { MethodName, ModeName, ScenarioName, Size } from './types.js';
+import { NFTABLES_SCENARIOS, SCALABLE_SCENARIOS } from './nftables/scenarios.js';
+import type { LifeName, MethodName, ModeName, ScenarioName, Size } from './types.js';
 
 /** A scenario as it is shown and selected. */
 export interface Scenario {
@@ -28,30 +28,36 @@ export const OF_IPVS: ReadonlySet<ScenarioName> = new Set<ScenarioName>([
   'memory',
 ]);
 
-/** The life of a proxy in a mode, as scenarios. */
+/** The life of a proxy, as scenarios. */
 export interface Life {
+  readonly mode: ModeName;
+  /** Of nftables mode. Absent: that of kube-proxy. */
+  readonly layout?: 'scalable';
   readonly full: ScenarioName;
-  readonly nodeLabel: ScenarioName;
+  readonly nodeLabel?: ScenarioName;
   readonly endpoint: ScenarioName;
   readonly restart: ScenarioName;
-  readonly audit: ScenarioName;
+  readonly audit?: ScenarioName;
   readonly drain?: ScenarioName;
   readonly deletion?: ScenarioName;
   /** One Service is added. */
   readonly service?: ScenarioName;
   /** One endpoint of each of many Services is replaced at once. */
   readonly endpoints?: ScenarioName;
+  /** The memory of the agent. */
+  readonly memory?: ScenarioName;
   /** With a kernel in memory. */
-  readonly inMemory: {
+  readonly inMemory?: {
     readonly full: ScenarioName;
     readonly nodeLabel?: ScenarioName;
     readonly endpoint?: ScenarioName;
   };
 }
 
-/** The lives of the proxy, by mode. */
-export const LIVES: Readonly<Record<ModeName, Life>> = {
+/** The lives of the proxy. */
+export const LIVES: Readonly<Record<LifeName, Life>> = {
   ipvs: {
+    mode: 'ipvs',
     full: 'full',
     nodeLabel: 'nodeLabel',
     endpoint: 'endpoint',
@@ -59,9 +65,11 @@ export const LIVES: Readonly<Record<ModeName, Life>> = {
     audit: 'audit',
     drain: 'drain',
     deletion: 'deletion',
+    memory: 'memory',
     inMemory: { full: 'fullInMemory', nodeLabel: 'nodeLabelInMemory' },
   },
   iptables: {
+    mode: 'iptables',
     full: 'iptablesFull',
     nodeLabel: 'iptablesNodeLabel',
     endpoint: 'iptablesEndpoint',
@@ -70,6 +78,7 @@ export const LIVES: Readonly<Record<ModeName, Life>> = {
     inMemory: { full: 'iptablesFullInMemory', endpoint: 'iptablesEndpointInMemory' },
   },
   nftables: {
+    mode: 'nftables',
     full: 'nftablesFull',
     nodeLabel: 'nftablesNodeLabel',
     endpoint: 'nftablesEndpoint',
@@ -77,14 +86,25 @@ export const LIVES: Readonly<Record<ModeName, Life>> = {
     endpoints: 'nftablesEndpoints',
     restart: 'nftablesRestart',
     audit: 'nftablesAudit',
+    memory: 'nftablesMemory',
     inMemory: { full: 'nftablesFullInMemory', endpoint: 'nftablesEndpointInMemory' },
+  },
+  scalable: {
+    mode: 'nftables',
+    layout: 'scalable',
+    full: 'scalableFull',
+    endpoint: 'scalableEndpoint',
+    restart: 'scalableRestart',
+    memory: 'scalableMemory',
   },
 };
 
-/** The mode of which a scenario of the proxy is. */
-export function modeOf(scenario: ScenarioName): ModeName {
-  if (scenario.startsWith('nftables')) return 'nftables';
-  return scenario.startsWith('iptables') ? 'iptables' : 'ipvs';
+/** The names of the lives, in the order in which they are measured. */
+export const LIFE_NAMES = Object.keys(LIVES) as readonly LifeName[];
+
+/** The life of the proxy of which a scenario is. */
+export function lifeOf(scenario: ScenarioName): LifeName {
+  return LIFE_NAMES.find((name) => scenario.startsWith(name)) ?? 'ipvs';
 }
 
 /** Scenarios that do not depend on the number of Services. Those of the library use IPVS where the kernel has it. */
@@ -283,6 +303,7 @@ export const SCENARIOS: readonly Scenario[] = [
     methods: ['ours'],
   },
   ...NFTABLES_SCENARIOS,
+  ...SCALABLE_SCENARIOS,
   {
     name: 'memory',
     title: 'Memory of the agent',
@@ -296,6 +317,14 @@ export const SCENARIOS: readonly Scenario[] = [
     title: 'nftables mode: memory of the agent',
     description:
       'Resident memory of the command as an agent in nftables mode, with the objects of an API server in another process.',
+    operation: 'endpoint',
+    methods: ['ours'],
+  },
+  {
+    name: 'scalableMemory',
+    title: 'nftables mode, layout scalable: memory of the agent',
+    description:
+      'Resident memory of the command as an agent in nftables mode with --nftables-layout scalable, with the objects of an API server in another process.',
     operation: 'endpoint',
     methods: ['ours'],
   },

@@ -64,10 +64,18 @@ export type ScenarioName =
   | 'nftablesFullInMemory'
   /** The proxy's own part of `nftablesEndpoint`. */
   | 'nftablesEndpointInMemory'
+  /** nftables mode with layout `scalable`: everything that a node needs, in an empty kernel. */
+  | 'scalableFull'
+  /** The same layout: one endpoint of one Service is replaced. */
+  | 'scalableEndpoint'
+  /** The same layout: a start of the proxy on a kernel that is already programmed. */
+  | 'scalableRestart'
   /** Memory of the command as an agent: a {@link MemoryFigure}, and no {@link Figure}. */
   | 'memory'
   /** The same in nftables mode. */
   | 'nftablesMemory'
+  /** The same in nftables mode with layout `scalable`. */
+  | 'scalableMemory'
   /** The library: one addition of a real server; without IPVS, of an address. */
   | 'oneOperation'
   /** The library: one batch of 1 000 additions of real servers; without IPVS, of addresses. */
@@ -75,6 +83,9 @@ export type ScenarioName =
 
 /** A mode of the proxy. */
 export type ModeName = 'ipvs' | 'iptables' | 'nftables';
+
+/** A proxy whose life is measured: a mode, or nftables mode with layout `scalable`. */
+export type LifeName = ModeName | 'scalable';
 
 /** A method to carry out the operations of a scenario. Titles are in `scenarios.ts`. */
 export type MethodName =
@@ -162,6 +173,8 @@ export interface MemoryFigure {
   readonly size: Size;
   /** Absent: ipvs mode. */
   readonly mode?: Exclude<ModeName, 'ipvs'>;
+  /** Absent: that of kube-proxy. */
+  readonly layout?: 'scalable';
   /** Resident memory without any Service, in bytes. */
   readonly idleResident: number;
   /** Resident memory after the first pass, in bytes. */

@@ -15,7 +15,7 @@ for some ms. With reports of earlier runs as arguments, it measures nothing and 
   options: [
     {
       flags: '--scenarios <names>',
-      help: 'comma-separated, of ipvs, ipset, addresses, conntrack, rules, rulesAgain, full, endpoint, restart, nodeLabel, drain, deletion, audit, fullInMemory, nodeLabelInMemory, iptablesFull, iptablesEndpoint, iptablesRestart, iptablesNodeLabel, iptablesAudit, iptablesFullInMemory, iptablesEndpointInMemory, nftablesFull, nftablesEndpoint, nftablesService, nftablesEndpoints, nftablesRestart, nftablesNodeLabel, nftablesAudit, nftablesFullInMemory, nftablesEndpointInMemory, memory, nftablesMemory, oneOperation and batch; default: all',
+      help: 'comma-separated, of ipvs, ipset, addresses, conntrack, rules, rulesAgain, full, endpoint, restart, nodeLabel, drain, deletion, audit, fullInMemory, nodeLabelInMemory, iptablesFull, iptablesEndpoint, iptablesRestart, iptablesNodeLabel, iptablesAudit, iptablesFullInMemory, iptablesEndpointInMemory, nftablesFull, nftablesEndpoint, nftablesService, nftablesEndpoints, nftablesRestart, nftablesNodeLabel, nftablesAudit, nftablesFullInMemory, nftablesEndpointInMemory, scalableFull, scalableEndpoint, scalableRestart, memory, nftablesMemory, scalableMemory, oneOperation and batch; default: all',
     },
     {
       flags: '--methods <names>',

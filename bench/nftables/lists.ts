@@ -8,11 +8,12 @@ import {
   tablesRequest,
 } from '../../src/kernel/nftables/requests.js';
 import { HOST_IS_LITTLE } from '../../src/kernel/shared/wire/messages.js';
-import { CONTAINERS } from '../../src/modes/nftables/plan/containers.js';
+import { CONTAINERS, SLOT_MAPS } from '../../src/modes/nftables/plan/containers.js';
 import { TABLE } from '../../src/modes/nftables/plan/names.js';
 import { loadBenchAddon } from '../addon.js';
 import { costOf, sumOf } from '../cost.js';
 import type { Run } from '../methods.js';
+import type { Life } from '../scenarios.js';
 
 const NETLINK_NETFILTER = 12;
 const NLM_F_REQUEST = 1;
@@ -28,17 +29,16 @@ function asked(request: Uint8Array): Uint8Array {
   return request;
 }
 
-/** Lists the table of IPv4 with its chains, sets, rules and the elements of shared sets. */
-export function prepareLists(): Run {
+/** Lists the table of IPv4 with its chains, sets, rules and the elements of shared sets and maps. */
+export function prepareLists(layout: Life['layout']): Run {
   const where = { family: 'ip', table: TABLE } as const;
+  const shared = [...Object.values(CONTAINERS[4]), ...(layout ? Object.values(SLOT_MAPS[4]) : [])];
   const requests = [
     tablesRequest({ family: 'ip' }),
     setsRequest(where),
     chainsRequest(where),
     rulesRequest(where),
-    ...Object.values(CONTAINERS[4]).map((container) =>
-      elementsRequest({ ...where, ...container, family: 'ip' }),
-    ),
+    ...shared.map((set) => elementsRequest({ ...where, ...set, family: 'ip' })),
   ];
   const lists = requests.map(
     (request) => new (loadBenchAddon().PreparedMessages)(NETLINK_NETFILTER, asked(request), 1, DATAGRAM),

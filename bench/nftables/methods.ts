@@ -12,26 +12,34 @@ import {
 } from '../context.js';
 import { costOf } from '../cost.js';
 import { execAll, type Run, spawnAll } from '../methods.js';
-import { LIVES } from '../scenarios.js';
-import type { MethodName, Size, Step } from '../types.js';
+import { LIVES, type Life } from '../scenarios.js';
+import type { MethodName, ScenarioName, Size, Step } from '../types.js';
 import { prepareLists } from './lists.js';
-import { type Pass, type Recording, recordNftables } from './record.js';
+import {
+  AT_ONCE,
+  CHANGES,
+  CHANGES_AT_ONCE,
+  type Counts,
+  type Pass,
+  type RecordedLife,
+  recordNftables,
+} from './record.js';
 import { scriptCommand } from './script.js';
 import { ShortNames, transactionsOf } from './transactions.js';
 
 /** Methods that make changes on a programmed kernel, in the order in which they share the recorded ones. */
 const CHANGERS = ['raw', 'toolBatch', 'execFile'] as const satisfies readonly MethodName[];
 /** The kinds of changes. */
-const KINDS = ['endpoint', 'service', 'endpoints'] as const satisfies readonly (keyof Recording)[];
+const KINDS = ['endpoint', 'service', 'endpoints'] as const satisfies readonly (keyof Counts & keyof Life)[];
 
 /** The full programming by one method, in an empty kernel. */
-export function nftablesFullJob(step: Step): Job {
+export function nftablesFullJob(step: Step, life: RecordedLife): Job {
   return {
     steps: [step],
     run: (context) =>
       inSandbox(() =>
         takeStep(context, step, async (window) => {
-          const { full } = await recordNftables(step.size, context.options.seed, 0);
+          const { full } = await recordNftables({ life, size: step.size, seed: context.options.seed });
           const run = prepare(step.method, full, new ShortNames());
           return [plain(await window(run), full.length)];
         }),
@@ -40,25 +48,44 @@ export function nftablesFullJob(step: Step): Job {
 }
 
 /** The later changes by every method, on a kernel that the raw limit has programmed. */
-export function nftablesKernelJob(steps: readonly Step[], size: Size): Job {
+export function nftablesKernelJob(steps: readonly Step[], size: Size, life: RecordedLife): Job {
   return {
     steps,
     run: (context) =>
       inSandbox(async () => {
-        const recording = await recordNftables(size, context.options.seed, CHANGERS.length);
+        const { seed } = context.options;
+        const recording = await recordNftables({ life, size, seed }, countsOf(LIVES[life]));
         const names = new ShortNames();
         await prepare('raw', recording.full, names)();
-        await measureLists(context, { steps });
-        for (const kind of KINDS) await measureChanges(context, { steps }, { kind, recording, names });
+        await measureLists(context, { steps }, LIVES[life]);
+        for (const kind of KINDS) {
+          const scenario = LIVES[life][kind];
+          if (scenario)
+            await measureChanges(context, { steps }, { scenario, passes: recording[kind], names });
+        }
       }),
   };
 }
 
-async function measureLists(context: Context, job: Pick<Job, 'steps'>): Promise<void> {
-  const { restart, audit } = LIVES.nftables;
+/** The changes of a life by all methods. */
+function countsOf({ service, endpoints }: Life): Counts {
+  const methods = CHANGERS.length;
+  return {
+    endpoint: CHANGES * methods,
+    service: service ? CHANGES * methods : 0,
+    endpoints: endpoints ? CHANGES_AT_ONCE * methods : 0,
+    atOnce: AT_ONCE,
+  };
+}
+
+async function measureLists(
+  context: Context,
+  job: Pick<Job, 'steps'>,
+  { restart, audit, layout }: Life,
+): Promise<void> {
   for (const scenario of [restart, audit]) {
     await takeStep(context, stepOf(job, scenario, 'raw'), async (window) => [
-      plain(await window(prepareLists()), 0),
+      plain(await window(prepareLists(layout)), 0),
     ]);
   }
 }
@@ -67,13 +94,15 @@ async function measureLists(context: Context, job: Pick<Job, 'steps'>): Promise<
 async function measureChanges(
   context: Context,
   job: Pick<Job, 'steps'>,
-  { kind, recording, names }: { kind: (typeof KINDS)[number]; recording: Recording; names: ShortNames },
+  {
+    scenario,
+    passes,
+    names,
+  }: { readonly scenario: ScenarioName; readonly passes: readonly Pass[]; readonly names: ShortNames },
 ): Promise<void> {
-  const scenario = LIVES.nftables[kind];
-  const passes = recording[kind];
   const share = passes.length / CHANGERS.length;
   for (const [place, method] of CHANGERS.entries()) {
-    const step = scenario && stepOf(job, scenario, method);
+    const step = stepOf(job, scenario, method);
     const runs = passes.slice(place * share, (place + 1) * share).map((pass) => {
       const run = prepare(method, pass, names);
       return async (): Promise<Measured> => plain(await run(), pass.length);

@@ -2,9 +2,9 @@
 // same changes.
 import type { NftablesOperation } from '../../src/kernel/nftables/types.js';
 import { makeCluster, NODE_ADDRESS } from '../cluster.js';
-import { emptyKernel, nftablesMode } from '../modes.js';
+import { emptyKernel, MODES } from '../modes.js';
 import { ProxyRun } from '../proxyRun.js';
-import type { Size } from '../types.js';
+import type { LifeName, Size } from '../types.js';
 
 /** Number of measured changes of one kind in one life. */
 export const CHANGES = 20;
@@ -16,12 +16,22 @@ export const CHANGES_AT_ONCE = 3;
 /** The operations of one pass, in their order. */
 export type Pass = readonly NftablesOperation[];
 
-/** The passes in the life of a proxy. A change cannot be made twice: `methods` share the changes of each kind. */
+/** The passes in the life of a proxy. A change cannot be made twice: the methods share the changes of each kind. */
 export interface Recording {
   readonly full: Pass;
   readonly endpoint: readonly Pass[];
   readonly service: readonly Pass[];
   readonly endpoints: readonly Pass[];
+}
+
+/** The lives in nftables mode: one for each layout. */
+export type RecordedLife = Extract<LifeName, 'nftables' | 'scalable'>;
+
+/** Whose passes are recorded: a layout, on the cluster of a size and a seed. */
+export interface Recorded {
+  readonly life: RecordedLife;
+  readonly size: Size;
+  readonly seed: number;
 }
 
 /** Numbers of changes of each kind. */
@@ -33,17 +43,13 @@ export interface Counts {
   readonly atOnce: number;
 }
 
-/** Records them. @param methods number of methods that make the changes of a life each; 0: only the full pass */
+/** Only the full pass is recorded. */
+const NO_CHANGES: Counts = { endpoint: 0, service: 0, endpoints: 0, atOnce: 0 };
+
+/** Records them. @param counts default: no changes */
 export async function recordNftables(
-  size: Size,
-  seed: number,
-  methods: number,
-  counts: Counts = {
-    endpoint: CHANGES * methods,
-    service: CHANGES * methods,
-    endpoints: CHANGES_AT_ONCE * methods,
-    atOnce: AT_ONCE,
-  },
+  { life, size, seed }: Recorded,
+  counts: Counts = NO_CHANGES,
 ): Promise<Recording> {
   const kernel = emptyKernel();
   let pass: NftablesOperation[] = [];
@@ -55,7 +61,7 @@ export async function recordNftables(
   const node = { link: 'node0', address: NODE_ADDRESS, prefix: 24, scope: 'global', flags: [] } as const;
   const rtnetlink = { ...kernel.rtnetlink, listAddresses: async () => [node] };
   const nftables = { ...kernel.nftables, apply };
-  const run = new ProxyRun(nftablesMode, { ...kernel, rtnetlink, nftables });
+  const run = new ProxyRun(MODES[life], { ...kernel, rtnetlink, nftables });
   const cluster = makeCluster(size, seed);
   const passOf = async (work: () => Promise<unknown>): Promise<Pass> => {
     pass = [];

@@ -1,6 +1,6 @@
-// The scenarios of nftables mode, with the layout of kube-proxy. Those of another layout are a second list.
+// The scenarios of nftables mode, in both layouts. Those of the memory of the agent are behind that of ipvs mode.
 
-/** All of them, in their order; the memory of the agent is behind that of ipvs mode. */
+/** Those with the layout of kube-proxy, in their order. */
 export const NFTABLES_SCENARIOS = [
   {
     name: 'nftablesFull',
@@ -71,5 +71,33 @@ export const NFTABLES_SCENARIOS = [
       'The same as one endpoint in nftables mode, with functions in place of the kernel: the work of the process alone, with the messages of each transaction.',
     operation: 'change of the kernel',
     methods: ['ours'],
+  },
+] as const;
+
+/** Those with layout `scalable`, in their order. */
+export const SCALABLE_SCENARIOS = [
+  {
+    name: 'scalableFull',
+    title: 'nftables mode, layout scalable: full programming',
+    description:
+      'The same Services with --nftables-layout scalable: chains by number of endpoints, and an element for each endpoint of each frontend, in an empty kernel. The time of kube-netlink-proxy is from the report of the decoded objects to the acknowledgement of the kernel. The raw limit sends the finished messages in one transaction, with all elements of a map in as few messages as hold them; nft reads the same operations as text.',
+    operation: 'change of the kernel',
+    methods: ['ours', 'raw', 'toolBatch'],
+  },
+  {
+    name: 'scalableEndpoint',
+    title: 'nftables mode, layout scalable: one endpoint changed',
+    description:
+      'One endpoint of one Service is replaced: an element is deleted, and another one added. The time of kube-netlink-proxy is from the report of the change to the acknowledgement of the kernel; the other ways make the same finished changes.',
+    operation: 'change of the kernel',
+    methods: ['ours', 'raw', 'toolBatch'],
+  },
+  {
+    name: 'scalableRestart',
+    title: 'nftables mode, layout scalable: restart on a programmed kernel',
+    description:
+      'A new process finds the tables as they must be. It reads and compares everything, and changes nothing. The raw limit only lists tables, chains, sets, rules and the elements of all sets and maps.',
+    operation: 'change of the kernel',
+    methods: ['ours', 'raw'],
   },
 ] as const;

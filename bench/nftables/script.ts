@@ -1,6 +1,6 @@
 // Operations of nftables as a script for `nft -f`.
-import type { BaseChain, NftablesOperation } from '../../src/kernel/nftables/types.js';
-import type { NewElement, ValueTypes } from '../../src/kernel/nftables/values/types.js';
+import type { BaseChain, KeyExpression, NewSet, NftablesOperation } from '../../src/kernel/nftables/types.js';
+import type { ElementValue, NewElement } from '../../src/kernel/nftables/values/types.js';
 import { familyOfTable } from '../../src/modes/nftables/plan/fixedChains.js';
 import { verdictText } from '../../src/modes/nftables/plan/items.js';
 import { ruleText } from '../../src/modes/nftables/program/ruleText.js';
@@ -42,9 +42,8 @@ function lineOf(operation: NftablesOperation): string {
     }
     case 'addSet': {
       const { set } = operation;
-      const data = set.data === undefined ? '' : ` : ${typeText(set.data)}`;
       const kind = set.data === undefined ? 'set' : 'map';
-      return `add ${kind} ${place(set)} { type ${typeText(set.key)}${data} ;${comment(set, ';')} }`;
+      return `add ${kind} ${place(set)} { ${typesOf(set)} ;${comment(set, ';')} }`;
     }
     case 'addElements':
     case 'deleteElements': {
@@ -64,13 +63,23 @@ function baseText({ type, hook, priority }: BaseChain): string {
   return ` type ${type} hook ${hook} priority ${priority} ;`;
 }
 
-function typeText(types: ValueTypes | 'verdict'): string {
-  return typeof types === 'string' ? types : types.join(' . ');
+/** nft knows a key with an integer by its expressions only. */
+function typesOf({ key, data, keyExpressions, dataExpressions }: NewSet): string {
+  const types = keyExpressions ? [keyExpressions, dataExpressions ?? data] : [key, data];
+  const texts = types.flatMap((each) => (each === undefined ? [] : joined(each)));
+  return `${keyExpressions ? 'typeof' : 'type'} ${texts.join(' : ')}`;
+}
+
+function joined(parts: ElementValue | readonly KeyExpression[]): string {
+  return Array.isArray(parts) ? parts.join(' . ') : String(parts);
 }
 
 function elementText({ key, data, comment: text }: NewElement): string {
-  const shown = Array.isArray(key) ? key.join(' . ') : String(key);
-  const verdict = data as { readonly verdict: string; readonly chain?: string } | undefined;
-  const end = verdict === undefined ? '' : ` : ${verdictText(verdict.chain ?? verdict.verdict)}`;
-  return `${shown}${comment({ ...(text !== undefined && { comment: text }) })}${end}`;
+  const end = data === undefined ? '' : ` : ${dataText(data)}`;
+  return `${joined(key)}${comment({ ...(text !== undefined && { comment: text }) })}${end}`;
+}
+
+function dataText(data: NonNullable<NewElement['data']>): string {
+  if (typeof data !== 'object' || !('verdict' in data)) return joined(data);
+  return verdictText('chain' in data ? data.chain : data.verdict);
 }

@@ -15,7 +15,7 @@ import { iptablesMode } from '../../bench/modes.js';
 import { type Phase, sizeOf, type Workload } from '../../bench/phases.js';
 import { ProxyRun } from '../../bench/proxyRun.js';
 import { check, Sandbox } from '../../bench/sandbox.js';
-import { METHODS, SCENARIOS } from '../../bench/scenarios.js';
+import { LIVES, lifeOf, METHODS, SCENARIOS } from '../../bench/scenarios.js';
 import type { BenchReport, Figure, MemoryFigure, MethodName, ScenarioName, Step } from '../../bench/types.js';
 import { type FamilyScenario, familyWorkload, readWorkload } from '../../bench/workloads.js';
 import { ROOT } from '../support/paths.js';
@@ -113,7 +113,7 @@ function text(value: object): string {
 }
 
 /** Those of nftables mode have a test of their own: User Mode Linux has no NAT in nftables. */
-const MEASURED = SCENARIOS.filter(({ name }) => !name.startsWith('nftables'));
+const MEASURED = SCENARIOS.filter(({ name }) => LIVES[lifeOf(name)].mode !== 'nftables');
 
 describe('a benchmark', () => {
   let report: BenchReport;

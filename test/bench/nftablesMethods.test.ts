@@ -1,4 +1,5 @@
-// The methods of nftables mode in the benchmark: every one leaves the same ruleset, and the raw limit refuses what is no transaction.
+// The methods of nftables mode in the benchmark, with both layouts: every one leaves the same ruleset, and the raw limit refuses what
+// is no transaction.
 // Needs: namespace
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
@@ -9,12 +10,12 @@ import type { ProxyCommand } from '../../bench/against/types.js';
 import { BENCH_DEFAULTS, runBench } from '../../bench/bench.js';
 import { makeCluster } from '../../bench/cluster.js';
 import { inSandbox } from '../../bench/context.js';
-import { nftablesMode } from '../../bench/modes.js';
+import { MODES } from '../../bench/modes.js';
 import { prepare } from '../../bench/nftables/methods.js';
-import { recordNftables } from '../../bench/nftables/record.js';
+import { type RecordedLife, recordNftables } from '../../bench/nftables/record.js';
 import { countMessages, ShortNames, transactionsOf } from '../../bench/nftables/transactions.js';
 import { ProxyRun } from '../../bench/proxyRun.js';
-import { METHODS, SCENARIOS } from '../../bench/scenarios.js';
+import { LIVES, lifeOf, METHODS, SCENARIOS } from '../../bench/scenarios.js';
 import type { MethodName } from '../../bench/types.js';
 import { ROOT } from '../support/paths.js';
 
@@ -36,34 +37,54 @@ function ruleset(): string[] {
     .sort();
 }
 
-describe('every method of nftables mode', () => {
-  it('leaves the same ruleset as the proxy, after the full pass and after changes', async () => {
-    const cluster = makeCluster(SIZE, 1);
-    const expected = await inSandbox(async ({ host, iptables, nftables, sysctl }) => {
-      const run = new ProxyRun(nftablesMode, { ...host, iptables, nftables, sysctl });
-      await run.begin(cluster.objects());
-      await run.report([cluster.replaceEndpoint()]);
-      await run.report(cluster.addService());
-      await run.report(cluster.replaceEndpoints(10));
-      await run.stop();
-      return ruleset();
-    });
-    assert.ok(expected.length > 1500, `${expected.length} lines`);
-    const recording = await recordNftables(SIZE, 1, 0, { endpoint: 1, service: 1, endpoints: 1, atOnce: 10 });
-    for (const method of ['raw', 'toolBatch', 'execFile'] as const satisfies readonly MethodName[]) {
-      const found = await inSandbox(async () => {
-        const names = new ShortNames();
-        const passes = [recording.full, ...recording.endpoint, ...recording.service, ...recording.endpoints];
-        for (const pass of passes) await prepare(method, pass, names)();
-        return ruleset();
-      });
-      assert.deepEqual(found, expected, method);
-    }
+/** After the full pass and after changes of each kind. */
+async function rulesetOfProxy(life: RecordedLife): Promise<string[]> {
+  const cluster = makeCluster(SIZE, 1);
+  return await inSandbox(async ({ host, iptables, nftables, sysctl }) => {
+    const run = new ProxyRun(MODES[life], { ...host, iptables, nftables, sysctl });
+    await run.begin(cluster.objects());
+    await run.report([cluster.replaceEndpoint()]);
+    await run.report(cluster.addService());
+    await run.report(cluster.replaceEndpoints(10));
+    await run.stop();
+    return ruleset();
   });
+}
+
+describe('every method of nftables mode', () => {
+  // Each Service has a chain in the layout of kube-proxy, and an element for each endpoint in layout scalable.
+  const lives = [
+    ['nftables', 1500],
+    ['scalable', 900],
+  ] as const satisfies readonly (readonly [RecordedLife, number])[];
+  for (const [life, lines] of lives) {
+    it(`leaves the same ruleset as the proxy, after the full pass and after changes: ${life}`, async () => {
+      const expected = await rulesetOfProxy(life);
+      assert.ok(expected.length > lines, `${expected.length} lines`);
+      const counts = { endpoint: 1, service: 1, endpoints: 1, atOnce: 10 };
+      const recording = await recordNftables({ life, size: SIZE, seed: 1 }, counts);
+      for (const method of ['raw', 'toolBatch', 'execFile'] as const satisfies readonly MethodName[]) {
+        const found = await inSandbox(async () => {
+          const names = new ShortNames();
+          const passes = [
+            recording.full,
+            ...recording.endpoint,
+            ...recording.service,
+            ...recording.endpoints,
+          ];
+          for (const pass of passes) await prepare(method, pass, names)();
+          return ruleset();
+        });
+        assert.deepEqual(found, expected, method);
+      }
+    });
+  }
 
   it('is measured in every scenario', async () => {
-    const names = SCENARIOS.map(({ name }) => name).filter((name) => name.startsWith('nftables'));
-    const scenarios = SCENARIOS.filter(({ name }) => names.includes(name) && name !== 'nftablesMemory');
+    const names = SCENARIOS.map(({ name }) => name).filter((name) => LIVES[lifeOf(name)].mode === 'nftables');
+    const scenarios = SCENARIOS.filter(
+      ({ name }) => names.includes(name) && name !== LIVES[lifeOf(name)].memory,
+    );
     const methods = METHODS.map(({ name }) => name);
     const sizes = { sizes: [SMALL], repetitions: 1, countSystemCalls: false };
     const options = { ...BENCH_DEFAULTS, ...sizes, scenarios: names, methods };
@@ -78,26 +99,43 @@ describe('every method of nftables mode', () => {
     );
     const figure = (scenario: string, method: string) =>
       report.figures.find((each) => each.scenario === scenario && each.method === method);
-    const [{ size, mode, resident = 0 } = {}, ...others] = report.memory;
-    assert.deepEqual([size, mode, others], [SMALL, 'nftables', []]);
-    assert.ok(resident > 20e6 && resident < 500e6, `${resident} bytes`);
+    assert.deepEqual(
+      report.memory.map(({ size, mode, layout }) => [size, mode, layout]),
+      [
+        [SMALL, 'nftables', undefined],
+        [SMALL, 'nftables', 'scalable'],
+      ],
+    );
+    for (const { resident } of report.memory)
+      assert.ok(resident > 20e6 && resident < 500e6, `${resident} bytes`);
     assert.equal(figure('nftablesEndpoint', 'ours')?.operations, 1);
     assert.equal(figure('nftablesEndpoint', 'toolBatch')?.processes, 1);
     assert.equal(figure('nftablesRestart', 'ours')?.operations, 0);
     assert.ok((figure('nftablesFull', 'ours')?.firstService?.median ?? 0) > 0);
+    // The slot of the former endpoint is emptied, and filled.
+    assert.equal(figure('scalableEndpoint', 'raw')?.operations, 2);
+    assert.equal(figure('scalableRestart', 'ours')?.operations, 0);
+    assert.ok((figure('scalableFull', 'ours')?.longestBlock ?? -1) >= 0);
   });
 });
 
 describe('the raw limit of nftables', () => {
   it('has one transaction for each 256 chains, and one for the elements of shared sets', async () => {
-    const { full } = await recordNftables(SIZE, 1, 0);
+    const { full } = await recordNftables({ life: 'nftables', size: SIZE, seed: 1 });
     const transactions = transactionsOf(full, new ShortNames());
     assert.equal(transactions.length, 3);
     assert.ok(countMessages(transactions) < full.length * 2, `${countMessages(transactions)} messages`);
   });
 
+  it('has one transaction in layout scalable, with many elements in a message', async () => {
+    const { full } = await recordNftables({ life: 'scalable', size: SIZE, seed: 1 });
+    const transactions = transactionsOf(full, new ShortNames());
+    assert.equal(transactions.length, 1);
+    assert.ok(countMessages(transactions) < full.length / 3, `${countMessages(transactions)} messages`);
+  });
+
   it('refuses bytes that are no transactions', async () => {
-    const { full } = await recordNftables(SMALL, 1, 0);
+    const { full } = await recordNftables({ life: 'nftables', size: SMALL, seed: 1 });
     const [bytes = Buffer.alloc(0)] = transactionsOf(full, new ShortNames());
     const { PreparedTransactions } = loadBenchAddon();
     const inNone = { errno: 22, message: /^message \d+ is in no transaction/ };
@@ -112,12 +150,8 @@ describe('the raw limit of nftables', () => {
 
   it('reports the first message that the kernel refuses', async () => {
     await inSandbox(async () => {
-      const { endpoint } = await recordNftables(SMALL, 1, 0, {
-        endpoint: 1,
-        service: 0,
-        endpoints: 0,
-        atOnce: 0,
-      });
+      const counts = { endpoint: 1, service: 0, endpoints: 0, atOnce: 0 };
+      const { endpoint } = await recordNftables({ life: 'nftables', size: SMALL, seed: 1 }, counts);
       const [change = []] = endpoint;
       // There is no table.
       await assert.rejects(prepare('raw', change, new ShortNames())(), { errno: 2, message: /^message 2 / });

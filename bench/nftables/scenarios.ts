@@ -80,7 +80,7 @@ export const SCALABLE_SCENARIOS = [
     name: 'scalableFull',
     title: 'nftables mode, layout scalable: full programming',
     description:
-      'The same Services with --nftables-layout scalable: chains by number of endpoints, and an element for each endpoint of each frontend, in an empty kernel. The time of kube-netlink-proxy is from the report of the decoded objects to the acknowledgement of the kernel. The raw limit sends the finished messages in one transaction, with all elements of a map in as few messages as hold them; nft reads the same operations as text.',
+      'The same Services with --nftables-layout scalable: chains by number of endpoints, and an element for each endpoint of each frontend, in an empty kernel. The time of kube-netlink-proxy is from the report of the decoded objects to the acknowledgement of the kernel. The raw limit sends the finished messages in transactions of 4 096 elements, in as few messages as hold them; nft reads the same operations as text, in one transaction.',
     operation: 'change of the kernel',
     methods: ['ours', 'raw', 'toolBatch'],
   },

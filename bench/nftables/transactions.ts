@@ -1,7 +1,8 @@
 // Operations of nftables as prepared transactions for the raw limit, in the arrangement with which the kernel takes the least time:
 // Services in transactions of 256; sets of rules with the shortest names, because the kernel reads the names of all sets of the table
 // for each new one; their elements addressed by number; the elements of shared sets and maps in one last transaction, in one message for
-// as many of them as fit. The bytes of a message are the library's: what is compared is the arrangement, and the time outside the kernel.
+// as many of them as fit. Layout scalable has few chains, but an element for each endpoint: they are in transactions of 4096. The bytes of
+// a message are the library's: what is compared is the arrangement, and the time outside the kernel.
 
 import type { AnonymousSet, Expression } from '../../src/kernel/nftables/expressions/types.js';
 import { writeInSteps } from '../../src/kernel/nftables/transaction/write.js';
@@ -13,6 +14,12 @@ import type { Pass } from './record.js';
 
 /** Chains of Services in a transaction; the elements of shared sets are not counted. */
 const CHAINS = 256;
+
+/**
+ * Elements in a transaction that follow few chains. 441 250 endpoints in one transaction take two to four times the CPU time. After many
+ * chains, all elements are in one: each transaction with an element that leads to a chain makes the kernel check all chains.
+ */
+const ELEMENTS = 4096;
 
 /** Gives each set of a rule a name that no set of the table has had, as short as possible. */
 export class ShortNames {
@@ -46,9 +53,29 @@ export function transactionsOf(pass: Pass, names: ShortNames): Uint8Array[] {
   }
   const last = [...shared.values()].map(({ first, elements }) => ({ ...first, elements }));
   // A small change is one transaction, as that of the proxy.
-  if (transactions.length > 1) transactions.push(last);
-  else transactions[0]?.push(...last);
+  const [first = [], ...others] = transactions.length > 1 ? [[], last] : piecesOf(last);
+  transactions[0]?.push(...first);
+  transactions.push(...others);
   return transactions.filter((operations) => operations.length > 0).map(messagesOf);
+}
+
+/** Additions in pieces of at most {@link ELEMENTS} elements, in order. */
+function piecesOf(additions: readonly Addition[]): Addition[][] {
+  const pieces: Addition[][] = [[]];
+  let left = ELEMENTS;
+  for (const addition of additions) {
+    for (let at = 0; at < addition.elements.length; ) {
+      if (left === 0) {
+        pieces.push([]);
+        left = ELEMENTS;
+      }
+      const elements = addition.elements.slice(at, at + left);
+      pieces.at(-1)?.push({ ...addition, elements });
+      at += elements.length;
+      left -= elements.length;
+    }
+  }
+  return pieces;
 }
 
 function renamed(operation: NftablesOperation, names: ShortNames): NftablesOperation {

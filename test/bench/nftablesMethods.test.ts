@@ -16,10 +16,12 @@ import { type RecordedLife, recordNftables } from '../../bench/nftables/record.j
 import { countMessages, ShortNames, transactionsOf } from '../../bench/nftables/transactions.js';
 import { ProxyRun } from '../../bench/proxyRun.js';
 import { LIVES, lifeOf, METHODS, SCENARIOS } from '../../bench/scenarios.js';
-import type { MethodName } from '../../bench/types.js';
+import type { MethodName, Size } from '../../bench/types.js';
 import { ROOT } from '../support/paths.js';
 
 const SIZE = { services: 300, endpoints: 2 };
+/** The raw limit has more than one transaction in layout scalable. */
+const MANY_ENDPOINTS = { services: 300, endpoints: 14 };
 const AGENT: ProxyCommand = {
   name: 'ours',
   command: `${process.execPath} ${join(ROOT, 'dist/src/cli/main.js')} --kubeconfig={kubeconfig} --hostname-override={node} --proxy-mode=ipvs --logging-format=json`,
@@ -38,8 +40,8 @@ function ruleset(): string[] {
 }
 
 /** After the full pass and after changes of each kind. */
-async function rulesetOfProxy(life: RecordedLife): Promise<string[]> {
-  const cluster = makeCluster(SIZE, 1);
+async function rulesetOfProxy(life: RecordedLife, size: Size): Promise<string[]> {
+  const cluster = makeCluster(size, 1);
   return await inSandbox(async ({ host, iptables, nftables, sysctl }) => {
     const run = new ProxyRun(MODES[life], { ...host, iptables, nftables, sysctl });
     await run.begin(cluster.objects());
@@ -54,15 +56,15 @@ async function rulesetOfProxy(life: RecordedLife): Promise<string[]> {
 describe('every method of nftables mode', () => {
   // Each Service has a chain in the layout of kube-proxy, and an element for each endpoint in layout scalable.
   const lives = [
-    ['nftables', 1500],
-    ['scalable', 900],
-  ] as const satisfies readonly (readonly [RecordedLife, number])[];
-  for (const [life, lines] of lives) {
+    ['nftables', SIZE, 1500],
+    ['scalable', MANY_ENDPOINTS, 4500],
+  ] as const satisfies readonly (readonly [RecordedLife, Size, number])[];
+  for (const [life, size, lines] of lives) {
     it(`leaves the same ruleset as the proxy, after the full pass and after changes: ${life}`, async () => {
-      const expected = await rulesetOfProxy(life);
+      const expected = await rulesetOfProxy(life, size);
       assert.ok(expected.length > lines, `${expected.length} lines`);
       const counts = { endpoint: 1, service: 1, endpoints: 1, atOnce: 10 };
-      const recording = await recordNftables({ life, size: SIZE, seed: 1 }, counts);
+      const recording = await recordNftables({ life, size, seed: 1 }, counts);
       for (const method of ['raw', 'toolBatch', 'execFile'] as const satisfies readonly MethodName[]) {
         const found = await inSandbox(async () => {
           const names = new ShortNames();
@@ -127,11 +129,15 @@ describe('the raw limit of nftables', () => {
     assert.ok(countMessages(transactions) < full.length * 2, `${countMessages(transactions)} messages`);
   });
 
-  it('has one transaction in layout scalable, with many elements in a message', async () => {
-    const { full } = await recordNftables({ life: 'scalable', size: SIZE, seed: 1 });
+  it('has one transaction for each 4096 elements in layout scalable, with many elements in a message', async () => {
+    const { full } = await recordNftables({ life: 'scalable', size: MANY_ENDPOINTS, seed: 1 });
+    const elements = full.flatMap((each) => (each.do === 'addElements' ? each.elements : []));
+    assert.ok(elements.length > 4096 && elements.length < 2 * 4096, `${elements.length} elements`);
     const transactions = transactionsOf(full, new ShortNames());
-    assert.equal(transactions.length, 1);
+    assert.equal(transactions.length, 2);
     assert.ok(countMessages(transactions) < full.length / 3, `${countMessages(transactions)} messages`);
+    const small = await recordNftables({ life: 'scalable', size: SIZE, seed: 1 });
+    assert.equal(transactionsOf(small.full, new ShortNames()).length, 1);
   });
 
   it('refuses bytes that are no transactions', async () => {

@@ -1,24 +1,23 @@
 // The targets of the project, and their values. Pure.
-import { SIZELESS } from './scenarios.js';
-import type {
-  Figure,
-  MemoryFigure,
-  MethodName,
-  ModeName,
-  ScenarioName,
-  TargetDefinition,
-  TargetInput,
-  TargetResult,
-} from './types.js';
-
-/** Sizes of which targets speak. */
-const LARGE = 10_000;
-const MIDDLE = 1000;
-const SMALL = 100;
-
-const NOT_NATIVE = 'times in User Mode Linux and QEMU do not count';
-
-const LARGE_NAME = '10 000 x 10';
+import { NFTABLES_TARGETS, SCALABLE_TARGETS } from './nftables/targets.js';
+import {
+  blockOf,
+  find,
+  inputOf,
+  LARGE,
+  LARGE_NAME,
+  MIDDLE,
+  medianWall,
+  NOT_NATIVE,
+  nativeTime,
+  of,
+  quotient,
+  resident,
+  scaling,
+  type Value,
+  type Which,
+} from './targetValues.js';
+import type { Figure, ScenarioName, TargetDefinition, TargetInput, TargetResult } from './types.js';
 
 /** All targets, in their order. */
 export const TARGETS: readonly TargetDefinition[] = [
@@ -115,8 +114,7 @@ export const TARGETS: readonly TargetDefinition[] = [
     relation: '≤',
     limit: 20,
     unit: 'ms',
-    compute: (measured) =>
-      natively(measured, 'full', 'fullInMemory', ({ longestBlock }) => longestBlock ?? 'it was not measured'),
+    compute: (measured) => natively(measured, 'full', 'fullInMemory', blockOf),
   },
   scaling(
     'iptables-endpoint-scaling',
@@ -140,8 +138,7 @@ export const TARGETS: readonly TargetDefinition[] = [
     relation: '≤',
     limit: 4300,
     unit: 'ms',
-    compute: (measured) =>
-      measured.native ? medianWall(measured, 'iptablesFull', 'ours', MIDDLE) : NOT_NATIVE,
+    compute: (measured) => nativeTime(measured, 'iptablesFull', MIDDLE, ({ wall }) => wall.median),
   },
   {
     id: 'iptables-full-own',
@@ -157,7 +154,8 @@ export const TARGETS: readonly TargetDefinition[] = [
           )
         : NOT_NATIVE,
   },
-  ...nftablesTargets(),
+  ...NFTABLES_TARGETS,
+  ...SCALABLE_TARGETS,
   resident('resident-1000', 1000, 80),
   resident('resident-5000', 5000, 130),
   {
@@ -189,9 +187,6 @@ export const TARGETS: readonly TargetDefinition[] = [
   ),
 ];
 
-type Which = readonly [scenario: ScenarioName, method: MethodName];
-type Value = number | string;
-
 /** The targets with their values. */
 export function targetsOf(measured: TargetInput): TargetResult[] {
   return TARGETS.map(({ id, name, relation, limit, unit, compute }) => {
@@ -221,88 +216,6 @@ function ratio(
   return { id, name, relation, limit, unit: '', compute };
 }
 
-/** The quotient of one of our figures at 10 000 Services and at 100. */
-function scaling(
-  id: string,
-  name: string,
-  scenario: ScenarioName,
-  relation: '≤' | '=',
-  limit: number,
-  figureOf: typeof medianWall,
-): TargetDefinition {
-  const compute = (measured: TargetInput): Value =>
-    quotient(figureOf(measured, scenario, 'ours', LARGE), figureOf(measured, scenario, 'ours', SMALL));
-  return { id, name, relation, limit, unit: '', compute };
-}
-
-/**
- * Those of nftables mode, with the layout of kube-proxy. Costs are CPU times, in which the kernel's work is: it is done in the call that
- * sends a transaction. A mode with another layout has scenarios of its own, and targets beside these.
- */
-function nftablesTargets(): TargetDefinition[] {
-  const cost = (id: string, name: string, limit: number, one: Which, other: Which): TargetDefinition => ({
-    id,
-    name: `nftables mode, ${name}`,
-    relation: '≤',
-    limit,
-    unit: '',
-    compute: (measured) => quotient(medianCpu(measured, ...one, LARGE), medianCpu(measured, ...other, LARGE)),
-  });
-  const full: Which = ['nftablesFull', 'ours'];
-  const endpoint: Which = ['nftablesEndpoint', 'ours'];
-  return [
-    cost('nftables-full-to-raw', `full programming, ${LARGE_NAME}: CPU ÷ raw limit`, 1.5, full, [
-      'nftablesFull',
-      'raw',
-    ]),
-    cost('nftables-full-to-nft', `full programming, ${LARGE_NAME}: CPU ÷ nft -f`, 0.25, full, [
-      'nftablesFull',
-      'toolBatch',
-    ]),
-    cost('nftables-endpoint-to-raw', `one endpoint changed, ${LARGE_NAME}: CPU ÷ raw limit`, 1.3, endpoint, [
-      'nftablesEndpoint',
-      'raw',
-    ]),
-    cost(
-      'nftables-service-to-nft',
-      `one Service added, ${LARGE_NAME}: CPU ÷ nft -f`,
-      0.125,
-      ['nftablesService', 'ours'],
-      ['nftablesService', 'toolBatch'],
-    ),
-    cost(
-      'nftables-endpoints-to-one',
-      `1 000 endpoints changed at once, ${LARGE_NAME}: CPU ÷ one`,
-      60,
-      ['nftablesEndpoints', 'ours'],
-      endpoint,
-    ),
-    {
-      id: 'nftables-event-loop',
-      name: 'nftables mode, longest block of the event loop, full programming of 10 000 Services, native',
-      relation: '≤',
-      limit: 20,
-      unit: 'ms',
-      compute: (measured) =>
-        measured.native
-          ? of(find(measured, ...full, LARGE), ({ longestBlock }) => longestBlock ?? 'it was not measured')
-          : NOT_NATIVE,
-    },
-    resident('nftables-resident-5000', 5000, 130, 'nftables'),
-  ];
-}
-
-function resident(id: string, services: number, limit: number, mode: ModeName = 'ipvs'): TargetDefinition {
-  return {
-    id,
-    name: `${mode === 'ipvs' ? '' : `${mode} mode, `}resident memory, ${services === 1000 ? '1 000' : '5 000'} x 10`,
-    relation: '≤',
-    limit,
-    unit: 'MB',
-    compute: (measured) => of(memoryOf(measured, services, mode), ({ resident: bytes }) => bytes / 1e6),
-  };
-}
-
 /** A figure of a kernel that is not virtual: with IPVS, or else with the kernel in memory. */
 function natively(
   measured: TargetInput,
@@ -313,67 +226,4 @@ function natively(
   if (!measured.native) return NOT_NATIVE;
   const found = find(measured, scenario, 'ours', LARGE);
   return of(typeof found === 'string' ? find(measured, inMemory, 'ours', LARGE) : found, read);
-}
-
-function quotient(dividend: Value, divisor: Value): Value {
-  if (typeof dividend === 'string') return dividend;
-  return typeof divisor === 'string' ? divisor : dividend / divisor;
-}
-
-function medianWall(
-  measured: TargetInput,
-  scenario: ScenarioName,
-  method: MethodName,
-  services: number,
-): Value {
-  return of(find(measured, scenario, method, services), ({ wall }) => wall.median);
-}
-
-function medianCpu(
-  measured: TargetInput,
-  scenario: ScenarioName,
-  method: MethodName,
-  services: number,
-): Value {
-  return of(find(measured, scenario, method, services), ({ cpu }) => cpu.median);
-}
-
-function inputOf(measured: TargetInput, scenario: ScenarioName, method: MethodName, services: number): Value {
-  return of(find(measured, scenario, method, services), ({ input }) => input ?? 'it was not measured');
-}
-
-function of<T>(found: T | string, read: (found: T) => Value): Value {
-  return typeof found === 'string' ? found : read(found);
-}
-
-function find(
-  measured: TargetInput,
-  scenario: ScenarioName,
-  method: MethodName,
-  services: number,
-): Figure | string {
-  const found = measured.figures.find(
-    (figure) =>
-      figure.scenario === scenario &&
-      figure.method === method &&
-      (SIZELESS.has(scenario) || (figure.size.services === services && figure.size.endpoints === 10)),
-  );
-  if (found) return found;
-  const reason = measured.unavailable.find(
-    (one) => one.scenario === scenario && (one.method === undefined || one.method === method),
-  );
-  return reason?.reason ?? `${scenario} by ${method} was not measured at ${services} x 10`;
-}
-
-function memoryOf(
-  { memory, unavailable }: TargetInput,
-  services: number,
-  wanted: ModeName,
-): MemoryFigure | string {
-  const found = memory.find(
-    ({ size, mode = 'ipvs' }) => mode === wanted && size.services === services && size.endpoints === 10,
-  );
-  const name = wanted === 'ipvs' ? 'memory' : `${wanted}Memory`;
-  const reason = unavailable.find(({ scenario }) => scenario === name)?.reason;
-  return found ?? reason ?? `the memory was not measured at ${services} x 10`;
 }

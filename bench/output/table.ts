@@ -156,7 +156,7 @@ export function estimateNote(figures: readonly Figure[]): string | undefined {
   return `≈ was extrapolated from ${least === most ? most : `${least} to ${most}`} measured operations.`;
 }
 
-/** Memory of the agent, with its mode if any is not ipvs. */
+/** Memory of the agent, with its mode if any is not ipvs, and the layout if it is not kube-proxy's. */
 export function memoryTable(memory: readonly MemoryFigure[]): Table {
   const right = (title: string) => ({ title, align: 'right' as const });
   const withMode = memory.some(({ mode }) => mode !== undefined);
@@ -168,9 +168,9 @@ export function memoryTable(memory: readonly MemoryFigure[]): Table {
       right('resident'),
       right('resident per endpoint'),
     ],
-    rows: memory.map(({ size, mode = 'ipvs', idleResident, resident }) => [
+    rows: memory.map(({ size, mode = 'ipvs', layout, idleResident, resident }) => [
       sizeText(size),
-      ...(withMode ? [mode] : []),
+      ...(withMode ? [layout ? `${mode}, ${layout}` : mode] : []),
       megabytesText(idleResident),
       megabytesText(resident),
       bytesEach(resident - idleResident, size),

@@ -57,6 +57,15 @@ describe('other tables', () => {
     const size = { services: 1000, endpoints: 10 };
     const [row] = memoryTable([{ size, idleResident: 60e6, resident: 64e6 }]).rows;
     assert.deepEqual(row?.map(plain), ['1000 x 10', '60.0 MB', '64.0 MB', '400 B']);
+    const { rows } = memoryTable([
+      { size, idleResident: 60e6, resident: 64e6 },
+      { size, mode: 'nftables', idleResident: 60e6, resident: 64e6 },
+      { size, mode: 'nftables', layout: 'scalable', idleResident: 60e6, resident: 64e6 },
+    ]);
+    assert.deepEqual(
+      rows.map(([, mode]) => mode),
+      ['ipvs', 'nftables', 'nftables, scalable'],
+    );
     assert.deepEqual(
       targetTable(report().targets).rows.map((cells) => cells.slice(1)),
       [

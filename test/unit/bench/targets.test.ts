@@ -28,10 +28,22 @@ describe('targets', () => {
       'nftables-full-to-raw ≤ 1.5',
       'nftables-full-to-nft ≤ 0.25',
       'nftables-endpoint-to-raw ≤ 1.3',
+      'nftables-endpoint-to-raw-44125 ≤ 1.3',
       'nftables-service-to-nft ≤ 0.125',
       'nftables-endpoints-to-one ≤ 60',
       'nftables-event-loop ≤ 20 ms',
+      'nftables-event-loop-44125 ≤ 20 ms',
       'nftables-resident-5000 ≤ 130 MB',
+      'nftables-resident-44125 ≤ 400 MB',
+      'scalable-full ≤ 3000 ms',
+      'scalable-full-kernel ≤ 1.5',
+      'scalable-endpoint-scaling ≤ 1.5',
+      'scalable-endpoint ≤ 2 ms',
+      'scalable-restart-operations = 0',
+      'scalable-restart ≤ 4000 ms',
+      'scalable-event-loop ≤ 20 ms',
+      'scalable-resident-5000 ≤ 130 MB',
+      'scalable-resident-44125 ≤ 400 MB',
       'resident-1000 ≤ 80 MB',
       'resident-5000 ≤ 130 MB',
       'bytes-per-endpoint ≤ 400 B',
@@ -100,6 +112,58 @@ describe('targets', () => {
     assert.deepEqual(resultOf(measured, 'resident-5000'), [90, true]);
     const reason = 'times in User Mode Linux and QEMU do not count';
     assert.deepEqual(resultOf({ ...measured, native: false }, 'nftables-event-loop'), [reason, undefined]);
+  });
+
+  it('of nftables mode have the block, the memory and one endpoint at 44 125 Services too', () => {
+    const size = { services: 44_125, endpoints: 10 };
+    const measured = {
+      ...withFigures([
+        { ...figure('nftablesFull', 'ours', 44_125, [1]), longestBlock: 21 },
+        { ...figure('nftablesEndpoint', 'ours', 44_125, [1]), cpu: spread([104]) },
+        { ...figure('nftablesEndpoint', 'raw', 44_125, [1]), cpu: spread([80]) },
+      ]),
+      memory: [
+        { size, idleResident: 60e6, resident: 300e6, mode: 'nftables' as const, layout: 'scalable' as const },
+        { size, idleResident: 60e6, resident: 401e6, mode: 'nftables' as const },
+      ],
+    };
+    assert.deepEqual(resultOf(measured, 'nftables-event-loop-44125'), [21, false]);
+    assert.deepEqual(resultOf(measured, 'nftables-endpoint-to-raw-44125'), [1.3, true]);
+    assert.deepEqual(resultOf(measured, 'nftables-resident-44125'), [401, false]);
+    assert.deepEqual(resultOf(measured, 'scalable-resident-44125'), [300, true]);
+    assert.equal(
+      resultOf(measured, 'nftables-event-loop')[0],
+      'nftablesFull by ours was not measured at 10000 x 10',
+    );
+    assert.equal(resultOf(measured, 'scalable-resident-5000')[0], 'the memory was not measured at 5000 x 10');
+  });
+
+  it('of layout scalable have absolute times at 44 125 x 10, and the part of the kernel', () => {
+    const cpuTime = { user: 1400, system: 600, children: 0 };
+    const measured = withFigures([
+      { ...figure('scalableFull', 'ours', 44_125, [2999, 3001, 3002]), cpuTime, longestBlock: 19 },
+      figure('scalableFull', 'ours', 10_000, [1]),
+      { ...figure('scalableFull', 'raw', 44_125, [1]), cpu: spread([400]) },
+      { ...figure('scalableEndpoint', 'ours', 44_125, [2]), cpu: spread([3]) },
+      { ...figure('scalableEndpoint', 'ours', 100, [1]), cpu: spread([1.5]) },
+      { ...figure('scalableRestart', 'ours', 44_125, [4000]), operations: 1 },
+    ]);
+    assert.deepEqual(resultOf(measured, 'scalable-full'), [3001, false]);
+    assert.deepEqual(resultOf(measured, 'scalable-full-kernel'), [1.5, true]);
+    assert.deepEqual(resultOf(measured, 'scalable-event-loop'), [19, true]);
+    assert.deepEqual(resultOf(measured, 'scalable-endpoint-scaling'), [2, false]);
+    assert.deepEqual(resultOf(measured, 'scalable-endpoint'), [2, true]);
+    assert.deepEqual(resultOf(measured, 'scalable-restart'), [4000, true]);
+    assert.deepEqual(resultOf(measured, 'scalable-restart-operations'), [1, false]);
+    const reason = 'times in User Mode Linux and QEMU do not count';
+    const virtual = { ...measured, native: false };
+    assert.deepEqual(resultOf(virtual, 'scalable-full'), [reason, undefined]);
+    assert.deepEqual(resultOf(virtual, 'scalable-full-kernel'), [1.5, true]);
+    const missing = [{ scenario: 'scalableMemory' as const, reason: 'no command of an agent was given' }];
+    assert.equal(
+      resultOf({ ...virtual, unavailable: missing }, 'scalable-resident-44125')[0],
+      'no command of an agent was given',
+    );
   });
 
   it('compare a change of one endpoint at 10 000 and at 100 Services, and count its messages', () => {

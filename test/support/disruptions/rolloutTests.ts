@@ -180,7 +180,10 @@ export function testRollout(tested: RolloutMode): void {
     test('the same while its long-lived programs are killed', async (context) => {
       let rolling = true;
       const killing = killRepeatedly(() => (rolling ? proxy.pid : undefined));
-      const asked = await whileAsking(FIRST, SECOND, async () => {}).finally(() => {
+      // Several may be killed in succession: a change is tried again after 0.5, 1 and 2 s. The default grace period of a pod is 30 s.
+      const programmed: Meanwhile = (i) =>
+        endpointsBecome([...SECOND.slice(0, i + 1), ...FIRST.slice(i + 1)]);
+      const asked = await whileAsking(FIRST, SECOND, programmed).finally(() => {
         rolling = false;
       });
       const killed = await killing;

@@ -20,7 +20,7 @@ export const LIBRARIES = 'libraries';
  */
 export function ensureUmlKernel(cache) {
   const root = join(cache, `uml-${SUITE}`);
-  ensureUnpacked({ name: 'user-mode-linux', suite: SUITE, size: '15 MB', root }, useOwnLibraries);
+  ensureUnpacked({ name: 'user-mode-linux', suite: SUITE, size: '40 MB', root }, useOwnLibraries);
   const modules = join(root, 'usr/lib/uml/modules');
   const [release, ...others] = readdirSync(modules);
   if (release === undefined || others.length > 0)

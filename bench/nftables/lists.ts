@@ -32,7 +32,10 @@ function asked(request: Uint8Array): Uint8Array {
 /** Lists the table of IPv4 with its chains, sets, rules and the elements of shared sets and maps. */
 export function prepareLists(layout: Life['layout']): Run {
   const where = { family: 'ip', table: TABLE } as const;
-  const shared = [...Object.values(CONTAINERS[4]), ...(layout ? Object.values(SLOT_MAPS[4]) : [])];
+  const shared = [
+    ...Object.values(CONTAINERS[4]),
+    ...(layout ? [...SLOT_MAPS[4].addresses, SLOT_MAPS[4].nodePorts] : []),
+  ];
   const requests = [
     tablesRequest({ family: 'ip' }),
     setsRequest(where),

@@ -12,7 +12,7 @@ selectBackend('nft');
 /** The chains that only one layout has. */
 const CHAINS = {
   'kube-proxy': /chain (service|external)-[A-Z2-7]{8}-/,
-  scalable: /chain (balance|external)-\d+ /,
+  scalable: /chain (balance|external)-\d+-\d+ /,
 };
 
 let lab: SwitchLab;

@@ -8,6 +8,7 @@ import { type Nftables, openNftables } from '../../src/kernel/nftables/index.js'
 import { FakeKernel } from '../../src/kernel/testing/index.js';
 import type { DisturbedCheck } from '../../src/modes/mode.js';
 import type { Item, NftablesKernel } from '../../src/modes/nftables/index.js';
+import { shardOf } from '../../src/modes/nftables/plan/containers.js';
 import { LAYOUTS, type NftablesLayout } from '../../src/modes/nftables/plan/options.js';
 import { objectsOf } from '../support/clusters/mixedCluster.js';
 import { service, slice } from '../support/clusters/nftablesPlans.js';
@@ -200,10 +201,16 @@ const CHANGES: readonly (readonly [what: string, change: () => void])[] = [
   ['makes the table dormant', () => nft('add table ip kube-proxy { flags dormant; }')],
 ];
 
+/** Keys of elements, and the numbers of the maps with their endpoints. */
+const OPEN = '10.96.0.3 . tcp . 80';
+const GONE = '10.96.0.99 . udp . 53';
+const SIX = 'fd00:10:96::1 . tcp . 80';
+const [OPEN_SHARD, GONE_SHARD, SIX_SHARD] = [OPEN, GONE, SIX].map(shardOf);
+
 /** Changes of what only layout `scalable` has. */
 const SCALABLE_CHANGES: typeof CHANGES = [
-  ['flushes the endpoints', () => nft('flush', 'map', 'ip6', 'kube-proxy', 'endpoints')],
-  ['deletes an endpoint', () => nft('delete element ip kube-proxy endpoints { 10.96.0.3 . tcp . 80 . 1 }')],
+  ['flushes the endpoints', () => nft('flush', 'map', 'ip6', 'kube-proxy', `endpoints-${SIX_SHARD}`)],
+  ['deletes an endpoint', () => nft(`delete element ip kube-proxy endpoints-${OPEN_SHARD} { ${OPEN} . 1 }`)],
   [
     'replaces an endpoint',
     () =>
@@ -213,26 +220,33 @@ const SCALABLE_CHANGES: typeof CHANGES = [
   ],
   [
     'adds an endpoint in a slot of its own',
-    () => nft('add element ip kube-proxy endpoints { 10.96.0.3 . tcp . 80 . 3 : 10.244.0.99 . 80 }'),
+    () => nft(`add element ip kube-proxy endpoints-${OPEN_SHARD} { ${OPEN} . 3 : 10.244.0.99 . 80 }`),
   ],
   [
     'adds an endpoint of a Service that is gone',
-    () => nft('add element ip kube-proxy endpoints { 10.96.0.99 . udp . 53 . 0 : 10.244.0.99 . 53 }'),
+    () => nft(`add element ip kube-proxy endpoints-${GONE_SHARD} { ${GONE} . 0 : 10.244.0.99 . 53 }`),
   ],
   [
     'leads a Service to another shared chain',
     () =>
       load(
-        'add chain ip kube-proxy balance-9\ndelete element ip kube-proxy service-ips { 10.96.0.3 . tcp . 80 }\nadd element ip kube-proxy service-ips { 10.96.0.3 . tcp . 80 : goto balance-9 }',
+        `add chain ip kube-proxy balance-9-${OPEN_SHARD}\ndelete element ip kube-proxy service-ips { ${OPEN} }\nadd element ip kube-proxy service-ips { ${OPEN} : goto balance-9-${OPEN_SHARD} }`,
       ),
   ],
-  ['empties a shared chain', () => nft('flush', 'chain', 'ip', 'kube-proxy', 'balance-3')],
+  [
+    'leads a Service to the shared chain of another map',
+    () =>
+      load(
+        `add chain ip kube-proxy balance-3-${GONE_SHARD}\ndelete element ip kube-proxy service-ips { ${OPEN} }\nadd element ip kube-proxy service-ips { ${OPEN} : goto balance-3-${GONE_SHARD} }`,
+      ),
+  ],
+  ['empties a shared chain', () => nft('flush', 'chain', 'ip', 'kube-proxy', `balance-3-${OPEN_SHARD}`)],
   ['adds a shared chain', () => nft('add', 'chain', 'ip', 'kube-proxy', 'nodeport-77')],
   [
     'deletes the endpoints with their shared chains',
     () =>
       load(
-        'flush map ip6 kube-proxy service-ips\nflush chain ip6 kube-proxy balance-2\ndelete chain ip6 kube-proxy balance-2\ndelete map ip6 kube-proxy endpoints',
+        `flush map ip6 kube-proxy service-ips\nflush chain ip6 kube-proxy balance-2-${SIX_SHARD}\ndelete chain ip6 kube-proxy balance-2-${SIX_SHARD}\ndelete map ip6 kube-proxy endpoints-${SIX_SHARD}`,
       ),
   ],
 ];
@@ -382,3 +396,10 @@ function sorted(text: string): string[] {
     .map((line) => line.trim())
     .sort();
 }
+
+it('another program adds an endpoint to a map in which no rule looks for it: it stays, and nothing is done', async () => {
+  const node = await programmed('scalable');
+  nft(`add element ip kube-proxy endpoints-${GONE_SHARD} { ${OPEN} . 0 : 10.244.0.99 . 80 }`);
+  node.reconciler.requestFullSync();
+  assert.equal((await node.sync()).operations, 0);
+});

@@ -9,8 +9,8 @@ import { frontendElements, isClusterIP, refusalOf } from './frontendKeys.js';
 import { persistenceOf } from './inventory.js';
 import type { ProgrammedTable } from './table.js';
 
-/** Chains that select among the endpoints of a Service port, or of all frontends with as many. */
-const POLICY_CHAIN = /^(service|local)-[A-Z2-7]{8}-|^(balance|nodeport)-\d+$/;
+/** Chains that select among the endpoints of a Service port, or of frontends with as many. */
+const POLICY_CHAIN = /^(service|local)-[A-Z2-7]{8}-|^(balance-\d+|nodeport)-\d+$/;
 /** Chains of one endpoint, with session affinity. */
 const ENDPOINT_CHAIN = /^endpoint-/;
 

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { setTimeout as delay } from 'node:timers/promises';
 import { openIpvs } from '../../../src/kernel/ipvs/index.js';
 import type { NftablesLayout } from '../../../src/modes/nftables/index.js';
+import { shardOf } from '../../../src/modes/nftables/plan/containers.js';
 import { realServersBecome } from '../../laboratory/kernelView.js';
 import type { Lab } from '../../laboratory/lab.js';
 import { NODE_A } from '../../laboratory/places.js';
@@ -101,7 +102,8 @@ const NFT_LAYOUTS: Readonly<
     },
   },
   scalable: {
-    chains: /chain balance-\d+ /g,
+    // Those of the map with the endpoints of the cluster IP.
+    chains: new RegExp(`chain balance-\\d+-${shardOf(`${CLUSTER_IP} . tcp . ${PORT}`)} `, 'g'),
     // 10.96.0.80 . tcp . 80 . 0 : 10.244.1.11 . 8080
     endpoints: (listed) => [
       ...listed.matchAll(new RegExp(`${CLUSTER_IP} \\. tcp \\. ${PORT} \\. \\d+ : (\\S+) \\. (\\d+)`, 'g')),

@@ -40,15 +40,26 @@ export interface Container extends NamedSet {
   readonly name: ContainerName;
 }
 
-/** The names of the maps of slots. */
-export type SlotMapName = 'endpoints' | 'nodeport-endpoints';
-
 /**
- * Layout `scalable`: a map with the endpoints of all frontends of a kind. The key of an element is that of a frontend and the number of a
+ * Layout `scalable`: a map with endpoints of many frontends of a kind. The key of an element is that of a frontend and the number of a
  * slot, which is below the number of its endpoints.
  */
 export interface SlotMap extends NamedSet {
-  readonly name: SlotMapName;
+  /** `endpoints-0` to `endpoints-15`, or `nodeport-endpoints`. */
+  readonly name: string;
+}
+
+/**
+ * Maps over which the endpoints of frontends with an address are spread. The kernel lists a map in portions, and counts from its beginning
+ * for each: the time of a listing grows with the square of the number of elements. Node ports are few.
+ */
+const SHARDS = 16;
+
+/** The number of the map that has the endpoints of a frontend, below {@link SHARDS}. @param text key of the frontend's element */
+export function shardOf(text: string): number {
+  let hash = 0x811c9dc5;
+  for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);
+  return (hash >>> 16) % SHARDS;
 }
 
 const ADDRESS_AND_PORT = ['address', 'inet_proto', 'inet_service'] as const;
@@ -108,7 +119,10 @@ export function containerNamed(family: Family, name: string): Container | undefi
  */
 const SLOT: KeyExpression = 'numgen random mod 2';
 
-function slotMapsOf(family: Family): Readonly<Record<SlotMapName, SlotMap>> {
+/** The map for node ports, or one of those for addresses. */
+type SlotMaps = Readonly<Record<'nodePorts', SlotMap> & Record<'addresses', readonly SlotMap[]>>;
+
+function slotMapsOfFamily(family: Family): SlotMaps {
   const address = ADDRESS_TYPE[family];
   const destination: KeyExpression = family === 4 ? 'ip daddr' : 'ip6 daddr';
   const port = ['meta l4proto', 'th dport', SLOT] as const;
@@ -118,14 +132,14 @@ function slotMapsOf(family: Family): Readonly<Record<SlotMapName, SlotMap>> {
     dataExpressions: [destination, 'th dport'],
   } as const;
   return {
-    endpoints: {
+    addresses: Array.from({ length: SHARDS }, (_, shard) => ({
       ...shared,
-      name: 'endpoints',
+      name: `endpoints-${shard}`,
       key: [address, 'inet_proto', 'inet_service', 'integer'],
       keyExpressions: [destination, ...port],
       comment: 'endpoints of ClusterIP, ExternalIP and LoadBalancer IP traffic',
-    },
-    'nodeport-endpoints': {
+    })),
+    nodePorts: {
       ...shared,
       name: 'nodeport-endpoints',
       key: ['inet_proto', 'inet_service', 'integer'],
@@ -135,22 +149,43 @@ function slotMapsOf(family: Family): Readonly<Record<SlotMapName, SlotMap>> {
   };
 }
 
-/** The maps of slots of each family, by name. */
-export const SLOT_MAPS: Readonly<Record<Family, Readonly<Record<SlotMapName, SlotMap>>>> = {
-  4: slotMapsOf(4),
-  6: slotMapsOf(6),
+/** The maps of slots of each family. Those for addresses have the order of their numbers. */
+export const SLOT_MAPS: Readonly<Record<Family, SlotMaps>> = {
+  4: slotMapsOfFamily(4),
+  6: slotMapsOfFamily(6),
 };
 
-/** The map with the endpoints of the frontends in a container; undefined if it has no frontends. */
-export function slotMapOf({ family, name }: Container): SlotMap | undefined {
-  if (name === 'service-ips') return SLOT_MAPS[family].endpoints;
-  return name === 'service-nodeports' ? SLOT_MAPS[family]['nodeport-endpoints'] : undefined;
+/** The maps with the endpoints of the frontends in a container; none if it has no frontends. */
+export function slotMapsOf({ family, name }: Container): readonly SlotMap[] {
+  const { addresses, nodePorts } = SLOT_MAPS[family];
+  if (name === 'service-ips') return addresses;
+  return name === 'service-nodeports' ? [nodePorts] : [];
+}
+
+/** The map with the endpoints of a frontend; undefined if the container has no frontends. @param text key of the frontend's element */
+export function slotMapOf(container: Container, text: string): SlotMap | undefined {
+  const maps = slotMapsOf(container);
+  return maps.length > 1 ? maps[shardOf(text)] : maps[0];
+}
+
+const SLOT_MAPS_BY_NAME: Readonly<Record<Family, ReadonlyMap<string, SlotMap>>> = {
+  4: slotMapsByName(4),
+  6: slotMapsByName(6),
+};
+
+function slotMapsByName(family: Family): Map<string, SlotMap> {
+  const { addresses, nodePorts } = SLOT_MAPS[family];
+  return new Map([...addresses, nodePorts].map((map) => [map.name, map]));
+}
+
+/** The names of all maps of slots of a family. */
+export function slotMapNames(family: Family): Iterable<string> {
+  return SLOT_MAPS_BY_NAME[family].keys();
 }
 
 /** The container or the map of slots with a name; undefined if it is none. */
 export function setNamed(family: Family, name: string): Container | SlotMap | undefined {
-  const maps = SLOT_MAPS[family];
-  return Object.hasOwn(maps, name) ? maps[name as SlotMapName] : containerNamed(family, name);
+  return SLOT_MAPS_BY_NAME[family].get(name) ?? containerNamed(family, name);
 }
 
 /** Between the parts of a key, as nft prints it. No part contains it. */

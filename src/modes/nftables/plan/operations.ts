@@ -230,7 +230,7 @@ function slotOperations(
   from: Item | undefined,
   to: Item | undefined,
 ): NftablesOperation[] {
-  const map = slotMapOf(container);
+  const map = slotMapOf(container, text);
   if (!map || !(hasSlots(from) || hasSlots(to))) return [];
   const frontend = keyOfText(container, text) as readonly Value[];
   const endpoints = to instanceof BalancedElement ? to.endpoints : undefined;

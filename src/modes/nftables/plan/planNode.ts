@@ -1,7 +1,7 @@
 // The node's own plan in nftables mode. In layout `scalable`, it has the shared chains to which elements of Services lead.
 import type { NodeFacts } from '../../../services/types.js';
 import type { Desired, Plan } from '../../mode.js';
-import { CONTAINERS, type ContainerName, SLOT_MAPS } from './containers.js';
+import { CONTAINERS, type ContainerName, slotMapNames } from './containers.js';
 import { nodeChains } from './fixedChains.js';
 import { ElementItem, type Item, itemMap } from './items.js';
 import type { NftablesOptions } from './options.js';
@@ -35,7 +35,7 @@ export function planNode(
     for (const name of Object.keys(containers) as ContainerName[])
       if (limited || name !== 'nodeport-ips') items.push({ kind: 'set', family, name });
     if (options.layout === 'scalable')
-      for (const name of Object.keys(SLOT_MAPS[family])) items.push({ kind: 'set', family, name });
+      for (const name of slotMapNames(family)) items.push({ kind: 'set', family, name });
     items.push(...nodeChains(family, node, options));
     if (!limited) continue;
     for (const address of node.host.nodePortAddresses[family])

@@ -13,7 +13,7 @@ export function* dependsOn(item: Item): Generator<string> {
     const { container, verdict } = item;
     yield setKey(family, container.name);
     if (container.data === 'verdict' && verdict !== 'drop') yield chainKey(family, verdict);
-    const map = item instanceof BalancedElement ? slotMapOf(container) : undefined;
+    const map = item instanceof BalancedElement ? slotMapOf(container, item.text) : undefined;
     if (map) yield setKey(family, map.name);
   }
   if (item.kind !== 'chain') return;

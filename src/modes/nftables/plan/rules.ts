@@ -5,6 +5,7 @@ import type { Family } from '../../../net/address.js';
 import { type Network, parseNetwork } from '../../../net/network.js';
 import type { Protocol } from '../../../net/protocol.js';
 import { containsAll, type LocalMatch } from '../../shared/plan/localDetector.js';
+import { ADDRESS_TYPE, type SlotMap } from './containers.js';
 
 /** A rule. */
 export interface Rule {
@@ -126,28 +127,20 @@ export function verdictOfPort(map: string): Part {
 }
 
 /**
- * `dnat ip to ip daddr . meta l4proto . th dport . numgen random mod 3 map @endpoints`: translates the destination to a random endpoint of
- * the frontend to which the packet was sent.
+ * `dnat ip to ip daddr . meta l4proto . th dport . numgen random mod 3 map @endpoints-7`: translates the destination to a random endpoint
+ * of the frontend to which the packet was sent. The keys of the map begin with the address of the destination, or with the protocol.
  *
- * @param map its keys begin with the address of the destination, or with the protocol
  * @param endpoints number of the frontend's endpoints
  */
-export function toRandomSlot(
-  family: Family,
-  map: 'endpoints' | 'nodeport-endpoints',
-  endpoints: number,
-): Part {
+export function toRandomSlot({ family, name, key }: SlotMap, endpoints: number): Part {
+  const hasAddress = key[0] === ADDRESS_TYPE[family];
   const byAddress: readonly Register[] = family === 4 ? [9, 10, 11] : [2, 13, 14];
-  const [protocol, port, slot] = (map === 'endpoints' ? byAddress : [1, 9, 10]) as [
-    Register,
-    Register,
-    Register,
-  ];
+  const [protocol, port, slot] = (hasAddress ? byAddress : [1, 9, 10]) as [Register, Register, Register];
   return [
-    ...(map === 'endpoints' ? [address(family, 'daddr', 1)] : []),
+    ...(hasAddress ? [address(family, 'daddr', 1)] : []),
     ...protocolAndPort(protocol, port),
     { kind: 'numgen', type: 'random', modulus: endpoints, register: slot },
-    { kind: 'lookup', set: map, source: 1, register: 1 },
+    { kind: 'lookup', set: name, source: 1, register: 1 },
     {
       kind: 'nat',
       type: 'dnat',

@@ -1,5 +1,6 @@
-// Layout `scalable`: the chains that frontends with equal numbers of endpoints share.
+// Layout `scalable`: the chains that frontends with equal numbers of endpoints share, if these are in the same map.
 import type { Family } from '../../../net/address.js';
+import { SLOT_MAPS, type SlotMap } from './containers.js';
 import { type ChainItem, chainKey, placeOfKey } from './items.js';
 import { type Rule, rule, setMark, to, toRandomSlot } from './rules.js';
 
@@ -9,41 +10,46 @@ import { type Rule, rule, setMark, to, toRandomSlot } from './rules.js';
  */
 export type SharedRole = 'balance' | 'external' | 'nodeport';
 
-/** A chain of all frontends of a kind with so many endpoints. */
+/** A chain of the frontends of a kind with so many endpoints in one map. */
 export interface SharedChain {
   readonly role: SharedRole;
   readonly family: Family;
   /** Number of endpoints; at least 1. */
   readonly endpoints: number;
-  /** `balance-3` */
+  /** The number of the map, see `shardOf`. Node ports have one map, of number 0. */
+  readonly shard: number;
+  /** `balance-3-7`, with the number of endpoints and that of the map; `nodeport-3` */
   readonly name: string;
   /** The key of its item; also the name of the group of the elements that lead to it. */
   readonly key: string;
 }
 
-const NAME = /^(balance|external|nodeport)-([1-9][0-9]{0,8})$/;
+const NAME = /^(?:(balance|external)-([1-9][0-9]{0,8})-(0|[1-9][0-9]?)|(nodeport)-([1-9][0-9]{0,8}))$/;
 
-/** The chains that were asked for: of each number of endpoints there is one object. */
+/** The chains that were asked for, by number of endpoints and map: of each there is one object. */
 const CHAINS: Readonly<Record<Family, Readonly<Record<SharedRole, Map<number, SharedChain>>>>> = {
   4: { balance: new Map(), external: new Map(), nodeport: new Map() },
   6: { balance: new Map(), external: new Map(), nodeport: new Map() },
 };
 
-/** The shared chain for so many endpoints. */
-export function sharedChain(family: Family, role: SharedRole, endpoints: number): SharedChain {
+/** The shared chain for so many endpoints in a map. @param shard number of the map; 0 for node ports */
+export function sharedChain(family: Family, role: SharedRole, endpoints: number, shard: number): SharedChain {
   const chains = CHAINS[family][role];
-  const known = chains.get(endpoints);
+  const place = endpoints * SLOT_MAPS[family].addresses.length + shard;
+  const known = chains.get(place);
   if (known) return known;
-  const name = `${role}-${endpoints}`;
-  const chain = { role, family, endpoints, name, key: chainKey(family, name) };
-  chains.set(endpoints, chain);
+  const name = role === 'nodeport' ? `${role}-${endpoints}` : `${role}-${endpoints}-${shard}`;
+  const chain = { role, family, endpoints, shard, name, key: chainKey(family, name) };
+  chains.set(place, chain);
   return chain;
 }
 
 /** The shared chain with a name; undefined for other names. */
 export function sharedChainNamed(family: Family, name: string): SharedChain | undefined {
-  const [, role, digits] = NAME.exec(name) ?? [];
-  return role === undefined ? undefined : sharedChain(family, role as SharedRole, Number(digits));
+  const [, role, endpoints, shard, nodePort, nodePortEndpoints] = NAME.exec(name) ?? [];
+  if (nodePort !== undefined) return sharedChain(family, 'nodeport', Number(nodePortEndpoints), 0);
+  if (role === undefined || Number(shard) >= SLOT_MAPS[family].addresses.length) return undefined;
+  return sharedChain(family, role as SharedRole, Number(endpoints), Number(shard));
 }
 
 /** Whether a chain has the name of a shared one. */
@@ -59,7 +65,7 @@ export function sharedChainItems(groups: Iterable<string>, mark: number): ChainI
     const chain = place?.kind === 'chain' ? sharedChainNamed(place.family, place.name) : undefined;
     if (!chain) continue;
     chains.add(chain);
-    if (chain.role === 'external') chains.add(sharedChain(chain.family, 'balance', chain.endpoints));
+    if (chain.role === 'external') chains.add(balanceOf(chain));
   }
   return [...chains].map(
     (chain): ChainItem => ({
@@ -71,9 +77,16 @@ export function sharedChainItems(groups: Iterable<string>, mark: number): ChainI
   );
 }
 
-function rulesOf({ role, family, endpoints }: SharedChain, mark: number): readonly Rule[] {
-  if (role === 'balance') return [rule([toRandomSlot(family, 'endpoints', endpoints)])];
+/** The chain that selects an endpoint for an `external` one. */
+function balanceOf({ family, endpoints, shard }: SharedChain): SharedChain {
+  return sharedChain(family, 'balance', endpoints, shard);
+}
+
+function rulesOf(chain: SharedChain, mark: number): readonly Rule[] {
+  const { role, family, endpoints, shard } = chain;
+  const { addresses, nodePorts } = SLOT_MAPS[family];
+  if (role === 'balance') return [rule([toRandomSlot(addresses[shard] as SlotMap, endpoints)])];
   const marked = rule([setMark(mark)], 'masquerade');
-  if (role === 'nodeport') return [marked, rule([toRandomSlot(family, 'nodeport-endpoints', endpoints)])];
-  return [marked, rule([to('goto', sharedChain(family, 'balance', endpoints).name)])];
+  if (role === 'nodeport') return [marked, rule([toRandomSlot(nodePorts, endpoints)])];
+  return [marked, rule([to('goto', balanceOf(chain).name)])];
 }

@@ -2,7 +2,7 @@
 // all of it or none, and a change of the endpoints changes only the slots that it concerns.
 import type { Family } from '../../../net/address.js';
 import { type AddressPorts, AddressPortsBuilder } from '../../../net/addressPorts.js';
-import type { Container } from './containers.js';
+import { type Container, shardOf } from './containers.js';
 import { ElementItem } from './items.js';
 import { isSharedChain, type SharedChain, sharedChain, sharedChainNamed } from './sharedChains.js';
 
@@ -26,7 +26,8 @@ export class BalancedElement extends ElementItem {
       Partial<Pick<BalancedElement, 'order'>>,
     service?: string,
   ) {
-    const chain = sharedChain(container.family, role, endpoints.size);
+    const shard = role === 'nodeport' ? 0 : shardOf(text);
+    const chain = sharedChain(container.family, role, endpoints.size, shard);
     super(container, text, chain.name, undefined, service);
     this.chain = chain;
     this.endpoints = endpoints;
@@ -104,11 +105,12 @@ export class FoundSlots {
     }
     if (order.includes(-1)) return new LooseElement(element, numbers);
     const { container, text } = element;
-    return new BalancedElement(container, text, {
+    const balanced = new BalancedElement(container, text, {
       role: chain.role,
       endpoints,
       order: isInOrder(order) ? undefined : order,
     });
+    return balanced.chain === chain ? balanced : new LooseElement(element, numbers);
   }
 }
 

@@ -52,13 +52,13 @@ function elementLines(verb: Operation['do'], item: ElementItem, before: Item | u
   return lines;
 }
 
-/** `element ip kube-proxy endpoints { 10.96.0.1 . tcp . 80 . 0 : 10.244.0.1 . 8080 }` for each slot that changes. */
+/** `element ip kube-proxy endpoints-0 { 10.96.0.1 . tcp . 80 . 0 : 10.244.0.1 . 8080 }` for each slot that changes. */
 function slotLines(
   { container, text }: ElementItem,
   from: ElementItem | undefined,
   to: ElementItem | undefined,
 ): string[] {
-  const map = slotMapOf(container);
+  const map = slotMapOf(container, text);
   if (!map) return [];
   const line = (sign: string, slot: number, endpoint: string) =>
     `${sign} element ${TABLE_FAMILY[map.family]} ${TABLE} ${map.name} { ${text} . ${slot}${endpoint} }`;

@@ -1,7 +1,14 @@
 // Reads our items from the kernel.
 import type { Element, NftSet } from '../../../kernel/nftables/types.js';
 import type { Family } from '../../../net/address.js';
-import { CONTAINERS, type Container, type NamedSet, slotMapOf, TABLE_FAMILY } from '../plan/containers.js';
+import {
+  CONTAINERS,
+  type Container,
+  type NamedSet,
+  slotMapOf,
+  slotMapsOf,
+  TABLE_FAMILY,
+} from '../plan/containers.js';
 import { ElementItem, type Item, keyOf, type SetItem, type TableItem } from '../plan/items.js';
 import { TABLE } from '../plan/names.js';
 import type { NftablesOptions } from '../plan/options.js';
@@ -42,25 +49,33 @@ async function* itemsOf(nftables: Client, family: Family, whole: boolean): Async
     yield* elementsOf(nftables, container, (name) => names.has(name));
 }
 
-/** The elements of a container, with their slots: these are read before, because the kernel lists them in no order. */
+/** The elements of a container, with their slots. Those that may have some wait for them: the kernel lists elements in no order. */
 async function* elementsOf(
   nftables: Client,
   container: Container,
   has: (set: string) => boolean,
 ): AsyncGenerator<ElementItem> {
-  const map = slotMapOf(container);
-  const slots =
-    map && has(map.name) ? await readSlots(nftables.listElements(inTable(map)), map.family) : undefined;
+  const maps = slotMapsOf(container).filter(({ name }) => has(name));
+  const waiting = new Map<string, ElementItem>();
   if (has(container.name)) {
     for await (const element of nftables.listElements(inTable(container))) {
       const item = elementItem(container, element);
-      const found = slots?.get(item.text);
-      slots?.delete(item.text);
-      yield withSlots(item, found);
+      if (maps.length > 0) waiting.set(item.text, item);
+      else yield withSlots(item, undefined);
     }
   }
-  for (const [text, { numbers }] of slots ?? [])
-    yield new LooseElement(new ElementItem(container, text), numbers, true);
+  for (const map of maps) {
+    for (const [text, found] of await readSlots(nftables.listElements(inTable(map)), map.family)) {
+      // Another program may have added it to a map in which no rule looks for its frontend: it does no harm, and stays.
+      if (slotMapOf(container, text) !== map) continue;
+      const item = waiting.get(text);
+      waiting.delete(text);
+      yield item
+        ? withSlots(item, found)
+        : new LooseElement(new ElementItem(container, text), found.numbers, true);
+    }
+  }
+  for (const item of waiting.values()) yield withSlots(item, undefined);
 }
 
 /** The slots of each frontend, by the key of its element. */

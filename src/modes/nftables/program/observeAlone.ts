@@ -87,9 +87,12 @@ async function* read(nftables: Client, family: Family, { chains, elements }: Wan
     const items = new Map(
       found.map((element) => elementItem(container, element)).map((item) => [item.text, item]),
     );
-    const map = slotMapOf(container);
-    if (!map || !names.has(map.name)) yield* [...items.values()].map((item) => withSlots(item, undefined));
-    else for (const text of texts) yield* readWithSlots(nftables, { container, map }, text, items.get(text));
+    for (const text of texts) {
+      const item = items.get(text);
+      const map = slotMapOf(container, text);
+      if (map && names.has(map.name)) yield* readWithSlots(nftables, { container, map }, text, item);
+      else if (item) yield withSlots(item, undefined);
+    }
   }
 }
 

@@ -46,14 +46,16 @@ describe('the plan', () => {
   it('frontends with policy Cluster share chains', () => {
     const two = slice('web', '10.244.0.1', '10.244.0.2');
     assert.deepEqual(plan(service('web', '10.96.0.1', OPEN), two), [
-      'element ip service-ips 10.96.0.1 . tcp . 80 : balance-2',
-      'element ip service-ips 192.0.2.7 . tcp . 80 : external-2',
+      'element ip service-ips 10.96.0.1 . tcp . 80 : balance-2-0',
+      'element ip service-ips 192.0.2.7 . tcp . 80 : external-2-7',
       'element ip service-nodeports tcp . 30080 : nodeport-2',
-      'chain ip balance-2',
-      '  dnat ip to ip daddr . meta l4proto . th dport . numgen random mod 2 map @endpoints',
-      'chain ip external-2',
+      'chain ip balance-2-0',
+      '  dnat ip to ip daddr . meta l4proto . th dport . numgen random mod 2 map @endpoints-0',
+      'chain ip external-2-7',
       MARK,
-      '  goto balance-2',
+      '  goto balance-2-7',
+      'chain ip balance-2-7',
+      '  dnat ip to ip daddr . meta l4proto . th dport . numgen random mod 2 map @endpoints-7',
       'chain ip nodeport-2',
       MARK,
       '  dnat ip to meta l4proto . th dport . numgen random mod 2 map @nodeport-endpoints',
@@ -63,8 +65,8 @@ describe('the plan', () => {
   it('IPv6', () => {
     const spec = { ...OPEN, externalIPs: [], ipFamilies: ['IPv6'] };
     assert.deepEqual(plan(service('web', 'fd00::1', spec), slice('web', 'fd01::1')).slice(2), [
-      'chain ip6 balance-1',
-      '  dnat ip6 to ip6 daddr . meta l4proto . th dport . numgen random mod 1 map @endpoints',
+      'chain ip6 balance-1-6',
+      '  dnat ip6 to ip6 daddr . meta l4proto . th dport . numgen random mod 1 map @endpoints-6',
       'chain ip6 nodeport-1',
       MARK,
       '  dnat ip6 to meta l4proto . th dport . numgen random mod 1 map @nodeport-endpoints',
@@ -75,15 +77,15 @@ describe('the plan', () => {
     const local = service('web', '10.96.0.1', { ...OPEN, internalTrafficPolicy: 'Local' });
     const planOf = plan(local, slice('web', '10.244.0.1', '@10.244.0.2'));
     assert.deepEqual(planOf.slice(0, 3), [
-      'element ip service-ips 10.96.0.1 . tcp . 80 : balance-1',
-      'element ip service-ips 192.0.2.7 . tcp . 80 : external-2',
+      'element ip service-ips 10.96.0.1 . tcp . 80 : balance-1-0',
+      'element ip service-ips 192.0.2.7 . tcp . 80 : external-2-7',
       'element ip service-nodeports tcp . 30080 : nodeport-2',
     ]);
     assert.deepEqual(
       plan(local, slice('web', '10.244.0.1')).filter((line) => /: |-B|-H-/.test(line)),
       [
         'element ip no-endpoint-services 10.96.0.1 . tcp . 80 : drop',
-        'element ip service-ips 192.0.2.7 . tcp . 80 : external-1',
+        'element ip service-ips 192.0.2.7 . tcp . 80 : external-1-7',
         'element ip service-nodeports tcp . 30080 : nodeport-1',
       ],
     );
@@ -96,10 +98,10 @@ describe('the plan', () => {
       'chain ip service-H-demo/web/tcp/',
       'chain ip local-H-demo/web/tcp/',
       'chain ip external-H-demo/web/tcp/',
-      'element ip service-ips 10.96.0.1 . tcp . 80 : balance-2',
+      'element ip service-ips 10.96.0.1 . tcp . 80 : balance-2-0',
       'element ip service-ips 192.0.2.7 . tcp . 80 : external-H-demo/web/tcp/',
       'element ip service-nodeports tcp . 30080 : external-H-demo/web/tcp/',
-      'chain ip balance-2',
+      'chain ip balance-2-0',
     ]);
     const sticky = service('web', '10.96.0.1', { sessionAffinity: 'ClientIP' });
     assert.deepEqual(chains(plan(sticky, slice('web', '10.244.0.1'))), [
@@ -161,6 +163,12 @@ function others(count: number): object[] {
   ]).flat();
 }
 
+/** Services whose endpoints are in the map of {@link WEB}'s. */
+const NEIGHBOURS = {
+  two: [service('two', '10.96.0.4'), slice('two', '10.245.0.1', '10.246.0.1')],
+  three: [service('three', '10.96.0.14'), slice('three', '10.9.0.1', '10.9.0.2', '10.9.0.3')],
+};
+
 describe('a change', () => {
   for (const count of [0, 300])
     it(`of an endpoint sends its slot only, with ${count} other Services`, async () => {
@@ -169,7 +177,7 @@ describe('a change', () => {
       await change(WEB, slice('web', '10.244.0.1', '10.244.0.2', '10.244.0.3'), ...rest);
       const sent = await change(WEB, slice('web', '10.244.0.2', '10.244.0.3', '10.244.0.9'), ...rest);
       assert.deepEqual(sent, [
-        [`deleteElements endpoints ${KEY} . 0`, `addElements endpoints ${KEY} . 0 : 10.244.0.9 . 8080`],
+        [`deleteElements endpoints-0 ${KEY} . 0`, `addElements endpoints-0 ${KEY} . 0 : 10.244.0.9 . 8080`],
       ]);
     });
 
@@ -178,22 +186,22 @@ describe('a change', () => {
     await change(WEB, slice('web', '10.244.0.1', '10.244.0.2'));
     assert.deepEqual(await change(WEB, slice('web', '10.244.0.0', '10.244.0.1', '10.244.0.2')), [
       [
-        'addChain balance-3',
-        'flushChain balance-3',
-        'addRule balance-3',
-        `addElements endpoints ${KEY} . 2 : 10.244.0.0 . 8080`,
+        'addChain balance-3-0',
+        'flushChain balance-3-0',
+        'addRule balance-3-0',
+        `addElements endpoints-0 ${KEY} . 2 : 10.244.0.0 . 8080`,
         `deleteElements service-ips ${KEY}`,
         `addElements service-ips ${KEY}`,
-        'flushChain balance-2',
-        'deleteChain balance-2',
+        'flushChain balance-2-0',
+        'deleteChain balance-2-0',
       ],
     ]);
     // The last slot is given up: its endpoint moves if it stays.
     assert.deepEqual(
-      (await change(WEB, slice('web', '10.244.0.0', '10.244.0.2'), ...others(1)))[0]?.slice(3, 7),
+      (await change(WEB, slice('web', '10.244.0.0', '10.244.0.2'), ...NEIGHBOURS.two))[0]?.slice(3, 7),
       [
-        `deleteElements endpoints ${KEY} . 0,${KEY} . 2`.replace(',', ', '),
-        `addElements endpoints ${KEY} . 0 : 10.244.0.0 . 8080`,
+        `deleteElements endpoints-0 ${KEY} . 0,${KEY} . 2`.replace(',', ', '),
+        `addElements endpoints-0 ${KEY} . 0 : 10.244.0.0 . 8080`,
         `deleteElements service-ips ${KEY}`,
         `addElements service-ips ${KEY}`,
       ],
@@ -202,11 +210,7 @@ describe('a change', () => {
 
   it('of the number of endpoints, if the chains are there: elements only', async () => {
     const { change } = counted();
-    const rest = [
-      ...others(2),
-      service('three', '10.96.0.9'),
-      slice('three', '10.9.0.1', '10.9.0.2', '10.9.0.3'),
-    ];
+    const rest = [...NEIGHBOURS.two, ...NEIGHBOURS.three];
     await change(WEB, slice('web', '10.244.0.1', '10.244.0.2'), ...rest);
     const [sent, more] = await change(WEB, slice('web', '10.244.0.1', '10.244.0.2', '10.244.0.3'), ...rest);
     assert.ok(
@@ -292,7 +296,7 @@ it('endpoints that are not read stay, and their number decides', () => {
   assert.ok(part);
   const joined = keep.join(wanted, part) as BalancedElement;
   assert.ok(joined instanceof BalancedElement);
-  assert.deepEqual([joined.verdict, [...joined.endpoints].length], ['balance-4', 4]);
+  assert.deepEqual([joined.verdict, [...joined.endpoints].length], ['balance-4-0', 4]);
   assert.equal(keep.beyond(wanted, joined), undefined);
 });
 
@@ -302,8 +306,8 @@ it('the diff of a change shows the slots', async () => {
   node.set(decoded([WEB, slice('web', '10.244.0.1', '10.244.0.3')]));
   const [operation] = await node.reconciler.preview();
   assert.deepEqual(operation?.lines, [
-    `- element ip kube-proxy endpoints { ${KEY} . 1 }`,
-    `+ element ip kube-proxy endpoints { ${KEY} . 1 : 10.244.0.3 . 8080 }`,
+    `- element ip kube-proxy endpoints-0 { ${KEY} . 1 }`,
+    `+ element ip kube-proxy endpoints-0 { ${KEY} . 1 : 10.244.0.3 . 8080 }`,
   ]);
 });
 

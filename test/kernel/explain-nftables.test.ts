@@ -9,6 +9,7 @@ import { readFrontends, readTable } from '../../src/explain/read/nftables.js';
 import { type Nftables, openNftables } from '../../src/kernel/nftables/index.js';
 import { FakeKernel } from '../../src/kernel/testing/index.js';
 import { NFTABLES_DEFAULTS } from '../../src/modes/nftables/index.js';
+import { isSharedChain } from '../../src/modes/nftables/plan/sharedChains.js';
 import { isLoopback, joinHostPort } from '../../src/net/address.js';
 import type { Frontend, ServicePort } from '../../src/services/types.js';
 import { makeNamespace, type Namespace } from '../support/namespaces/netns.js';
@@ -48,7 +49,7 @@ function check(listed: ProgrammedFrontend, port: ServicePort, frontend: Frontend
   assert.equal(listed.persistence, want.length > 0 ? port.affinitySeconds : 0, story);
   if (want.length === 0) assert.match(listed.refused ?? '', /^(REJECT|DROP)$/, story);
   else assert.equal(listed.refused, undefined, story);
-  if (!/^(balance|external|nodeport)-\d+$/.test(listed.chain ?? '')) {
+  if (!isSharedChain(listed.chain ?? '')) {
     assert.equal(listed.portName ?? '', port.portName, story);
     assert.ok(listed.service, story);
   }

@@ -2,10 +2,10 @@
 import { NetlinkError } from '../errors.js';
 import type { Conntrack, Flow } from '../kernel/conntrack/types.js';
 import { joinHostPort } from '../net/address.js';
-import type { AddressPorts } from '../net/addressPorts.js';
+import { AddressPorts } from '../net/addressPorts.js';
 import { STATE } from '../services/endpointList.js';
 import type { ServicePlanInput, ServicePort } from '../services/types.js';
-import { type IsFrontend, selectFlows, staleFlows } from './staleFlows.js';
+import { type FlowPort, type IsFrontend, selectFlows, staleFlows } from './staleFlows.js';
 
 /** Time from a deletion to the next check, in ms: a new stale flow may have been created meanwhile. */
 const FLOW_CHECK = 1000;
@@ -24,19 +24,19 @@ export interface FlowResult {
 const NOTHING: FlowResult = { operations: [], failures: [] };
 
 /** The state of a port on which its flows depend. */
-type PortState = Pick<ServicePort, 'frontends'> & { readonly serving: AddressPorts };
+type PortState = Pick<ServicePort, 'family' | 'frontends'> & { readonly serving: AddressPorts };
 
 /** A port whose flows are to be checked. */
 interface PendingPort {
   readonly service: string;
-  readonly port: ServicePort;
+  readonly port: FlowPort;
   /** Number of checks since the kernel has the items of the Service. */
   checks: number;
   /** The kernel does not have all items of the Service: the pass that programs them checks again. */
   waits: boolean;
 }
 
-/** Records the UDP ports of each Service, and checks the flows of those that have changed. */
+/** Records the UDP ports of each Service, and checks the flows of those that have changed or were removed. */
 export class StaleFlowCleaner {
   readonly #conntrack: Pick<Conntrack, 'list' | 'deleteFlows'>;
   readonly #isFrontend: IsFrontend;
@@ -70,13 +70,16 @@ export class StaleFlowCleaner {
       const name = `${port.family} ${port.portName}`;
       const state = stateOf(port);
       states.set(name, state);
-      if (!isSameState(former?.get(name), state))
-        this.#pending.set(`${service} ${name}`, { service, port, checks: 0, waits: false });
+      if (!isSameState(former?.get(name), state)) this.#check(service, name, port);
     }
     if (states.size > 0) this.#planned.set(service, states);
     else this.#planned.delete(service);
-    for (const name of former?.keys() ?? [])
-      if (!states.has(name)) this.#pending.delete(`${service} ${name}`);
+    for (const [name, state] of former ?? [])
+      if (!states.has(name)) this.#check(service, name, removed(state));
+  }
+
+  #check(service: string, name: string, port: FlowPort): void {
+    this.#pending.set(`${service} ${name}`, { service, port, checks: 0, waits: false });
   }
 
   /**
@@ -137,8 +140,15 @@ function isSameState(a: PortState | undefined, b: PortState): boolean {
   });
 }
 
-function stateOf({ frontends, endpoints }: ServicePort): PortState {
-  return { frontends, serving: endpoints.select(STATE.serving) };
+function stateOf({ family, frontends, endpoints }: ServicePort): PortState {
+  return { family, frontends, serving: endpoints.select(STATE.serving) };
+}
+
+/** A port that its Service does not have any more: no endpoint serves it. */
+function removed({ family, frontends }: PortState): FlowPort {
+  const none = AddressPorts.none(family);
+  const endpoints = { has: () => false, select: () => none };
+  return { family, protocol: 'udp', frontends, endpoints, removed: true };
 }
 
 function keyOf({ original }: Flow): string {

@@ -1,6 +1,6 @@
 // Selects stale UDP flows: tracked flows to an endpoint that no longer serves. UDP has no end of a connection, so a
 // client keeps such a flow until it is deleted (kube-proxy's rule since 1.32; of a port without a serving endpoint, since
-// 1.37). Pure.
+// 1.37; of a port that was removed, since 1.38). Pure.
 import type { Flow, FlowSelection } from '../kernel/conntrack/types.js';
 import { joinHostPort } from '../net/address.js';
 import { type AddressPorts, AddressPortsBuilder } from '../net/addressPorts.js';
@@ -10,6 +10,13 @@ import type { Frontend, ServicePort } from '../services/types.js';
 /** Whether an address and port is a cluster, external or load-balancer IP with a UDP port of any Service. */
 export type IsFrontend = (address: string, port: number) => boolean;
 
+/** What the flows of a Service port depend on. */
+export type FlowPort = Pick<ServicePort, 'family' | 'protocol' | 'frontends'> & {
+  readonly endpoints: Pick<ServicePort['endpoints'], 'has' | 'select'>;
+  /** Its Service does not have it any more. Its addresses and ports may be those of another Service, whose endpoints then count. */
+  readonly removed?: true;
+};
+
 /** Number of selections above which all UDP flows of a family are listed: each flow would be compared with each selection. */
 const MOST_SELECTIONS = 64;
 
@@ -17,7 +24,7 @@ const MOST_SELECTIONS = 64;
  * The flows to list after changes of these Service ports: one selection for each UDP frontend, or one for each family if they are
  * many. The node port of a port without a serving endpoint has none, because its flows are not deleted.
  */
-export function selectFlows(ports: Iterable<ServicePort>): FlowSelection[] {
+export function selectFlows(ports: Iterable<FlowPort>): FlowSelection[] {
   const selections = new Map<string, FlowSelection>();
   for (const port of ports) {
     if (port.protocol !== 'udp') continue;
@@ -40,17 +47,14 @@ export function selectFlows(ports: Iterable<ServicePort>): FlowSelection[] {
 /**
  * The listed flows to delete: their destination is a frontend of these ports, and their replies come from an address
  * that is not a serving endpoint of that port. Traffic policies, topology and termination are ignored. If no endpoint
- * serves, those that were translated are deleted, without those of node ports, which are found by the number of the port alone.
+ * serves, or the port was removed, those that were translated are deleted, without those of node ports, which are found by the number of
+ * the port alone.
  *
  * A flow belongs to the port with its destination address and port, otherwise to the port with its destination port as
  * node port, on any address. `isFrontend` finds flows to frontends of unchanged ports: they do not belong to a node
  * port with the same number.
  */
-export function staleFlows(
-  flows: Iterable<Flow>,
-  ports: Iterable<ServicePort>,
-  isFrontend: IsFrontend,
-): Flow[] {
+export function staleFlows(flows: Iterable<Flow>, ports: Iterable<FlowPort>, isFrontend: IsFrontend): Flow[] {
   const endpoints = endpointsByFrontend(ports);
   const stale: Flow[] = [];
   for (const flow of flows) {
@@ -64,6 +68,8 @@ export function staleFlows(
         ? undefined
         : endpoints.get(nodePortName(flow.family, destinationPort)));
     if (serving === undefined || isOneOf(serving, flow)) continue;
+    // Only removed ports had this frontend; a port that has not changed may have it now.
+    if (own?.length === 0 && isFrontend(destination, destinationPort)) continue;
     const isTranslated = joinHostPort(flow.reply.source, flow.reply.sourcePort) !== sentTo;
     if (serving.some(({ size }) => size > 0) || (own !== undefined && isTranslated)) stale.push(flow);
   }
@@ -72,18 +78,18 @@ export function staleFlows(
 
 /**
  * Lists of serving endpoints by name of the frontend. The frontends of a port share its list. A frontend of several of these ports has
- * the lists of all, so that no valid flow is deleted.
+ * the lists of all, so that no valid flow is deleted. Removed ports have none.
  */
-function endpointsByFrontend(ports: Iterable<ServicePort>): Map<string, AddressPorts[]> {
+function endpointsByFrontend(ports: Iterable<FlowPort>): Map<string, AddressPorts[]> {
   const endpoints = new Map<string, AddressPorts[]>();
   for (const port of ports) {
     if (port.protocol !== 'udp') continue;
-    const serving = port.endpoints.select(STATE.serving);
+    const serving = port.removed ? [] : [port.endpoints.select(STATE.serving)];
     for (const frontend of port.frontends) {
       const name = nameOf(port, frontend);
       const known = endpoints.get(name);
-      if (known) known.push(serving);
-      else endpoints.set(name, [serving]);
+      if (known) known.push(...serving);
+      else endpoints.set(name, [...serving]);
     }
   }
   return endpoints;
@@ -97,7 +103,7 @@ function isOneOf(endpoints: readonly AddressPorts[], { family, reply }: Flow): b
   return endpoints.some((list) => list.family === family && list.indexOf(source, 0) >= 0);
 }
 
-function nameOf(port: ServicePort, frontend: Frontend): string {
+function nameOf(port: Pick<FlowPort, 'family'>, frontend: Frontend): string {
   return frontend.kind === 'nodePort'
     ? nodePortName(port.family, frontend.port)
     : joinHostPort(frontend.address, frontend.port);

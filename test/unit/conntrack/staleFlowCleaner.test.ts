@@ -79,6 +79,46 @@ describe('UDP flows', () => {
     assert.deepEqual(await endpointsOf(node), ['10.0.0.1', '10.96.0.10']);
   });
 
+  it('of a Service that is deleted are deleted, once, without those to its node port and to other Services', async () => {
+    const node = new FakeNode(HOST);
+    const withNodePort = DNS.replace('protocol: UDP}', 'protocol: UDP, nodePort: 30053}').replace(
+      'spec:',
+      'spec:\n  type: NodePort',
+    );
+    assert.match(withNodePort, /type: NodePort.*nodePort: 30053/s);
+    await node.loadText(withNodePort + udp(slice('dns', '10.0.0.1')));
+    await node.sync();
+    track(node, '10.0.0.1');
+    track(node, '10.0.0.1', '10.96.0.99');
+    const original = {
+      source: '10.244.9.9',
+      sourcePort: 7,
+      destination: '192.0.2.5',
+      destinationPort: 30_053,
+    };
+    const reply = { source: '10.0.0.1', sourcePort: 8080, destination: '10.244.9.9', destinationPort: 7 };
+    node.kernel.conntrack.track({ protocol: 'udp', original, reply });
+    await node.loadText('');
+    const { phases } = await node.sync();
+    assert.equal(phases.get('deleteFlows'), 1);
+    const left = (await node.kernel.conntrack.list().toArray()).map(({ original }) => original.destination);
+    assert.deepEqual(left.sort(), ['10.96.0.99', '192.0.2.5']);
+    await node.sync();
+    const { listings } = node.kernel.conntrack;
+    await node.sync();
+    assert.equal(node.kernel.conntrack.listings, listings, 'nothing is left to check');
+  });
+
+  it('to a removed port stay if another Service has its address and port', async () => {
+    const node = new FakeNode(HOST);
+    await change(node, '10.0.0.1');
+    track(node, '10.0.0.2');
+    const other = udp(service('other', '10.96.0.10')) + udp(slice('other', '10.0.0.2'));
+    await node.loadText(other);
+    await node.sync();
+    assert.deepEqual(await endpointsOf(node), ['10.0.0.2']);
+  });
+
   it('are checked until the kernel has the items of the Service, and three times after that', async () => {
     const node = new FakeNode(HOST);
     await change(node, '10.0.0.1');

@@ -199,6 +199,28 @@ describe('a flow is stale', () => {
     assert.deepEqual(stale([port(ALL, [])], flows), flows.slice(0, 1));
   });
 
+  it('if it was translated and its port was removed, unless an unchanged port has the address and port now', () => {
+    const gone = { ...port(ALL, []), removed: true as const };
+    const flows = [
+      '10.96.0.10:53 10.0.0.4:5353',
+      '203.0.113.1:53 10.0.0.4:5353',
+      '10.96.0.10:53 10.96.0.10:53',
+      '192.168.0.5:30053 10.0.0.4:5353',
+    ];
+    const found = (ports: Parameters<typeof staleFlows>[1], frontends: string[] = []) =>
+      staleFlows(
+        flows.map((text) => flow(text)),
+        ports,
+        (address, port) => frontends.includes(joinHostPort(address, port)),
+      ).length;
+    assert.equal(found([gone]), 2);
+    assert.equal(found([gone], ['203.0.113.1:53']), 1);
+    // A changed port has it now: its endpoints count.
+    const live = port(['clusterIP 10.96.0.10:53'], ['10.0.0.4:5353']);
+    assert.equal(found([gone, live], ['10.96.0.10:53']), 2);
+    assert.deepEqual(stale([live], flows.slice(0, 1)), []);
+  });
+
   it('not if its protocol or that of the port is not UDP', () => {
     const tcp = flow('10.96.0.10:53 10.0.0.5:5353', { protocol: 'tcp' });
     const sctp = flow('10.96.0.10:53 10.0.0.5:5353', { protocol: 'sctp' });

@@ -1,5 +1,5 @@
 // Settings of the host and the process, as in kube-proxy: limits and timeouts of conntrack, and the OOM score. A
-// setting is written only if its value differs.
+// setting is written only if its value differs, and the limit of flows only if it is too low.
 import { readFile, writeFile } from 'node:fs/promises';
 import { cpus } from 'node:os';
 import type { Logger } from 'pino';
@@ -46,6 +46,16 @@ interface SettingFailure {
   readonly readOnlySys: boolean;
 }
 
+/**
+ * Whether a setting is written. The limit of flows is never lowered, as in kube-proxy from 1.38 on (kubernetes/kubernetes#142035): what was
+ * raised on purpose stays. A value that is no number is written over.
+ *
+ * @param current its value in the kernel; undefined: it does not exist, and the write reports that
+ */
+export function isWritten(name: string, current: string | undefined, wanted: string): boolean {
+  return name === MAX ? !(Number(current) >= Number(wanted)) : current !== wanted;
+}
+
 /** Applies the settings, and reports each failure. */
 async function applyConntrackSettings(
   settings: ConntrackSettings,
@@ -57,7 +67,7 @@ async function applyConntrackSettings(
   if (max !== undefined) wanted.unshift([MAX, `${max}`]);
   for (const [name, value] of wanted) {
     try {
-      if ((await sysctl.read(name)) !== value) await sysctl.write(name, value);
+      if (isWritten(name, await sysctl.read(name), value)) await sysctl.write(name, value);
     } catch (error) {
       failed({ setting: name, error: error as Error, readOnlySys: false });
     }

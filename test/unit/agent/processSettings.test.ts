@@ -1,7 +1,7 @@
 // Limits and timeouts of connection tracking.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { conntrackMax, conntrackSysctls } from '../../../src/agent/processSettings.js';
+import { conntrackMax, conntrackSysctls, isWritten } from '../../../src/agent/processSettings.js';
 
 const HOUR = 3_600_000;
 
@@ -17,6 +17,24 @@ describe('the limit of flows', () => {
       assert.equal(conntrackMax(settings, cores), max);
     });
   }
+});
+
+it('the limit of flows is never lowered; other settings are written if they differ', () => {
+  const max = 'net/netfilter/nf_conntrack_max';
+  const timeout = 'net/netfilter/nf_conntrack_udp_timeout';
+  const cases: [name: string, current: string | undefined, wanted: string, written: boolean][] = [
+    [max, '131072', '262144', true],
+    [max, '262144', '262144', false],
+    [max, '1048576', '262144', false],
+    [max, '99999', '131072', true],
+    [max, undefined, '262144', true],
+    [max, '', '262144', true],
+    [timeout, '30', '2', true],
+    [timeout, '2', '30', true],
+    [timeout, '30', '30', false],
+  ];
+  for (const [name, current, wanted, written] of cases)
+    assert.equal(isWritten(name, current, wanted), written, `${name} ${current} ${wanted}`);
 });
 
 it('timeouts are in whole seconds, and 0 keeps the value of the kernel', () => {

@@ -4,6 +4,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { Configuration } from '../config/configuration.js';
 import { servesExternalIPs } from '../config/featureGates.js';
+import { behaviourOf } from '../config/mirroredVersion.js';
 import { CONFIGURATION_UPDATED } from '../config/reload.js';
 import { externalConfiguration } from '../config/writeConfig.js';
 import type { FormerMode } from '../modes/mode.js';
@@ -30,8 +31,6 @@ import { telemetry } from './telemetry.js';
 
 /** Time for the current batch to end after a stop signal, in ms; the next start applies the remaining batches. */
 const STOP_LIMIT = 500;
-/** The Kubernetes version whose kube-proxy is emulated. */
-export const EMULATES = '1.36';
 
 /** The parts of an agent. */
 export interface AgentParts {
@@ -53,6 +52,8 @@ export interface AgentParts {
   readonly source: Source;
   /** The node at the start of the agent. */
   readonly node: NodeFacts;
+  /** Addresses of the Node object at the start, internal ones first; undefined if it was not read. */
+  readonly nodeAddresses?: readonly string[] | undefined;
   /** The source has this node's Node object: load balancers do not use the node before it is seen. */
   readonly hasNode?: boolean;
   readonly announcer: Announcer;
@@ -208,17 +209,27 @@ async function packetsOf(
 
 /** Adds the handling of changes of this node's Node object to the events. */
 function withOwnNode(
-  { node, configuration, log }: AgentParts,
+  { node, nodeAddresses, hasNode, configuration, log }: AgentParts,
   events: ProxyEvents,
   health: ProxyHealth,
   ending: Ending,
 ): ProxyEvents {
-  const follow = followOwnNode(node.name, node.podCIDRs, {
+  const { exitsOnNodeChange } = behaviourOf(configuration);
+  const known = { podCIDRs: node.podCIDRs, addresses: nodeAddresses };
+  const follow = followOwnNode(node.name, known, {
     eligible: (eligible) => health.setNodeEligible(eligible),
     podCIDRsChanged(before, now) {
       if (configuration.detectLocalMode !== 'NodeCIDR') return;
       log.error({ before, now }, 'spec.podCIDRs of the Node changed');
       ending.reach(1, 'the rules for local traffic depend on spec.podCIDRs');
+    },
+    nodeIPsChanged(before, now) {
+      log.info({ before, now }, 'NodeIPs changed for the node');
+      if (exitsOnNodeChange && hasNode) ending.reach(1, 'the addresses of the Node changed');
+    },
+    deleted() {
+      log.info({ node: node.name }, 'Node is being deleted');
+      if (exitsOnNodeChange && hasNode) ending.reach(1, 'the Node was deleted');
     },
   });
   return {
@@ -259,7 +270,7 @@ function shownBy({ configuration, flags, log, opened }: AgentParts) {
     log.level = levelOf(level);
   };
   return {
-    emulates: EMULATES,
+    emulates: behaviourOf(configuration).version,
     proxyMode: opened.mode.name,
     configuration: () => externalConfiguration(configuration),
     statusz: gates['ComponentStatusz'] ?? false,

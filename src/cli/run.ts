@@ -7,6 +7,7 @@ import { openLog } from '../agent/log.js';
 import { applySettings } from '../agent/processSettings.js';
 import { describeShortage, findShortages } from '../agent/resourceLimits.js';
 import type { KernelCommand } from '../config/commandLine.js';
+import type { Configuration } from '../config/configuration.js';
 import {
   allAddressesRule,
   clusterCIDRWarning,
@@ -16,6 +17,8 @@ import {
 import { fileError } from '../config/goSyntax.js';
 import { flagLines, flagTexts } from '../config/help.js';
 import { type Loaded, loadConfiguration } from '../config/load.js';
+import { behaviourOf } from '../config/mirroredVersion.js';
+import { deprecationOf } from '../config/modes.js';
 import type { ConfigurationFile } from '../config/reload.js';
 import { writeConfiguration } from '../config/writeConfig.js';
 import { HOST } from '../kernel/shared/hints.js';
@@ -165,7 +168,7 @@ async function openOrigin(
     log.debug({ manifests: path }, 'reading objects from manifests');
     return { source: new ManifestSource({ path, follow: follows(command) }) };
   }
-  const metrics = await openOwnMetrics();
+  const metrics = await openOwnMetrics(configuration);
   const allNodes = definition.needsAllNodes(command);
   const serviceCIDRs = definition.needsServiceCIDRs === true;
   const { objectEvents } = command;
@@ -196,7 +199,7 @@ async function runOnManifests(session: Session, { source }: Manifests): Promise<
   await session.opened.probe(session.configuration);
   const { runAgent } = await agentModule();
   return runAgent({
-    ...agentParts(session, await openOwnMetrics(), undefined),
+    ...agentParts(session, await openOwnMetrics(session.configuration), undefined),
     source,
     node,
     announcer: SILENT,
@@ -211,17 +214,25 @@ async function runOnApi(session: Session, { api, metrics }: ApiOrigin): Promise<
   const node = await ownFacts(session, own);
   checkAgainst(session, node);
   if (!follows(session.command)) return runPass(session, limit?.around(api.source) ?? api.source, node);
-  return runAgentOnApi(session, api, node, metrics);
+  return runAgentOnApi(session, { api, metrics }, node, own?.addresses ?? []);
 }
 
-async function runAgentOnApi(session: Session, api: Api, node: NodeFacts, metrics: Metrics): Promise<number> {
+/** @param nodeAddresses those of the Node object; none if it does not exist, or has none after the wait for them */
+async function runAgentOnApi(
+  session: Session,
+  { api, metrics }: ApiOrigin,
+  node: NodeFacts,
+  nodeAddresses: readonly string[],
+): Promise<number> {
   const { configuration, opened, log } = session;
   const { source, announcer } = api;
   await applySettings(configuration, opened.kernel.sysctl, log, announcer);
   await opened.probe(configuration);
+  const deprecation = deprecationOf(configuration, MODES);
+  if (deprecation) announcer.deprecated(deprecation.reason, deprecation.note);
   const { runAgent } = await agentModule();
   const about = agentParts(session, metrics, situationOf(session, node));
-  return runAgent({ ...about, source, node, hasNode: true, announcer });
+  return runAgent({ ...about, source, node, nodeAddresses, hasNode: true, announcer });
 }
 
 /** Runs or plans one pass. */
@@ -299,9 +310,9 @@ function situationOf({ opened }: Session, node: NodeFacts): NodeSituation {
 /** Loaded on first use: one pass over manifests needs neither the agent's servers nor the metrics library. */
 const agentModule = () => import('../agent/agent.js');
 
-async function openOwnMetrics(): Promise<Metrics> {
-  const [{ EMULATES }, { openMetrics }] = await Promise.all([agentModule(), import('../servers/metrics.js')]);
-  const about = { version: VERSION, kubernetesVersion: `v${EMULATES}.0` };
+async function openOwnMetrics(configuration: Configuration): Promise<Metrics> {
+  const { openMetrics } = await import('../servers/metrics.js');
+  const about = { version: VERSION, kubernetesVersion: `v${behaviourOf(configuration).version}.0` };
   return openMetrics({ ...about, startedAt: startedAt(), now: Date.now });
 }
 

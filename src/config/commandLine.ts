@@ -33,6 +33,8 @@ export interface KernelCommand {
   readonly ownAll: boolean;
   /** Names of cures, not validated. */
   readonly cures: readonly string[];
+  /** Version of kube-proxy to mirror, not validated; empty: that of the configuration file, or the default. */
+  readonly mirroredVersion: string;
   /** Name of the layout of nftables mode, not validated; undefined: the default. */
   readonly nftablesLayout: string | undefined;
   /** Maximum time for which a real server is draining, in ms; undefined: the default. */
@@ -92,6 +94,7 @@ function kernelCommand(what: KernelCommand['do'], values: ReadonlyMap<string, Fl
     initOnly: isSet('init-only'),
     ownAll: isSet('ipvs-own-all'),
     cures: ((values.get('cures') ?? []) as readonly string[]).filter(Boolean),
+    mirroredVersion: text('mirrored-version') ?? '',
     nftablesLayout: values.get('nftables-layout') as string | undefined,
     drainBound,
     objectEvents: isSet('object-events'),

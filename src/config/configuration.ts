@@ -3,6 +3,7 @@
 import { canonicalAddress, joinHostPort } from '../net/address.js';
 import { featureGateErrors } from './featureGates.js';
 import { splitHostPort } from './goSyntax.js';
+import { type Behaviour, behaviourOf } from './mirroredVersion.js';
 import type { KnownModes } from './modes.js';
 import { CONFIGURATION, type Configuration } from './schema.js';
 import { loggingErrors, validationErrors } from './validation.js';
@@ -31,8 +32,15 @@ export function decodeFields(raw: Readonly<Record<string, unknown>>): Decoded {
 }
 
 /** The warning about a blank `mode`. */
-export function blankModeWarning({ blank }: KnownModes): string {
-  return `is blank, which means ${blank} mode, as in kube-proxy; for ipvs mode, set it to ipvs`;
+export function blankModeWarning(
+  { blank }: KnownModes,
+  { warnsOfDefaultMode }: Pick<Behaviour, 'warnsOfDefaultMode'>,
+): string {
+  const usual = `is blank, which means ${blank} mode, as in kube-proxy; for ipvs mode, set it to ipvs`;
+  // KEP-5343 names the release. The words of kube-proxy were not determined.
+  return warnsOfDefaultMode
+    ? `${usual}. A later kube-proxy, 1.40 as planned, has nftables as its default: name the mode that you want to keep`
+    : usual;
 }
 
 /** The defaults of every field. */
@@ -42,8 +50,9 @@ export function defaultConfiguration(): Configuration {
 
 /** Every error of a configuration, with kube-proxy's prefixes. */
 export function configurationErrors(configuration: Configuration, modes: KnownModes): string[] {
+  const behaviour = behaviourOf(configuration);
   return [
-    ...featureGateErrors(configuration.featureGates).map((error) => `failed complete: ${error}`),
+    ...featureGateErrors(configuration.featureGates, behaviour).map((error) => `failed complete: ${error}`),
     ...loggingErrors(configuration).map((error) => `initialize logging: ${error}`),
     ...validationErrors(configuration, modes).map((error) => `failed validate: ${error}`),
   ];

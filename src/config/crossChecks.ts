@@ -1,7 +1,8 @@
-// Checks the configuration against the node, with the rules and messages of kube-proxy 1.36.
+// Checks the configuration against the node, with the rules and messages of kube-proxy.
 import { canonicalAddress, type Family, familyOf, isLoopback } from '../net/address.js';
 import { parseNetwork } from '../net/network.js';
 import { splitHostPort } from './goSyntax.js';
+import { expandNodePortAddresses } from './nodePortAddresses.js';
 import type { Configuration } from './schema.js';
 
 /** The node's state that the configuration is checked against. */
@@ -70,7 +71,7 @@ function checkNodePorts(
 ): string[] {
   const primary = name(primaryFamily);
   const other = name(primaryFamily === 4 ? 6 : 4);
-  const networks = nodePortAddresses[0] === 'primary' ? nodeIPNetworks(nodeIPs) : nodePortAddresses;
+  const networks = expandNodePortAddresses(nodePortAddresses, nodeIPNetworks(nodeIPs));
   if (networks.length === 0) {
     return [
       'nodePortAddresses is unset; NodePort connections will be accepted on all local IPs. Consider using `--nodeport-addresses primary`',

@@ -39,6 +39,18 @@ export function string<T extends string = string>(defaultValue = ''): FieldType<
   );
 }
 
+/** A version such as `1.37`; empty means the default, and is omitted. YAML reads it as a number if it has no quotes. */
+export function version(): FieldType<string> {
+  const read = (value: unknown) => (typeof value === 'string' ? value : undefined);
+  const errorOf = (value: unknown, { path }: DecodeContext) =>
+    `${path}: must be text: write the version in quotes, as "1.37"; found ${typeOf(value)}`;
+  return {
+    default: '',
+    decode: (value, context) => decodeOr('', value, context, read, errorOf),
+    encode: (value) => value || undefined,
+  };
+}
+
 /** A boolean. */
 export function bool(defaultValue = false): FieldType<boolean> {
   return zeroIsValid('bool', defaultValue, (value) => (typeof value === 'boolean' ? value : undefined));

@@ -133,7 +133,7 @@ export const KUBE_PROXY_FLAGS = {
   'feature-gates': {
     type: 'mapStringBool',
     field: 'featureGates',
-    help: 'feature gates of Kubernetes 1.36, Name=true,Other=false; few have an effect, see docs/configuration.md',
+    help: 'feature gates of the mirrored version, Name=true,Other=false; few have an effect, see docs/configuration.md',
   },
   'healthz-bind-address': {
     type: 'ipport',
@@ -297,7 +297,7 @@ export const KUBE_PROXY_FLAGS = {
   'nodeport-addresses': {
     type: 'strings',
     field: 'nodePortAddresses',
-    help: 'CIDRs of the local addresses that serve node ports, comma-separated, or primary: the node IPs (empty: all)',
+    help: 'CIDRs of the local addresses that serve node ports, comma-separated, or primary: the node IPs (empty: all); with --mirrored-version 1.37 and 1.38 also the words primary, localhost and all beside CIDRs',
   },
   'oom-score-adj': {
     type: 'int32',
@@ -324,7 +324,7 @@ export const KUBE_PROXY_FLAGS = {
   'show-hidden-metrics-for-version': {
     type: 'string',
     field: 'showHiddenMetricsForVersion',
-    help: 'no effect: there are no hidden metrics; only 1.35 is valid',
+    help: 'no effect: there are no hidden metrics; only the version before the mirrored one is valid, 1.35 by default',
   },
   v: {
     type: 'level',
@@ -378,6 +378,12 @@ export const OWN_FLAGS = {
     type: 'strings',
     withConfig: true,
     help: 'bugs of kube-proxy to correct, comma-separated: see docs/differences.md (default none)',
+  },
+  'mirrored-version': {
+    type: 'string',
+    withConfig: true,
+    default: '1.36',
+    help: 'version of kube-proxy to mirror: 1.36, 1.37, or 1.38, which is provisional (a pre-release); overrides mirroredVersion of the file; see docs/versions.md',
   },
   'nftables-layout': {
     type: 'string',

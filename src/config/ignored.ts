@@ -1,8 +1,9 @@
 // Finds fields and flags that are set but have no effect. The log has a warning for each, once, at the start: no setting
 // is ignored silently.
 import { defaultConfiguration } from './configuration.js';
-import { EFFECTIVE_GATES } from './featureGates.js';
+import { EFFECTIVE_GATES, LOCALHOST_NODE_PORTS, stageGate } from './featureGates.js';
 import { FLAGS, type FlagValue } from './flags.js';
+import { behaviourOf } from './mirroredVersion.js';
 import { type KnownModes, modeNamed } from './modes.js';
 import type { Configuration } from './schema.js';
 
@@ -69,9 +70,10 @@ export function ignoredFields(
     ...modeNamed(configuration.mode, modes)?.unused,
     ...(withManifests ? REASONS_WITH_MANIFESTS : {}),
   };
+  const byStage = `featureGates.${stageGate(LOCALHOST_NODE_PORTS, behaviourOf(configuration))}`;
   return [...leaves(configuration)].flatMap(([path, value]) => {
     const reason = whyIgnored(path, modes) ?? reasonAmong(reasons, path);
-    if (reason === undefined || value === defaults.get(path)) return [];
+    if (reason === undefined || value === defaults.get(path) || path === byStage) return [];
     return [`${path} has no effect: ${reason}`];
   });
 }

@@ -15,7 +15,8 @@ import { DecodingError, decodeFile } from './file.js';
 import { FLAGS, type FlagValue, type VerbosityPattern } from './flags.js';
 import { fileError } from './goSyntax.js';
 import { flagWarnings, ignoredFields } from './ignored.js';
-import { type KnownModes, modeNamed } from './modes.js';
+import { behaviourOf, provisionalVersionWarning } from './mirroredVersion.js';
+import { deprecationOf, type KnownModes, modeNamed } from './modes.js';
 import { type ConfigurationFile, readConfigurationFile } from './reload.js';
 import type { Configuration } from './schema.js';
 
@@ -47,9 +48,11 @@ export function loadConfiguration(command: KernelCommand, modes: KnownModes): Lo
     ? { configuration: fromFlags(given, modes), warnings: [], file: undefined }
     : readFile(command.config, given);
   const override = hostnameOverride(given);
+  const mirroredVersion = command.mirroredVersion || source.mirroredVersion;
   const configuration = completed(
     {
       ...source,
+      mirroredVersion,
       ...(override === undefined ? {} : { hostnameOverride: override }),
     },
     modes,
@@ -58,12 +61,21 @@ export function loadConfiguration(command: KernelCommand, modes: KnownModes): Lo
   const errors = configurationErrors(configuration, modes);
   if (nodeName === '') errors.push('empty hostname is invalid');
   if (errors.length > 0) throw new ConfigurationError(errors.join('\n'));
-  const blankMode = source.mode === '' && command.do !== 'cleanup' ? [`mode ${blankModeWarning(modes)}`] : [];
+  const behaviour = behaviourOf(configuration);
+  const isCleanUp = command.do === 'cleanup';
+  const blankMode = source.mode === '' && !isCleanUp ? [`mode ${blankModeWarning(modes, behaviour)}`] : [];
+  const deprecation = deprecationOf(configuration, modes);
+  const provisional = provisionalVersionWarning(behaviour);
+  const ofVersion = [
+    ...(provisional === undefined ? [] : [`mirroredVersion ${provisional}`]),
+    ...(deprecation === undefined ? [] : [deprecation.note]),
+  ];
   const withManifests = command.manifests !== '' && !command.initOnly;
   const notices = [
     ...warnings,
     ...flagWarnings(given, configuration.mode, modes),
     ...blankMode,
+    ...(isCleanUp ? [] : ofVersion),
     ...ignoredFields(configuration, withManifests, modes),
   ];
   return { configuration, nodeName, file, notices };

@@ -1,4 +1,5 @@
-// KubeProxyConfiguration, kubeproxy.config.k8s.io/v1alpha1 of Kubernetes 1.36: every field with its type and default.
+// KubeProxyConfiguration, kubeproxy.config.k8s.io/v1alpha1 of Kubernetes 1.36: every field with its type and default, and one field of
+// our own, `mirroredVersion`. Kubernetes 1.37 and 1.38 have the same fields.
 // docs/configuration.md describes the effect of each field.
 import {
   bool,
@@ -16,6 +17,7 @@ import {
   string,
   stringList,
   struct,
+  version,
 } from './fieldTypes.js';
 
 /** `apiVersion` of a configuration. */
@@ -133,13 +135,18 @@ export const CONFIGURATION = struct(KIND, {
   }),
   /** CIDR of the cluster's pods: one, or one of each IP family, comma-separated. */
   clusterCIDR: string(),
-  /** CIDRs of the local addresses that serve node ports, or only `primary`: the node IPs; empty: every local address. */
+  /**
+   * CIDRs of the local addresses that serve node ports, or only `primary`: the node IPs; empty: every local address. From 1.37 on, also
+   * the words `primary`, `localhost` and `all` beside CIDRs.
+   */
   nodePortAddresses: stringList(),
   oomScoreAdj: int32OrZero(-999),
   conntrack,
   configSyncPeriod: duration(15 * MINUTE),
   portRange: string(),
   windowsRunAsService: boolOmitEmpty(),
+  /** The minor version of the kube-proxy that is mirrored: `1.37`; empty: the default. Not a field of kube-proxy. */
+  mirroredVersion: version(),
 });
 
 /** A validated configuration with its defaults. Field names are KubeProxyConfiguration's; durations are in ms. */

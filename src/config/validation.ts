@@ -1,14 +1,15 @@
-// Validates a configuration, with the rules, messages and field paths of kube-proxy 1.36.
+// Validates a configuration, with the rules, messages and field paths of the mirrored kube-proxy.
 import { canonicalAddress, familyOf } from '../net/address.js';
 import { formatNetwork, parseNetwork } from '../net/network.js';
 import { formatDuration } from './duration.js';
+import { isGateOn } from './featureGates.js';
 import { FieldErrors } from './fieldErrors.js';
 import { MAX_INT32, quote, splitHostPort } from './goSyntax.js';
+import { type Behaviour, behaviourOf, mirroredVersionRule } from './mirroredVersion.js';
 import { firstOf, type KnownModes, type ModeConfiguration, modeNamed } from './modes.js';
+import { isNodePortKeyword, NODE_PORT_KEYWORDS } from './nodePortAddresses.js';
 import type { Configuration } from './schema.js';
 
-/** The only version whose hidden metrics may be requested: the minor version before the emulated one. */
-const PREVIOUS_VERSION = '1.35';
 const CIDR_EXAMPLES = '(e.g. 10.100.0.0/16 or fde4:8dba:82e1::/48)';
 const POSITIVE = 'must be greater than 0';
 
@@ -16,20 +17,25 @@ const POSITIVE = 'must be greater than 0';
 export function validationErrors(configuration: Configuration, modes: KnownModes): string[] {
   const errors = new FieldErrors('KubeProxyConfiguration');
   validateKernel(errors, configuration, modes);
-  validateMode(errors, configuration.mode, modes);
+  validateMode(errors, configuration, modes);
   errors.atLeastZero('ClientConnection.Burst', configuration.clientConnection.burst);
   validatePeriods(errors, configuration, modes);
   validateAddresses(errors, configuration);
   if (!isPortRange(configuration.portRange)) {
     errors.invalid('PortRange', configuration.portRange, 'must be a valid port range (e.g. 300-2000)');
   }
-  validateNodePortAddresses(errors, configuration.nodePortAddresses);
+  const behaviour = behaviourOf(configuration);
+  validateNodePortAddresses(errors, configuration.nodePortAddresses, behaviour);
   const hidden = configuration.showHiddenMetricsForVersion;
-  if (hidden !== '' && hidden !== PREVIOUS_VERSION) {
-    const rule = `--show-hidden-metrics-for-version must be omitted or have the value '${PREVIOUS_VERSION}'. Only the previous minor version is allowed`;
+  const { previousVersion } = behaviour;
+  if (hidden !== '' && hidden !== previousVersion) {
+    const rule = `--show-hidden-metrics-for-version must be omitted or have the value '${previousVersion}'. Only the previous minor version is allowed`;
     errors.invalid('ShowHiddenMetricsForVersion', hidden, rule);
   }
   validateDetectLocal(errors, configuration);
+  const versionRule = mirroredVersionRule(configuration.mirroredVersion);
+  if (versionRule !== undefined)
+    errors.invalid('MirroredVersion', configuration.mirroredVersion, versionRule);
   return errors.lines;
 }
 
@@ -95,12 +101,22 @@ function validateKernel(
   }
 }
 
-function validateMode(errors: FieldErrors, mode: string, modes: KnownModes): void {
-  if (modeNamed(mode, modes)) return;
+function validateMode(errors: FieldErrors, configuration: Configuration, modes: KnownModes): void {
   const { definitions, blank } = modes;
-  const names = Object.keys(definitions).sort().join(', ');
+  const { mode } = configuration;
+  const isAllowed = (name: string) => isModeAllowed(modeNamed(name, modes), configuration);
+  if (isAllowed(mode)) return;
+  const names = Object.keys(definitions).filter(isAllowed).sort().join(', ');
   const rule = `must be ${names} or blank (blank means the best-available proxy [currently ${blank}])`;
   errors.invalid('Mode.ProxyMode', mode, rule);
+}
+
+/** Whether a mode exists and its feature gate, if it has one, is not off. */
+function isModeAllowed(mode: ModeConfiguration | undefined, configuration: Configuration): boolean {
+  if (!mode) return false;
+  return (
+    mode.gate === undefined || isGateOn(mode.gate, configuration.featureGates, behaviourOf(configuration))
+  );
 }
 
 /** kube-proxy validates only the periods of the section of its mode. For an unknown mode, they are those of the first one. */
@@ -154,8 +170,20 @@ export function isPortRange(text: string): boolean {
   return first <= 65_535 && last <= 65_535 && last >= first;
 }
 
-function validateNodePortAddresses(errors: FieldErrors, addresses: readonly string[]): void {
+function validateNodePortAddresses(
+  errors: FieldErrors,
+  addresses: readonly string[],
+  { mixedNodePortAddresses }: Behaviour,
+): void {
   for (const [i, address] of addresses.entries()) {
+    if (mixedNodePortAddresses) {
+      // The words of kube-proxy 1.37 were not determined.
+      if (!isNodePortKeyword(address) && !parseNetwork(address)) {
+        const rule = `must be a valid CIDR or one of ${NODE_PORT_KEYWORDS.join(', ')}`;
+        errors.invalid(`NodePortAddresses[${i}]`, address, rule);
+      }
+      continue;
+    }
     if (address === 'primary') {
       if (addresses.length > 1) {
         errors.invalid(`NodePortAddresses[${i}]`, address, "can't use both 'primary' and CIDRs");

@@ -53,7 +53,7 @@ export async function check(paths: readonly string[], flags: KernelCommand): Pro
       files.push(...inside);
       const configurations = await configurationsAmong(inside);
       for (const [file, text] of configurations) {
-        const checked = checkConfiguration(file, text, flags.manifests !== '');
+        const checked = checkConfiguration(file, text, flags);
         problems.push(...checked.problems);
         if (checked.unreadable) unreadable.add(file);
         if (checked.featureGates) gates.push(checked.featureGates);
@@ -104,7 +104,9 @@ function flagProblems(flags: KernelCommand): CheckedProblem[] {
     const [, flag = '', rule = ''] = /^(?:Flag )?(--\S+) (.*)$/s.exec(line) ?? [];
     return { file: COMMAND_LINE, object: 'flags', field: flag, rule, level: 'warning' };
   });
-  const setsField = [...flags.given.keys()].some((name) => FLAGS.get(name)?.field !== undefined);
+  const setsField =
+    flags.mirroredVersion !== '' ||
+    [...flags.given.keys()].some((name) => FLAGS.get(name)?.field !== undefined);
   if (flags.config !== undefined || !setsField) return problems;
   try {
     const { configuration } = loadConfiguration(flags, MODES);

@@ -1,4 +1,5 @@
 // Checks a configuration file, and the flags of the agent. Pure.
+import type { KernelCommand } from '../../config/commandLine.js';
 import {
   blankModeWarning,
   type Configuration,
@@ -8,7 +9,8 @@ import {
 import { allAddressesRule } from '../../config/crossChecks.js';
 import { DecodingError, decodeFile } from '../../config/file.js';
 import { ignoredFields } from '../../config/ignored.js';
-import { modeNamed } from '../../config/modes.js';
+import { behaviourOf, provisionalVersionWarning } from '../../config/mirroredVersion.js';
+import { deprecationOf, modeNamed } from '../../config/modes.js';
 import { MODES } from '../../modes/select/select.js';
 import type { CheckedProblem } from './report.js';
 
@@ -27,15 +29,21 @@ export interface CheckedConfiguration {
 /**
  * Checks the text of a file.
  *
- * @param withManifests whether the agent reads its objects from manifests
+ * @param flags those of the agent: whether it reads its objects from manifests, and the version of kube-proxy to mirror, if it is not
+ *   that of the file
  */
-export function checkConfiguration(file: string, text: string, withManifests: boolean): CheckedConfiguration {
+export function checkConfiguration(
+  file: string,
+  text: string,
+  { manifests, mirroredVersion }: Pick<KernelCommand, 'manifests' | 'mirroredVersion'>,
+): CheckedConfiguration {
   try {
-    const { configuration, strict } = decodeFile(text);
+    const { configuration: decoded, strict } = decodeFile(text);
+    const configuration = { ...decoded, mirroredVersion: mirroredVersion || decoded.mirroredVersion };
     const problems = [
       ...strict.map((rule) => lineProblem(file, rule)),
       ...configurationProblems(file, completed(configuration, MODES)),
-      ...configurationWarnings(file, configuration, withManifests),
+      ...configurationWarnings(file, configuration, manifests !== ''),
     ];
     return { problems, unreadable: false, featureGates: configuration.featureGates };
   } catch (error) {
@@ -76,8 +84,12 @@ export function configurationWarnings(
     return at(file, field, reason.join(' '), 'warning');
   });
   if (configuration.mode === '') {
-    ignored.push(at(file, 'mode', blankModeWarning(MODES), 'warning'));
+    ignored.push(at(file, 'mode', blankModeWarning(MODES, behaviourOf(configuration)), 'warning'));
   }
+  const deprecation = deprecationOf(configuration, MODES);
+  if (deprecation !== undefined) ignored.push(at(file, 'mode', deprecation.note, 'warning'));
+  const provisional = provisionalVersionWarning(behaviourOf(configuration));
+  if (provisional !== undefined) ignored.push(at(file, 'mirroredVersion', provisional, 'warning'));
   if (configuration.detectLocalMode === 'ClusterCIDR' && configuration.clusterCIDR === '') {
     const rule = 'is blank: with detectLocalMode ClusterCIDR, no traffic is detected as that of local pods';
     ignored.push(at(file, 'clusterCIDR', rule, 'warning'));

@@ -53,12 +53,19 @@ interface Settings {
   readonly configFile?: FollowedConfiguration;
   readonly kernel: TestKernel;
   readonly healthzBindAddress?: string;
+  readonly mirroredVersion?: string;
 }
 
 /** Starts the agent of node-a, with podCIDR 10.244.1.0/24 at the start. */
 async function startAgent(
   server: ApiServer,
-  { detectLocalMode = 'ClusterCIDR', configFile, kernel, healthzBindAddress = '127.0.0.1:0' }: Settings,
+  {
+    detectLocalMode = 'ClusterCIDR',
+    configFile,
+    kernel,
+    healthzBindAddress = '127.0.0.1:0',
+    mirroredVersion = '',
+  }: Settings,
 ) {
   const usual = defaultConfiguration();
   const configuration = completed(
@@ -66,6 +73,7 @@ async function startAgent(
       ...usual,
       detectLocalMode,
       healthzBindAddress,
+      mirroredVersion,
       metricsBindAddress: '127.0.0.1:0',
       ipvs: { ...usual.ipvs, syncPeriod: AUDIT },
     },
@@ -93,6 +101,7 @@ async function startAgent(
     opened: kernel.open(AUDIT),
     source: new ApiSource({ client, nodeName: 'node-a', trouble, times: QUICK }),
     node: nodeFacts('node-a', { node: object as Node }),
+    nodeAddresses: (object as Node).addresses,
     hasNode: true,
     meetingPoint: MEETING_POINT,
     announcer: SILENT,
@@ -129,6 +138,16 @@ function configurationFile() {
   return { path, configFile };
 }
 
+const changeAddress = ({ store }: ApiServer) =>
+  store.set(node('node-a', { podCIDRs: ['10.244.1.0/24'], address: '192.168.50.99' }));
+const deleteNode = ({ store }: ApiServer) => store.delete(node('node-a'));
+
+/** Changes after which kube-proxy 1.37 ends. */
+const NODE_CHANGES: Readonly<Record<string, (server: ApiServer) => unknown>> = {
+  'the addresses of its node change': changeAddress,
+  'its Node is deleted': deleteNode,
+};
+
 const programmed = (kernel: TestKernel) => kernel.leadsTo('10.96.0.1:80', '10.244.1.7:8080');
 
 for (const [mode, newKernel] of Object.entries(TEST_MODES))
@@ -157,6 +176,19 @@ function tests(newKernel: () => TestKernel): void {
       });
       assert.equal(await agent.status, 1);
     });
+
+    for (const [what, change] of Object.entries(NODE_CHANGES)) {
+      it(`${what}, and kube-proxy 1.37 is mirrored`, async () => {
+        const server = await startServer('10.244.1.0/24');
+        const agent = await startAgent(server, { kernel: newKernel(), mirroredVersion: '1.37' });
+        await until('it has programmed the kernel', () => programmed(agent.kernel) && agent.passes() > 0);
+        assert.equal(agent.ended(), undefined);
+        change(server);
+        assert.equal(await agent.status, 1);
+        assert.ok(programmed(agent.kernel));
+        assert.equal(agent.logged('stopping; the kernel keeps its state').length, 1);
+      });
+    }
 
     it('its configuration file changes', async () => {
       const { path, configFile } = configurationFile();
@@ -213,6 +245,23 @@ function tests(newKernel: () => TestKernel): void {
       assert.equal(await agent.status, 0);
       assert.ok(programmed(agent.kernel));
     });
+
+    for (const [what, change, line] of [
+      ['a change of its addresses', changeAddress, 'NodeIPs changed for the node'],
+      ['the end of its Node', deleteNode, 'Node is being deleted'],
+    ] as const) {
+      it(`${what}, which it logs, as kube-proxy 1.36`, async () => {
+        const server = await startServer('10.244.1.0/24');
+        const agent = await startAgent(server, { kernel: newKernel() });
+        await until('it has programmed the kernel', () => programmed(agent.kernel));
+        change(server);
+        await until('it has logged the change', () => agent.logged(line).length > 0);
+        server.store.set(service('c', '10.96.0.3'));
+        await until('it follows', () => agent.kernel.serves('10.96.0.3:80'));
+        agent.stop();
+        assert.equal(await agent.status, 0);
+      });
+    }
 
     it('unreadable updates, which remove nothing, while others are programmed', async () => {
       const server = await startServer('10.244.1.0/24');

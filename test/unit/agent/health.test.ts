@@ -67,10 +67,16 @@ class World {
       leftOut: { found() {}, mended() {} },
     });
     this.#events = this.#state.watching(events);
-    this.#follow = followOwnNode('node-a', [], {
-      eligible: (eligible) => this.#health.setNodeEligible(eligible),
-      podCIDRsChanged() {},
-    });
+    this.#follow = followOwnNode(
+      'node-a',
+      { podCIDRs: [], addresses: undefined },
+      {
+        eligible: (eligible) => this.#health.setNodeEligible(eligible),
+        podCIDRsChanged() {},
+        nodeIPsChanged() {},
+        deleted() {},
+      },
+    );
     this.#handler = healthHandler(this.#health, () => {});
     this.#health.setNodeEligible(false);
     for (const family of [4, 6] as const) this.#health.updated(family);

@@ -5,18 +5,28 @@ import { followOwnNode } from '../../../src/agent/ownNode.js';
 import { decodeObject } from '../../../src/objects/decode.js';
 import type { ObjectChange } from '../../../src/objects/types.js';
 
-function node(name: string, spec: object, metadata: object = {}): ObjectChange {
-  const { object } = decodeObject({ apiVersion: 'v1', kind: 'Node', metadata: { name, ...metadata }, spec });
+function node(name: string, spec: object, metadata: object = {}, addresses: string[] = []): ObjectChange {
+  const status = { addresses: addresses.map((address) => ({ type: 'InternalIP', address })) };
+  const { object } = decodeObject({
+    ...{ apiVersion: 'v1', kind: 'Node', metadata: { name, ...metadata }, spec },
+    status,
+  });
   assert.ok(object);
   return { type: 'set', object };
 }
 
-function setUp(known: readonly string[]) {
+function setUp(podCIDRs: readonly string[], addresses?: readonly string[]) {
   const told: string[] = [];
-  const follow = followOwnNode('node-a', known, {
-    eligible: (eligible) => told.push(eligible ? 'eligible' : 'not eligible'),
-    podCIDRsChanged: (before, now) => told.push(`${before} → ${now}`),
-  });
+  const follow = followOwnNode(
+    'node-a',
+    { podCIDRs, addresses },
+    {
+      eligible: (eligible) => told.push(eligible ? 'eligible' : 'not eligible'),
+      podCIDRsChanged: (before, now) => told.push(`${before} → ${now}`),
+      nodeIPsChanged: (before, now) => told.push(`IPs ${before} → ${now}`),
+      deleted: () => told.push('deleted'),
+    },
+  );
   return { told, follow };
 }
 
@@ -29,11 +39,35 @@ it('eligibility for load balancers is reported for the own node only', () => {
   assert.deepEqual(told, ['eligible', 'not eligible', 'not eligible']);
 });
 
-it('the removal of the object is ignored', () => {
+it('the removal of the own object is reported, and changes no eligibility', () => {
   const { told, follow } = setUp([]);
-  follow([{ ...node('node-a', {}), type: 'delete' }]);
+  follow([{ ...node('node-b', {}), type: 'delete' }]);
   assert.deepEqual(told, []);
+  follow([{ ...node('node-a', {}), type: 'delete' }]);
+  assert.deepEqual(told, ['deleted']);
 });
+
+/** Addresses at the start; those of the Node afterwards, one list after another; what is reported. */
+const ADDRESSES: readonly [start: string[] | undefined, later: string[][], told: string[]][] = [
+  [['192.0.2.1'], [['192.0.2.1'], ['192.0.2.1', '192.0.2.9']], []],
+  [['192.0.2.1'], [['192.0.2.9', '192.0.2.1']], ['IPs 192.0.2.1 → 192.0.2.9']],
+  [['192.0.2.1'], [['192.0.2.1', 'fd00::1']], ['IPs 192.0.2.1 → 192.0.2.1,fd00::1']],
+  [['192.0.2.1', 'fd00::1'], [['fd00::1', '192.0.2.1']], ['IPs 192.0.2.1,fd00::1 → fd00::1,192.0.2.1']],
+  [[], [[], ['192.0.2.1'], ['192.0.2.1']], ['IPs  → 192.0.2.1']],
+  [['192.0.2.1'], [[]], ['IPs 192.0.2.1 → ']],
+  [undefined, [['192.0.2.1'], ['192.0.2.2']], []],
+];
+
+for (const [start, later, expected] of ADDRESSES) {
+  it(`with the addresses ${start} at the start, then ${later.join(' then ')}, it reports ${expected}`, () => {
+    const { told, follow } = setUp([], start);
+    for (const addresses of later) follow([node('node-a', {}, {}, addresses)]);
+    assert.deepEqual(
+      told.filter((line) => line !== 'eligible'),
+      expected,
+    );
+  });
+}
 
 it('the first podCIDRs are adopted, and changes are reported', () => {
   const { told, follow } = setUp([]);

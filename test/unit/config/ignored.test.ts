@@ -27,6 +27,17 @@ describe('a field without effect', () => {
     [{ clientConnection: { acceptContentTypes: 'x' } }, 'clientConnection.acceptContentTypes'],
     [{ configSyncPeriod: '1m' }, 'configSyncPeriod'],
     [{ featureGates: { AllBeta: false } }, 'featureGates.AllBeta'],
+    [{ mirroredVersion: '1.38', featureGates: { AllAlpha: true } }, 'featureGates.AllAlpha'],
+    [{ mirroredVersion: '1.37', featureGates: { NFTablesNetlink: true } }, 'featureGates.NFTablesNetlink'],
+    [{ mirroredVersion: '1.37', featureGates: { SomeLaterGate: true } }, 'featureGates.SomeLaterGate'],
+    [
+      {
+        mode: 'iptables',
+        mirroredVersion: '1.37',
+        featureGates: { KubeProxyNFTablesLocalhostNodePorts: true },
+      },
+      'featureGates.KubeProxyNFTablesLocalhostNodePorts',
+    ],
     [{ logging: { flushFrequency: '1s' } }, 'logging.flushFrequency'],
     [{ logging: { vmodule: [{ filePattern: 'a', verbosity: 1 }] } }, 'logging.vmodule'],
     [{ logging: { options: { text: { splitStream: true } } } }, 'logging.options.text.splitStream'],
@@ -56,6 +67,10 @@ describe('a field without effect', () => {
     assert.deepEqual(warnings(raw), []);
     const iptables = { localhostNodePorts: false, syncPeriod: '1m', minSyncPeriod: '5s', masqueradeBit: 3 };
     assert.deepEqual(warnings({ mode: 'iptables', iptables }), []);
+    const gates = { KubeProxyIPVS: true, KubeProxyNFTablesLocalhostNodePorts: true, AllAlpha: true };
+    assert.deepEqual(warnings({ mode: 'nftables', mirroredVersion: '1.37', featureGates: gates }), []);
+    const later = { mode: 'nftables', mirroredVersion: '1.38', featureGates: { AllBeta: false } };
+    assert.deepEqual(warnings(later), []);
   });
 });
 

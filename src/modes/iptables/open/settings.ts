@@ -3,7 +3,11 @@ import type { ModeConfiguration } from '../../../config/modes.js';
 
 /** The settings of iptables mode. */
 export const IPTABLES_SETTINGS: ModeConfiguration = {
-  unused: { ipvs: 'iptables mode does not use it', nftables: 'only nftables mode uses it' },
+  unused: {
+    ipvs: 'iptables mode does not use it',
+    nftables: 'only nftables mode uses it',
+    'featureGates.KubeProxyNFTablesLocalhostNodePorts': 'only nftables mode uses it',
+  },
   ownFlags: [],
   periods: ({ iptables }) => iptables,
   validate() {},

@@ -12,8 +12,8 @@ export interface IptablesOptions {
   readonly masqueradeMark: number;
   readonly localDetector: LocalDetector;
   /**
-   * `nodePortAddresses`: networks whose host addresses serve node ports, canonical; `primary`: the node IPs; empty: all
-   * addresses.
+   * `nodePortAddresses`: networks whose host addresses serve node ports, canonical, and `primary` for the node IPs; `primary`: only the
+   * node IPs; empty: all addresses.
    */
   readonly nodePortAddresses: readonly string[] | 'primary';
   /**

@@ -6,11 +6,18 @@ import { parseNetwork } from '../../../net/network.js';
 
 /** The settings of ipvs mode. */
 export const IPVS_SETTINGS: ModeConfiguration = {
+  gate: 'KubeProxyIPVS',
+  // The releases are those of KEP-5495. The words of kube-proxy 1.37 were not determined.
+  deprecation: {
+    reason: 'IPVSDeprecation',
+    note: 'kube-proxy deprecates ipvs mode: as planned, its gate KubeProxyIPVS is off by default from 1.40 on, and 1.43 has no ipvs mode. kube-netlink-proxy keeps it',
+  },
   unused: {
     'iptables.localhostNodePorts': 'ipvs mode serves no node ports on loopback addresses',
     'iptables.minSyncPeriod': 'ipvs mode does not use it',
     'iptables.syncPeriod': 'ipvs mode does not use it',
     nftables: 'only nftables mode uses it',
+    'featureGates.KubeProxyNFTablesLocalhostNodePorts': 'only nftables mode uses it',
   },
   ownFlags: ['cures', 'ipvs-own-all'],
   periods: ({ ipvs }) => ipvs,

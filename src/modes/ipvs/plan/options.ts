@@ -32,7 +32,8 @@ export interface IpvsOptions {
   readonly masqueradeMark: number;
   readonly localDetector: LocalDetector;
   /**
-   * `nodePortAddresses`: networks whose host addresses serve node ports; `primary`: the node IPs; empty: all addresses.
+   * `nodePortAddresses`: networks whose host addresses serve node ports, and `primary` for the node IPs; `primary`: only the node IPs;
+   * empty: all addresses.
    */
   readonly nodePortAddresses: readonly string[] | 'primary';
   /** `ipvs.strictARP`: answer ARP for an address only on the interface that has it. */

@@ -1,5 +1,6 @@
 // Configuration → options that several modes have.
 import type { Configuration } from '../../../config/configuration.js';
+import { expandNodePortAddresses } from '../../../config/nodePortAddresses.js';
 import { type Family, familyOf } from '../../../net/address.js';
 import { formatNetwork, parseNetwork } from '../../../net/network.js';
 import type { LocalDetector } from '../plan/localDetector.js';
@@ -18,9 +19,13 @@ export function localDetectorOf({ detectLocalMode, detectLocal, clusterCIDR }: C
   }
 }
 
-/** The networks of `nodePortAddresses`, canonical, or `primary`. */
+/** The networks of `nodePortAddresses`, canonical, or `primary`; beside networks, `primary` is one of the list. */
 export function nodePortAddressesOf({ nodePortAddresses }: Configuration): readonly string[] | 'primary' {
-  return nodePortAddresses[0] === 'primary' ? 'primary' : canonicalNetworks(nodePortAddresses);
+  if (nodePortAddresses.length > 0 && nodePortAddresses.every((value) => value === 'primary'))
+    return 'primary';
+  return expandNodePortAddresses(nodePortAddresses).flatMap((value) =>
+    value === 'primary' ? value : canonicalNetworks([value]),
+  );
 }
 
 /** Networks in canonical form. They are valid: the configuration has been validated. */

@@ -8,7 +8,7 @@ type NodeIPs = NodeFacts['nodeIPs'];
 
 /** The settings that select the addresses of node ports. */
 export interface NodePortRules {
-  /** Networks, canonical; or `primary`: the node's own addresses. Empty: no restriction. */
+  /** Networks, canonical, and `primary` for the node's own addresses; only `primary` may stand alone. Empty: no restriction. */
   readonly nodePortAddresses: readonly string[] | 'primary';
   /** The mode's own link, whose addresses are virtual IPs. */
   readonly ownLink: string;
@@ -52,13 +52,16 @@ export function nodePortHost({ nodePortAddresses: given, ownLink, onOwnLink }: N
 /**
  * The networks to which node ports are restricted in each family; undefined if they are not.
  *
- * @param given networks, canonical; or `primary`: the node's own addresses. Empty: no restriction
+ * @param given see {@link NodePortRules.nodePortAddresses}
  */
 export function nodePortNetworks(
   given: NodePortRules['nodePortAddresses'],
   nodeIPs: NodeIPs,
 ): Readonly<Record<Family, readonly Network[] | undefined>> {
-  const networks = given === 'primary' ? ownNetworks(nodeIPs) : given;
+  const values = given === 'primary' ? [given] : given;
+  const networks = values.includes('primary')
+    ? values.flatMap((value) => (value === 'primary' ? ownNetworks(nodeIPs) : value))
+    : values;
   return { 4: restriction(4, networks), 6: restriction(6, networks) };
 }
 

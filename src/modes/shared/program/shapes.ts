@@ -39,7 +39,7 @@ export const OPTIONS = {
   masqueradeAll: FLAG,
   masqueradeMark: integer(1, 0xffff_ffff),
   localDetector,
-  nodePortAddresses: either(oneOf('primary'), listOf(NETWORK)),
+  nodePortAddresses: either(oneOf('primary'), listOf(either(oneOf('primary'), NETWORK))),
   auditPeriod: MILLISECONDS,
 } as const;
 

@@ -62,6 +62,19 @@ describe('node ports are served on', () => {
     assert.deepEqual(nodePortAddresses('primary', addresses, '10.244.1.1')[4], ['10.244.1.1']);
   });
 
+  it('the node IPs and the addresses in networks, if primary is beside networks', () => {
+    const addresses = ['192.0.2.6', 'fd00::5'];
+    assert.deepEqual(nodePortAddresses(['primary', '10.244.0.0/16'], addresses), {
+      4: ['192.0.2.6', '10.244.1.1'],
+      6: ['fd00::5'],
+    });
+    assert.deepEqual(nodePortAddresses(['primary', '127.0.0.0/8', '::1/128'], addresses), {
+      4: ['192.0.2.6'],
+      6: ['fd00::5'],
+    });
+    assert.deepEqual(nodePortAddresses(['primary', '0.0.0.0/0'], addresses)[4], everywhere[4]);
+  });
+
   it('every ordinary address of a family without a node IP', () => {
     assert.deepEqual(nodePortAddresses('primary', ['192.0.2.6'])[6], everywhere[6]);
     assert.deepEqual(nodePortAddresses('primary'), everywhere);

@@ -123,6 +123,7 @@ function emptyNftables(): NftablesKernel['nftables'] {
     getElements: async () => [],
     listChains: (where) => nothing.listChains(where),
     listElements: (set) => nothing.listElements(set),
+    listObjects: (where) => nothing.listObjects(where),
     listRules: (where) => nothing.listRules(where),
     listSets: (where) => nothing.listSets(where),
     listTables: (where) => nothing.listTables(where),

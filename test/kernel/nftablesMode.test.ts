@@ -54,6 +54,7 @@ function checked(): NftablesKernel['nftables'] {
           'getElements',
           'listChains',
           'listElements',
+          'listObjects',
           'listRules',
           'listSets',
           'listTables',

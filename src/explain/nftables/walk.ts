@@ -220,6 +220,8 @@ class Walker {
       case 'log':
       case 'dynset':
         return 'next';
+      case 'objref':
+        return expression.type === 'counter' ? 'next' : 'unknown';
       default:
         return 'unknown';
     }

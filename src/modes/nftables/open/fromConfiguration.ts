@@ -1,6 +1,11 @@
 // Configuration → options of nftables mode.
 import { UsageError } from '../../../config/commandLine.js';
 import type { Configuration } from '../../../config/configuration.js';
+import { isGateOn, LOCALHOST_NODE_PORTS } from '../../../config/featureGates.js';
+import { behaviourOf } from '../../../config/mirroredVersion.js';
+import { explicitLoopback } from '../../../config/nodePortAddresses.js';
+import type { Family } from '../../../net/address.js';
+import type { Protocol } from '../../../net/protocol.js';
 import { localDetectorOf, nodePortAddressesOf } from '../../shared/open/fromConfiguration.js';
 import { LAYOUTS, NFTABLES_DEFAULTS, type NftablesLayout, type NftablesOptions } from '../plan/options.js';
 
@@ -18,10 +23,32 @@ export function nftablesOptions(
     // In this mode, no value is `primary`.
     nodePortAddresses: nodePortAddresses.length === 0 ? 'primary' : nodePortAddresses,
     layout: NFTABLES_DEFAULTS.layout,
-    directSingleEndpoint: NFTABLES_DEFAULTS.directSingleEndpoint,
+    directSingleEndpoint: behaviourOf(configuration).singleEndpointRule === 'direct',
+    localhostRejects: localhostRejectsOf(configuration),
     auditPeriod: NFTABLES_DEFAULTS.auditPeriod,
     ...own,
   };
+}
+
+/**
+ * The families in which kube-proxy serves TCP node ports on localhost itself: with its gate, those of which `nodePortAddresses` names a
+ * loopback network.
+ */
+export function localhostFamilies(configuration: Configuration): ReadonlySet<Family> {
+  const { featureGates, nodePortAddresses } = configuration;
+  const isOn = isGateOn(LOCALHOST_NODE_PORTS, featureGates, behaviourOf(configuration));
+  return isOn ? explicitLoopback(nodePortAddresses) : new Set();
+}
+
+/** With the gate, what is not served on localhost is rejected there. */
+function localhostRejectsOf(configuration: Configuration): NftablesOptions['localhostRejects'] {
+  const { featureGates } = configuration;
+  if (!isGateOn(LOCALHOST_NODE_PORTS, featureGates, behaviourOf(configuration)))
+    return NFTABLES_DEFAULTS.localhostRejects;
+  const served = localhostFamilies(configuration);
+  const of = (family: Family): readonly Protocol[] =>
+    served.has(family) ? ['udp', 'sctp'] : ['tcp', 'udp', 'sctp'];
+  return { 4: of(4), 6: of(6) };
 }
 
 /** The layout with this name; undefined: the default. Throws UsageError for another name. */

@@ -1,5 +1,6 @@
 // What nftables mode says about the fields and flags of the configuration.
 import type { ModeConfiguration } from '../../../config/modes.js';
+import { localhostFamilies } from './fromConfiguration.js';
 
 const NO_PERIOD =
   'the kernel reports changes by other programs, and failed changes are repeated with growing delays';
@@ -15,7 +16,8 @@ const NO_ADDRESSES = 'virtual IPs are no addresses of the node any more (kube-ip
 export const NFTABLES_SETTINGS: ModeConfiguration = {
   unused: {
     ipvs: 'nftables mode does not use it',
-    'iptables.localhostNodePorts': 'nftables mode serves no node ports on loopback addresses',
+    'iptables.localhostNodePorts':
+      'nftables mode serves none on loopback addresses, but for a gate of later versions: see docs/versions.md',
     'iptables.masqueradeBit': 'nftables mode has nftables.masqueradeBit',
     'iptables.syncPeriod': NO_PERIOD,
     'nftables.syncPeriod': NO_PERIOD,
@@ -38,13 +40,15 @@ export const NFTABLES_SETTINGS: ModeConfiguration = {
     const field = 'KubeProxyNFTablesConfiguration.MasqueradeBit';
     errors.invalid(field, nftables.masqueradeBit, 'must be within the range [0, 31]');
   },
-  changesAfter({ iptables, nodePortAddresses }, former) {
+  changesAfter(configuration, former) {
     if (former.size === 0) return [];
+    const { iptables, nodePortAddresses } = configuration;
+    const servesLocalhost = localhostFamilies(configuration).has(4);
     const changes: string[] = [];
     if (nodePortAddresses.length === 0) changes.push(ON_NODE_IPS);
     // The state of ipvs mode has chains of iptables mode too: with both, ipvs mode ran, which serves none there.
     const ranIptables = former.has('iptables') && !former.has('ipvs');
-    if (ranIptables && iptables.localhostNodePorts) changes.push(NOT_ON_LOOPBACK);
+    if (ranIptables && iptables.localhostNodePorts && !servesLocalhost) changes.push(NOT_ON_LOOPBACK);
     if (former.has('ipvs')) changes.push(AT_RANDOM, NO_ADDRESSES);
     return changes;
   },

@@ -67,6 +67,8 @@ function towards(want: Item, have: Item | undefined): 'add' | 'replace' | undefi
     case 'set':
       // A set that exists takes another timeout.
       return have.kind === 'set' && have.timeout !== want.timeout ? 'add' : undefined;
+    case 'counter':
+      return undefined;
     case 'chain':
       return have.kind === 'chain' ? chainTowards(want, have) : undefined;
     case 'element':

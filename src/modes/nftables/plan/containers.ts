@@ -1,4 +1,4 @@
-// The sets and maps that hold the addresses and ports of Services: the same ones in each cluster.
+// The sets and maps that hold the addresses and ports of Services: the same ones in each cluster. Some depend on the options of the mode.
 import type {
   KeyExpression,
   SetShape,
@@ -23,7 +23,8 @@ export type ContainerName =
   | 'no-endpoint-nodeports'
   | 'firewall-ips'
   | 'service-ips'
-  | 'service-nodeports';
+  | 'service-nodeports'
+  | 'localhost-nodeport-reject-ports';
 
 /** What the keys of a container are: `address` stands for the type of addresses in the family. */
 type KeyPart = 'address' | 'inet_proto' | 'inet_service';
@@ -89,6 +90,7 @@ const DEFINITIONS: readonly (readonly [
   ['firewall-ips', ADDRESS_AND_PORT, 'verdict', 'destinations that are subject to LoadBalancerSourceRanges'],
   ['service-ips', ADDRESS_AND_PORT, 'verdict', 'ClusterIP, ExternalIP and LoadBalancer IP traffic'],
   ['service-nodeports', PORT, 'verdict', 'NodePort traffic'],
+  ['localhost-nodeport-reject-ports', PORT, 'verdict', 'localhost NodePorts rejected by kube-proxy'],
 ];
 
 function containersOf(family: Family): Readonly<Record<ContainerName, Container>> {

@@ -6,6 +6,7 @@ import type { NodeFacts } from '../../../services/types.js';
 import { containsAll, localMatch } from '../../shared/plan/localDetector.js';
 import { TABLE_FAMILY } from './containers.js';
 import type { ChainItem } from './items.js';
+import { isLocalhostRejectChain } from './localhostPorts.js';
 import type { NftablesOptions } from './options.js';
 import { addressInAny } from './ranges.js';
 import {
@@ -85,9 +86,9 @@ const BASE_CHAINS: readonly (readonly [name: string, base: BaseChain, jumps: rea
 
 const NODE_CHAINS: ReadonlySet<string> = new Set([...FIXED_CHAINS, ...BASE_CHAINS.map(([name]) => name)]);
 
-/** Whether a chain has the name of one that each node has. */
+/** Whether a chain has the name of one that each node has, or may have. */
 export function isNodeChain(name: string): boolean {
-  return NODE_CHAINS.has(name);
+  return NODE_CHAINS.has(name) || isLocalhostRejectChain(name);
 }
 
 /** The chains of the node in a family. */
@@ -131,7 +132,10 @@ function rulesOf(
       rule([TRANSLATED, connectionIn(family, 'hairpin-connections'), MASQUERADE]),
     ],
     // In the hook `input`, each destination is an address of the host.
-    'nodeport-endpoints-check': [rule([...toNodePorts([]), verdictOfPort('no-endpoint-nodeports')])],
+    'nodeport-endpoints-check': [
+      rule([...toNodePorts([]), verdictOfPort('no-endpoint-nodeports')]),
+      ...rejectOnLoopback(family, options),
+    ],
     [REJECT_CHAIN]: [rule([reject(family)])],
     'service-endpoints-check': [rule([verdictOfDestination(family, 'no-endpoint-services')])],
     services: [
@@ -140,6 +144,13 @@ function rulesOf(
       rule([...toNodePorts([isOfHost('daddr')]), verdictOfPort('service-nodeports')]),
     ],
   };
+}
+
+/** Rejects traffic to node ports on loopback addresses, if a protocol is rejected there. */
+function rejectOnLoopback(family: Family, { localhostRejects }: NftablesOptions): Rule[] {
+  if (localhostRejects[family].length === 0) return [];
+  const toLoopback = addressInNetwork(family, 'daddr', LOOPBACK[family]);
+  return [rule([toLoopback, verdictOfPort('localhost-nodeport-reject-ports')])];
 }
 
 /** Marks traffic to cluster IPs: all, or all that is not local. Without a detector, none. */

@@ -35,6 +35,13 @@ export interface SetItem {
   readonly service?: string;
 }
 
+/** A counter of packets to which rules refer by its name. What it has counted is not part of it. */
+export interface CounterItem {
+  readonly kind: 'counter';
+  readonly family: Family;
+  readonly name: string;
+}
+
 /** A chain with its rules. */
 export interface ChainItem {
   readonly kind: 'chain';
@@ -88,7 +95,7 @@ export class ElementItem {
 }
 
 /** One item, desired or known. */
-export type Item = TableItem | SetItem | ChainItem | ElementItem;
+export type Item = TableItem | SetItem | CounterItem | ChainItem | ElementItem;
 
 /** The key of an item. Items with equal keys are the same item in the kernel, possibly with different settings. */
 export function keyOf(item: Item): string {
@@ -97,6 +104,8 @@ export function keyOf(item: Item): string {
       return tableKey(item.family);
     case 'set':
       return setKey(item.family, item.name);
+    case 'counter':
+      return counterKey(item.family, item.name);
     case 'chain':
       return chainKey(item.family, item.name);
     case 'element':
@@ -123,6 +132,11 @@ export function setKey(family: Family, name: string): string {
   return SET_PREFIX[family] + name;
 }
 
+/** `counter ip kube-proxy localhost-nodeport-rejected-udp`. */
+export function counterKey(family: Family, name: string): string {
+  return `counter ${TABLE_FAMILY[family]} ${TABLE} ${name}`;
+}
+
 function prefixesOf(family: Family): Readonly<Record<ContainerName, string>> {
   const entries = Object.keys(CONTAINERS[family]).map((name) => [
     name,
@@ -137,18 +151,20 @@ const PREFIXES = { 4: prefixesOf(4), 6: prefixesOf(6) } as const;
 /** Where the item of a key is. */
 export type PlaceOfKey = { readonly family: Family } & (
   | { readonly kind: 'table' }
-  | { readonly kind: 'set' | 'chain'; readonly name: string }
+  | { readonly kind: 'set' | 'counter' | 'chain'; readonly name: string }
   | { readonly kind: 'element'; readonly container: ContainerName; readonly text: string }
 );
 
 /** The place of the item with a key; undefined for other texts. */
 export function placeOfKey(key: string): PlaceOfKey | undefined {
-  const [, kind, ip, rest = ''] = /^(table|set|chain|element) (ip6?) kube-proxy(?: (.+))?$/.exec(key) ?? [];
+  const [, kind, ip, rest = ''] =
+    /^(table|set|counter|chain|element) (ip6?) kube-proxy(?: (.+))?$/.exec(key) ?? [];
   const family = ip === TABLE_FAMILY[6] ? 6 : 4;
   switch (kind) {
     case 'table':
       return { kind, family };
     case 'set':
+    case 'counter':
     case 'chain':
       return { kind, family, name: rest };
     case 'element': {

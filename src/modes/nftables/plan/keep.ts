@@ -26,6 +26,7 @@ export const keep: Keep<Item> = {
 function isOfSomeService(item: Item): boolean {
   switch (item.kind) {
     case 'table':
+    case 'counter':
       return false;
     case 'set':
       return isAffinitySet(item.name);

@@ -11,7 +11,8 @@ import type {
 import type { Family } from '../../../net/address.js';
 import { ADDRESS_TYPE, keyOfText, type NamedSet, setNamed, slotMapOf, TABLE_FAMILY } from './containers.js';
 import { TABLE_COMMENT } from './fixedChains.js';
-import type { ChainItem, ElementItem, Item, SetItem } from './items.js';
+import type { ChainItem, CounterItem, ElementItem, Item, SetItem } from './items.js';
+import { isLocalhostRejectChain } from './localhostPorts.js';
 import { isOfService, TABLE } from './names.js';
 import { isSharedChain } from './sharedChains.js';
 import { BalancedElement, eachSlotChange, hasSlots, LooseElement } from './slots.js';
@@ -23,6 +24,7 @@ import { BalancedElement, eachSlotChange, hasSlots, LooseElement } from './slots
 export const ADDITIONS = [
   'tables',
   'sets',
+  'counters',
   'endpointChains',
   'serviceChains',
   'externalChains',
@@ -34,9 +36,11 @@ export const ADDITIONS = [
 /** The order of the phases that remove, the reverse. They follow all additions of a pass. */
 export const REMOVALS = [
   'deleteElements',
+  'deleteNodeChains',
   'deleteExternalChains',
   'deleteServiceChains',
   'deleteEndpointChains',
+  'deleteCounters',
   'deleteSets',
   'deleteTables',
 ] as const;
@@ -70,6 +74,8 @@ export function additionPhase(item: Item): Phase {
       return 'tables';
     case 'set':
       return 'sets';
+    case 'counter':
+      return 'counters';
     case 'element':
       return 'elements';
     case 'chain':
@@ -85,10 +91,12 @@ export function removalPhase(item: Item): Phase {
       return 'deleteTables';
     case 'set':
       return 'deleteSets';
+    case 'counter':
+      return 'deleteCounters';
     case 'element':
       return 'deleteElements';
     case 'chain':
-      return REMOVAL_OF_CHAIN[roleOf(item.name)];
+      return isLocalhostRejectChain(item.name) ? 'deleteNodeChains' : REMOVAL_OF_CHAIN[roleOf(item.name)];
   }
 }
 
@@ -118,6 +126,8 @@ export function kernelOperations({ do: verb, item, from }: Operation): NftablesO
           ? { do: 'deleteSet', set: nameIn(item.family, item.name) }
           : { do: 'addSet', set: setOf(item) },
       ];
+    case 'counter':
+      return [counterOperation(verb, item)];
     case 'chain':
       return chainOperations(verb, item);
     case 'element':
@@ -131,6 +141,12 @@ function tableOperations(verb: Operation['do'], family: Family): NftablesOperati
   if (verb !== 'add') operations.push({ do: 'deleteTable', table });
   if (verb !== 'delete') operations.push({ do: 'addTable', table: { ...table, comment: TABLE_COMMENT } });
   return operations;
+}
+
+/** A counter that exists stays as it is. */
+function counterOperation(verb: Operation['do'], { family, name }: CounterItem): NftablesOperation {
+  const object = { ...nameIn(family, name), type: 'counter' } as const;
+  return verb === 'delete' ? { do: 'deleteObject', object } : { do: 'addObject', object };
 }
 
 function nameIn(family: Family, name: string) {

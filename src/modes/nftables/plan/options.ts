@@ -1,5 +1,6 @@
 // The options of nftables mode. Names in comments are fields of KubeProxyConfiguration.
 import type { Family } from '../../../net/address.js';
+import type { Protocol } from '../../../net/protocol.js';
 import type { LocalDetector } from '../../shared/plan/localDetector.js';
 
 /** What the rules of Services look like: see {@link NftablesOptions.layout}. */
@@ -18,8 +19,8 @@ export interface NftablesOptions {
   readonly masqueradeMark: number;
   readonly localDetector: LocalDetector;
   /**
-   * `nodePortAddresses`: networks whose host addresses serve node ports, canonical; `primary`, the default in this mode: the node
-   * IPs; empty: all addresses.
+   * `nodePortAddresses`: networks whose host addresses serve node ports, canonical, and `primary` for the node IPs; `primary`, the
+   * default in this mode: only the node IPs; empty: all addresses.
    */
   readonly nodePortAddresses: readonly string[] | 'primary';
   /**
@@ -33,6 +34,11 @@ export interface NftablesOptions {
    * `scalable` always.
    */
   readonly directSingleEndpoint: boolean;
+  /**
+   * The protocols of node ports that are rejected on loopback addresses, in each family; none, the default: whatever listens there gets the
+   * traffic. kube-proxy rejects them with gate `KubeProxyNFTablesLocalhostNodePorts`: `udp` and `sctp` where it serves TCP itself, else all.
+   */
+  readonly localhostRejects: Readonly<Record<Family, readonly Protocol[]>>;
   /** Time without changes after which an audit starts, in ms; default 1 hour, as between two full passes of kube-proxy. */
   readonly auditPeriod: number;
 }
@@ -46,5 +52,6 @@ export const NFTABLES_DEFAULTS = {
   nodePortAddresses: 'primary',
   layout: 'kube-proxy',
   directSingleEndpoint: false,
+  localhostRejects: { 4: [], 6: [] },
   auditPeriod: 3_600_000,
 } as const satisfies NftablesOptions;

@@ -4,6 +4,7 @@ import type { Desired, Plan } from '../../mode.js';
 import { CONTAINERS, type ContainerName, slotMapNames } from './containers.js';
 import { nodeChains } from './fixedChains.js';
 import { ElementItem, type Item, itemMap } from './items.js';
+import { localhostRejects } from './localhostPorts.js';
 import type { NftablesOptions } from './options.js';
 import { sharedChainItems } from './sharedChains.js';
 import { hasSlots } from './slots.js';
@@ -32,11 +33,16 @@ export function planNode(
     const limited = !node.host.unrestricted.has(family);
     const containers = CONTAINERS[family];
     items.push({ kind: 'table', family });
-    for (const name of Object.keys(containers) as ContainerName[])
-      if (limited || name !== 'nodeport-ips') items.push({ kind: 'set', family, name });
+    const rejected = options.localhostRejects[family];
+    const isWanted = (name: ContainerName) => {
+      if (name === 'nodeport-ips') return limited;
+      return name !== 'localhost-nodeport-reject-ports' || rejected.length > 0;
+    };
+    for (const name of (Object.keys(containers) as ContainerName[]).filter(isWanted))
+      items.push({ kind: 'set', family, name });
     if (options.layout === 'scalable')
       for (const name of slotMapNames(family)) items.push({ kind: 'set', family, name });
-    items.push(...nodeChains(family, node, options));
+    items.push(...nodeChains(family, node, options), ...localhostRejects(family, rejected));
     if (!limited) continue;
     for (const address of node.host.nodePortAddresses[family])
       items.push(new ElementItem(containers['nodeport-ips'], address));

@@ -9,6 +9,7 @@ import { localMatch } from '../../shared/plan/localDetector.js';
 import { CONTAINERS, type Container, type ContainerName, keyText } from './containers.js';
 import { podNetwork, REJECT_CHAIN } from './fixedChains.js';
 import { ElementItem, type Item, keyOf } from './items.js';
+import { rejectChainName } from './localhostPorts.js';
 import { type ChainRole, hashedName, portText, servicePortName } from './names.js';
 import type { NftablesOptions } from './options.js';
 import {
@@ -204,6 +205,8 @@ class PortPlan {
       if (policy !== undefined) this.#element('service-ips', key, policy);
     } else if (this.#hasEndpoints)
       this.#element(byPort ? 'service-nodeports' : 'service-ips', key, this.#name('external'));
+    if (byPort && this.#options.localhostRejects[this.#port.family].includes(protocol))
+      this.#element('localhost-nodeport-reject-ports', key, rejectChainName(protocol));
     if (policy === undefined) this.#refuse(byPort ? 'no-endpoint-nodeports' : 'no-endpoint-services', key);
   }
 

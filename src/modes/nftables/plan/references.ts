@@ -1,10 +1,10 @@
 // What the items refer to: without it, the kernel refuses them.
 import type { Expression, Verdict } from '../../../kernel/nftables/expressions/types.js';
 import { slotMapOf } from './containers.js';
-import { chainKey, type Item, setKey, tableKey } from './items.js';
+import { chainKey, counterKey, type Item, setKey, tableKey } from './items.js';
 import { BalancedElement } from './slots.js';
 
-/** Keys of the items without which the kernel refuses this one: its table, the sets of its rules, the chains to which it leads. */
+/** Keys of the items without which the kernel refuses this one: its table, the sets and counters of its rules, the chains to which it leads. */
 export function* dependsOn(item: Item): Generator<string> {
   if (item.kind === 'table') return;
   const { family } = item;
@@ -22,6 +22,7 @@ export function* dependsOn(item: Item): Generator<string> {
       for (const chain of chainsIn(expression)) yield chainKey(family, chain);
       const set = setIn(expression);
       if (set !== undefined) yield setKey(family, set);
+      if (expression.kind === 'objref') yield counterKey(family, expression.name);
     }
   }
 }

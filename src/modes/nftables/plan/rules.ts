@@ -219,6 +219,11 @@ export function reject(family: Family): Part {
   return [{ kind: 'reject', type: 'icmp', code: family === 4 ? 3 : 4 }];
 }
 
+/** `counter name "NAME"`: counts the packet with a counter of the table. */
+export function counted(counter: string): Part {
+  return [{ kind: 'objref', type: 'counter', name: counter }];
+}
+
 /** Drops the packet silently. */
 export const DROP: Part = [{ kind: 'verdict', verdict: { verdict: 'drop' } }];
 

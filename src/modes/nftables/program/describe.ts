@@ -15,6 +15,7 @@ export function describe({ key, do: verb, item }: Operation, known: Known<Item>)
   const sign = verb === 'delete' ? '-' : before ? '~' : '+';
   switch (item.kind) {
     case 'table':
+    case 'counter':
       return [[`${sign} ${key}`]];
     case 'set':
       return [[`${sign} ${key}${item.timeout === undefined ? '' : ` timeout ${item.timeout}s`}`]];

@@ -10,6 +10,7 @@ export interface NftablesKernel {
     | 'getElements'
     | 'listChains'
     | 'listElements'
+    | 'listObjects'
     | 'listRules'
     | 'listSets'
     | 'listTables'

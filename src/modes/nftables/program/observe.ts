@@ -9,7 +9,15 @@ import {
   slotMapsOf,
   TABLE_FAMILY,
 } from '../plan/containers.js';
-import { ElementItem, type Item, keyOf, type SetItem, type TableItem } from '../plan/items.js';
+import {
+  type CounterItem,
+  ElementItem,
+  type Item,
+  keyOf,
+  type SetItem,
+  type TableItem,
+} from '../plan/items.js';
+import { protocolOfCounter } from '../plan/localhostPorts.js';
 import { TABLE } from '../plan/names.js';
 import type { NftablesOptions } from '../plan/options.js';
 import { type FoundSlots, LooseElement, withSlots } from '../plan/slots.js';
@@ -44,9 +52,20 @@ async function* itemsOf(nftables: Client, family: Family, whole: boolean): Async
   const { items, names, own } = await readTable(nftables, family);
   yield* items;
   if (!names) return;
+  yield* countersOf(nftables, family);
   yield* chainsOf(nftables, family, { sets: own, whole });
   for (const container of Object.values(CONTAINERS[family]))
     yield* elementsOf(nftables, container, (name) => names.has(name));
+}
+
+/** Our counters. A table has no other objects of ours. */
+export async function* countersOf(
+  nftables: Pick<Client, 'listObjects'>,
+  family: Family,
+): AsyncGenerator<CounterItem> {
+  const where = { family: TABLE_FAMILY[family], table: TABLE };
+  for await (const { type, name } of nftables.listObjects(where))
+    if (type === 'counter' && protocolOfCounter(name) !== undefined) yield { kind: 'counter', family, name };
 }
 
 /** The elements of a container, with their slots. Those that may have some wait for them: the kernel lists elements in no order. */

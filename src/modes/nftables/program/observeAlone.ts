@@ -18,7 +18,7 @@ import type { NftablesOptions } from '../plan/options.js';
 import { sharedChainNamed } from '../plan/sharedChains.js';
 import { type FoundSlots, LooseElement, withSlots } from '../plan/slots.js';
 import type { NftablesKernel } from './kernel.js';
-import { readTable } from './observe.js';
+import { countersOf, readTable } from './observe.js';
 import { addSlot, elementItem } from './readItems.js';
 import { chainItem, type OwnSets } from './readRules.js';
 
@@ -27,6 +27,8 @@ type Client = NftablesKernel['nftables'];
 /** The keys of items to read in a family, by kind. */
 interface Wanted {
   readonly chains: Set<string>;
+  /** Some of the items are counters. */
+  counters: boolean;
   readonly elements: Map<ContainerName, string[]>;
 }
 
@@ -57,11 +59,12 @@ export async function observeAlone(
 }
 
 function wantedOf(keys: Iterable<string>, family: Family): Wanted {
-  const wanted: Wanted = { chains: new Set(), elements: new Map() };
+  const wanted: Wanted = { chains: new Set(), counters: false, elements: new Map() };
   for (const key of keys) {
     const place = placeOfKey(key);
     if (place?.family !== family) continue;
     if (place.kind === 'chain') wanted.chains.add(place.name);
+    wanted.counters ||= place.kind === 'counter';
     if (place.kind !== 'element') continue;
     const texts = wanted.elements.get(place.container);
     if (texts) texts.push(place.text);
@@ -70,11 +73,16 @@ function wantedOf(keys: Iterable<string>, family: Family): Wanted {
   return wanted;
 }
 
-async function* read(nftables: Client, family: Family, { chains, elements }: Wanted): AsyncGenerator<Item> {
+async function* read(
+  nftables: Client,
+  family: Family,
+  { chains, counters, elements }: Wanted,
+): AsyncGenerator<Item> {
   const { items, names, own } = await readTable(nftables, family);
   yield* items;
   if (!names) return;
   const where = { family: TABLE_FAMILY[family], table: TABLE };
+  if (counters) yield* countersOf(nftables, family);
   if (chains.size > 0) {
     for await (const chain of nftables.listChains(where))
       if (chains.has(chain.name)) yield await readOne(nftables, family, chain, { sets: own, whole: true });

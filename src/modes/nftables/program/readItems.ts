@@ -4,6 +4,7 @@ import type { Family } from '../../../net/address.js';
 import { ADDRESS_TYPE, type Container, keyText, setNamed } from '../plan/containers.js';
 import { REJECT_CHAIN } from '../plan/fixedChains.js';
 import { ElementItem, type SetItem } from '../plan/items.js';
+import { isLocalhostRejectChain } from '../plan/localhostPorts.js';
 import { isAffinitySet, isOfService } from '../plan/names.js';
 import { isSharedChain } from '../plan/sharedChains.js';
 import { FoundSlots } from '../plan/slots.js';
@@ -77,8 +78,9 @@ function verdictText(element: Element): string {
   const more = hasMore(element) ? ' and more' : '';
   if (typeof data !== 'object' || !('verdict' in data)) return more;
   const chain = 'chain' in data ? data.chain : '';
-  const isOurs =
-    data.verdict === 'goto' && (isOfService(chain) || isSharedChain(chain) || chain === REJECT_CHAIN);
+  const isKnown =
+    isOfService(chain) || isSharedChain(chain) || chain === REJECT_CHAIN || isLocalhostRejectChain(chain);
+  const isOurs = data.verdict === 'goto' && isKnown;
   if (more === '' && (isOurs || data.verdict === 'drop')) return isOurs ? chain : 'drop';
   return `${data.verdict} ${chain}${more}`;
 }

@@ -1,14 +1,17 @@
 // The checks of what nftables mode is made of.
-import { FLAG, FUNCTION, object, oneOf, optional, partOf, type Shape } from '../../../shapes.js';
+import { FLAG, FUNCTION, listOf, object, oneOf, optional, partOf, type Shape } from '../../../shapes.js';
 import { OPTIONS as SHARED } from '../../shared/program/shapes.js';
 import { LAYOUTS, type NftablesOptions } from '../plan/options.js';
 import type { NftablesKernel } from './kernel.js';
+
+const PROTOCOLS = listOf(oneOf('tcp', 'udp', 'sctp'));
 
 /** The check of the options. */
 export const OPTIONS = object<NftablesOptions>({
   ...SHARED,
   layout: oneOf(...LAYOUTS),
   directSingleEndpoint: FLAG,
+  localhostRejects: object({ 4: PROTOCOLS, 6: PROTOCOLS }),
 });
 
 const NFTABLES = partOf({
@@ -17,6 +20,7 @@ const NFTABLES = partOf({
   getElements: FUNCTION,
   listChains: FUNCTION,
   listElements: FUNCTION,
+  listObjects: FUNCTION,
   listRules: FUNCTION,
   listSets: FUNCTION,
   listTables: FUNCTION,

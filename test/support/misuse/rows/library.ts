@@ -19,7 +19,7 @@ const IPTABLES = {
 };
 const NFTABLES = {
   ...methods('apply', 'generation', 'getElements', 'listChains', 'listElements', 'listRules'),
-  ...methods('listSets', 'listTables', 'watchCommits', 'onBatch'),
+  ...methods('listObjects', 'listSets', 'listTables', 'watchCommits', 'onBatch'),
 };
 const DETECTORS: readonly LocalDetector[] = [
   { by: 'network', networks: { 4: '10.244.0.0/16', 6: 'fd00:244::/56' } },
@@ -89,6 +89,7 @@ export const LIBRARY: AnyRows = {
   ],
   createNftablesMode: [
     [{ nftables: NFTABLES }, { ...NFTABLES_DEFAULTS, nodePortAddresses: 'primary' }],
+    [{ nftables: NFTABLES }, { ...NFTABLES_DEFAULTS, localhostRejects: { 4: ['udp'], 6: ['tcp'] } }],
     ...DETECTORS.map((localDetector) => [
       { nftables: NFTABLES },
       { ...NFTABLES_DEFAULTS, localDetector, nodePortAddresses: ['10.0.0.0/8'] },

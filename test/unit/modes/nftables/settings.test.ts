@@ -23,4 +23,13 @@ it('changes after other modes, as far as the configuration lets clients notice t
   const restricted = { nodePortAddresses: ['192.0.2.0/24'], iptables: { localhostNodePorts: false } };
   assert.deepEqual(changes(restricted, 'iptables'), []);
   assert.deepEqual(changes(restricted, 'ipvs'), OF_IPVS);
+  const localhost = { mirroredVersion: '1.38', nodePortAddresses: ['primary', 'localhost'] };
+  assert.deepEqual(changes(localhost, 'iptables'), []);
+});
+
+it('node ports on localhost are those of the agent only with the gate and a loopback network of IPv4', () => {
+  const six = { mirroredVersion: '1.38', nodePortAddresses: ['::1/128'] };
+  assert.deepEqual(changes(six, 'iptables'), [LOOPBACK]);
+  const gateOff = { ...six, nodePortAddresses: ['localhost'], mirroredVersion: '1.37' };
+  assert.deepEqual(changes(gateOff, 'iptables'), [LOOPBACK]);
 });

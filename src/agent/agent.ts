@@ -21,6 +21,7 @@ import { AgentState } from './agentReport.js';
 import type { Announcer } from './announce.js';
 import { type FollowedConfiguration, followConfiguration } from './followConfiguration.js';
 import { LeftOut } from './leftOut.js';
+import { withLocalhostNodePorts } from './localhostNodePorts.js';
 import { levelOf } from './log.js';
 import { measure, withTimedListing } from './measure.js';
 import { ownIdentity, watchForOtherAgents } from './otherAgents.js';
@@ -44,7 +45,10 @@ export interface AgentParts {
   readonly configFile: FollowedConfiguration | undefined;
   /** The values of all flags, for /flagz. */
   readonly flags: Readonly<Record<string, string>>;
-  readonly opened: Pick<OpenedMode, 'mode' | 'families' | 'minSyncPeriod' | 'kernel' | 'metrics'>;
+  readonly opened: Pick<
+    OpenedMode,
+    'mode' | 'families' | 'minSyncPeriod' | 'kernel' | 'metrics' | 'localhostNodePorts'
+  >;
   /** Other modes that may have run on this node before; none by default. */
   readonly formerModes?: readonly FormerMode[];
   /** Maximum time for which connections keep the items of a former mode, in ms; default 15 minutes. */
@@ -74,7 +78,12 @@ export async function runAgent(parts: AgentParts): Promise<number> {
   const leftOut = new LeftOut({ metrics, announcer });
   const { families } = opened;
   const { countsPorts } = opened.metrics;
-  const events = telemetry({ log, families, countsPorts, metrics, health, serviceHealth, leftOut });
+  const told = telemetry({ log, families, countsPorts, metrics, health, serviceHealth, leftOut });
+  const localhost = withLocalhostNodePorts(told, {
+    ...{ localhost: opened.localhostNodePorts, configuration, log, metrics },
+  });
+  const { events } = localhost;
+  ending.closes(() => localhost.close());
   const state = new AgentState(aboutAgent(parts), leftOut, clock.now);
   const proxy = proxyOf(parts, withOwnNode(parts, state.watching(events), health, ending));
   const failed = (server: string, error: unknown, retryIn?: number) =>

@@ -182,3 +182,47 @@ export function packetMetrics(
     });
   }
 }
+
+/** The metrics of node ports on localhost, which kube-proxy has in nftables mode from 1.37 on. */
+export function localhostMetrics(registry: Registry) {
+  const { gauge, counter } = makers(registry);
+  const prefix = 'nftables_localhost_nodeport_listener';
+  return {
+    listeners: gauge(`${prefix}s`, 'Number of active localhost NodePort userspace proxy listeners.'),
+    failures: counter(
+      `${prefix}_creation_failures_total`,
+      'Number of localhost NodePort userspace proxy listener creation failures.',
+    ),
+  };
+}
+
+/** Packets that the kernel rejected on localhost. */
+export interface RejectedPackets {
+  readonly family: Family;
+  /** `TCP`, `UDP`, `SCTP`. */
+  readonly protocol: string;
+  readonly packets: number;
+}
+
+/**
+ * Registers the metric of packets that are rejected on localhost.
+ *
+ * @param read is called for each scrape; a counter that does not exist has no sample
+ */
+export function rejectedMetric(registry: Registry, read: () => Promise<readonly RejectedPackets[]>): void {
+  const { alpha } = makers(registry);
+  const help =
+    'Number of packets rejected on localhost NodePorts. UDP and SCTP are always rejected;' +
+    ' TCP is rejected when the localhost NodePort proxy is not running';
+  new Counter({
+    ...alpha('nftables_localhost_nodeport_rejected_packets_total', help),
+    labelNames: ['ip_family', 'protocol'],
+    async collect() {
+      // The kernel has the number: it continues after a restart of this process.
+      const found = await read();
+      this.reset();
+      for (const { family, protocol, packets } of found)
+        this.inc({ ip_family: `IPv${family}`, protocol }, packets);
+    },
+  });
+}

@@ -1,7 +1,15 @@
 // The metrics of the process, updated by methods, in a registry of our own.
 import { Gauge, Registry } from 'prom-client';
 import type { Family } from '../net/address.js';
-import { failureMetrics, kubeProxyMetrics, type ModeCounter, packetMetrics } from './kubeProxyMetrics.js';
+import {
+  failureMetrics,
+  kubeProxyMetrics,
+  localhostMetrics,
+  type ModeCounter,
+  packetMetrics,
+  type RejectedPackets,
+  rejectedMetric,
+} from './kubeProxyMetrics.js';
 import { ownMetrics } from './ownMetrics.js';
 import { processMetrics } from './processMetrics.js';
 import { textOf } from './text.js';
@@ -27,6 +35,14 @@ export interface SyncedPass {
   readonly full: boolean;
   /** No failure affects all Services. */
   readonly succeeded: boolean;
+}
+
+/** The metrics of the listeners of node ports on localhost. */
+export interface LocalhostMetrics {
+  /** Number of open listeners of a family. */
+  listeners(family: Family, count: number): void;
+  /** A listener could not be opened. */
+  failed(family: Family): void;
 }
 
 /** The metrics of the process. Times are in seconds. */
@@ -61,6 +77,12 @@ export interface Metrics {
    * @param read packets by name of the counter, without those that do not exist; it is called for each scrape
    */
   countPackets(counters: readonly ModeCounter[], read: () => Promise<ReadonlyMap<string, number>>): void;
+  /**
+   * Shows the metrics of node ports on localhost from now on.
+   *
+   * @param read packets that the kernel rejected there; it is called for each scrape
+   */
+  countLocalhost(read: () => Promise<readonly RejectedPackets[]>): LocalhostMetrics;
   /** A search for stale UDP flows ended. */
   conntrackReconciled(family: Family, seconds: number): void;
   /** Stale UDP flows were deleted. */
@@ -132,6 +154,14 @@ export function openMetrics({ version, kubernetesVersion, startedAt, now }: Metr
     partialRestoreFailed: (family, count) => theirs.partialRestoreFailures.inc(label(family), count),
     countFailures: (counters) => failureMetrics(registry, counters),
     countPackets: (counters, read) => packetMetrics(registry, counters, read),
+    countLocalhost: (read) => {
+      const { listeners, failures } = localhostMetrics(registry);
+      rejectedMetric(registry, read);
+      return {
+        listeners: (family, count) => listeners.set(label(family), count),
+        failed: (family) => failures.inc(label(family)),
+      };
+    },
     conntrackReconciled: (family, seconds) => theirs.conntrackDuration.observe(label(family), seconds),
     conntrackDeleted: (family, flows) => theirs.conntrackDeleted.inc(label(family), flows),
     probed: (probe, status) => theirs[probe].inc({ code: `${status}` }),

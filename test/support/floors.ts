@@ -156,6 +156,13 @@ const FLOORS: readonly Floor[] = [
     ],
     outside: EVERYTHING,
   },
+  // Node ports on localhost, which the agent serves itself.
+  {
+    name: 'localhostPorts',
+    files: /^localhostPorts\//,
+    imports: ['net', 'services', 'timeSlice'],
+    outside: /^node:(events|net|perf_hooks)$/,
+  },
   {
     name: 'config',
     files: /^config\//,

@@ -9,6 +9,7 @@ import { createNftablesMode } from '../index.js';
 import { FAILURES } from './failures.js';
 import { hostFamilies } from './families.js';
 import { layoutOf, nftablesOptions } from './fromConfiguration.js';
+import { localhostNodePorts } from './localhost.js';
 import { KERNEL_MODULES } from './modules.js';
 import { checkFeatures, checkKernel, probeFeatures } from './prepare.js';
 
@@ -20,6 +21,7 @@ export async function open(settings: ModeSettings): Promise<OpenedMode> {
     families: options.families,
     minSyncPeriod: settings.configuration.nftables.minSyncPeriod,
     kernel,
+    localhostNodePorts: localhostNodePorts(kernel.nftables, options.families, settings.configuration),
     metrics: { parts: { nftables: kernel.nftables }, countsPorts: true, failures: FAILURES },
     prepare: async () => {}, // it has no setting of its own
     probe: () => probeFeatures(kernel.nftables, options.families),

@@ -42,6 +42,18 @@ export interface ModeCounter {
   readonly help: string;
 }
 
+/** Node ports on localhost of a mode that cannot program them: the agent serves those of TCP itself. */
+export interface LocalhostNodePorts {
+  /** Families in which they are served. */
+  readonly families: readonly Family[];
+  /** The mirrored kube-proxy has metrics of them. */
+  readonly hasMetrics: boolean;
+  /** Packets that are rejected instead, by family and protocol (`UDP`). Rejects with a NetlinkError. */
+  readRejected(): Promise<
+    readonly { readonly family: Family; readonly protocol: string; readonly packets: number }[]
+  >;
+}
+
 /** What a mode adds to the metrics. */
 export interface ModeMetrics {
   /** Its own parts of the kernel, by the label `family`: `ipvs`. */
@@ -75,6 +87,8 @@ export interface OpenedMode {
   readonly minSyncPeriod: number;
   readonly kernel: HostKernel;
   readonly metrics: ModeMetrics;
+  /** Node ports on localhost that the agent serves. Absent: the mode programs them, or there are none. */
+  readonly localhostNodePorts?: LocalhostNodePorts;
   /** Performs the steps that need more privileges, once (`--init-only`). Rejects with a NetlinkError. */
   prepare(): Promise<void>;
   /**

@@ -1,0 +1,110 @@
+// Node ports on localhost in an agent: listeners follow the passes, with their log lines and metrics.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { pino } from 'pino';
+import { withLocalhostNodePorts } from '../../../src/agent/localhostNodePorts.js';
+import { defaultConfiguration } from '../../../src/config/configuration.js';
+import type { LocalhostNodePorts } from '../../../src/modes/shared/open/definition.js';
+import type { ProxyEvents } from '../../../src/proxy.js';
+import type { SyncSummary } from '../../../src/reconcile/summary.js';
+import { openMetrics } from '../../../src/servers/metrics.js';
+import { closeAfter } from '../../support/closeAfter.js';
+import {
+  dial,
+  eventually,
+  freePort,
+  inputOf,
+  isRefused,
+  received,
+  serve,
+} from '../../support/localhostPorts/ports.js';
+
+const SUMMARY = {} as SyncSummary;
+
+function setUp(more: Partial<LocalhostNodePorts> = {}) {
+  const lines: string[] = [];
+  const told: string[] = [];
+  const metrics = closeAfter(
+    openMetrics({ version: 'test', kubernetesVersion: 'v1.37.0', startedAt: 0, now: Date.now }),
+  );
+  const events = {
+    planned: () => void told.push('planned'),
+    synced: () => void told.push('synced'),
+  } as unknown as ProxyEvents;
+  const localhost: LocalhostNodePorts = {
+    families: [4],
+    hasMetrics: true,
+    readRejected: async () => [{ family: 4, protocol: 'UDP', packets: 3 }],
+    ...more,
+  };
+  const served = withLocalhostNodePorts(events, {
+    localhost,
+    configuration: defaultConfiguration(),
+    log: pino({ base: null, level: 'debug' }, { write: (line: string) => void lines.push(line) }),
+    metrics,
+  });
+  closeAfter(served);
+  const shown = async () =>
+    (await metrics.text())
+      .split('\n')
+      .filter((line) => line.startsWith('kubeproxy_nftables_localhost'))
+      .map((line) => line.replace('kubeproxy_nftables_localhost_nodeport_', ''));
+  return { served, events, told, lines, shown };
+}
+
+describe('node ports on localhost', () => {
+  it('are opened after the pass that planned them, and closed with the agent', async () => {
+    const { served, told, lines, shown } = setUp();
+    const server = await serve((socket) => socket.end('a'));
+    const nodePort = await freePort();
+    served.events.planned?.('default/web', inputOf({ nodePort, endpoints: [`127.0.0.1:${server.port}`] }));
+    assert.equal(await isRefused(nodePort), true);
+    served.events.synced(SUMMARY, 0);
+    await eventually('it is open', () =>
+      lines.some((line) => line.includes('Created localhost nodeport proxy')),
+    );
+    assert.equal(await received(await dial(nodePort)), 'a');
+    assert.deepEqual(told, ['planned', 'synced']);
+    assert.deepEqual(await shown(), [
+      'listeners{ip_family="IPv4"} 1',
+      'rejected_packets_total{ip_family="IPv4",protocol="UDP"} 3',
+    ]);
+    await served.close();
+    assert.equal(await isRefused(nodePort), true);
+    assert.ok(lines.some((line) => line.includes('Removing localhost nodeport proxy')));
+  });
+
+  it('whose port is taken are an error in the log and a metric', async () => {
+    const { served, lines, shown } = setUp();
+    const taken = await serve(() => {});
+    served.events.planned?.('default/web', inputOf({ nodePort: taken.port, endpoints: ['127.0.0.1:1'] }));
+    served.events.synced(SUMMARY, 0);
+    await eventually('it is logged', () => lines.length > 0);
+    const { level, port, err, hint, msg } = JSON.parse(lines[0] ?? '');
+    assert.deepEqual([level, port, msg], [50, taken.port, 'Failed to create localhost nodeport proxy']);
+    assert.match(err, /EADDRINUSE/);
+    assert.match(hint, /another process uses the port/);
+    const found = await shown();
+    assert.ok(found.includes('listener_creation_failures_total{ip_family="IPv4"} 1'), found.join());
+    assert.ok(found.includes('listeners{ip_family="IPv4"} 0'), found.join());
+  });
+
+  it('that no family has leave the events as they are; the metrics are shown', async () => {
+    const { served, events, shown } = setUp({ families: [] });
+    assert.equal(served.events, events);
+    assert.deepEqual(await shown(), ['rejected_packets_total{ip_family="IPv4",protocol="UDP"} 3']);
+  });
+
+  it('have no metrics in kube-proxy 1.36', async () => {
+    assert.deepEqual(await setUp({ families: [], hasMetrics: false }).shown(), []);
+  });
+
+  it('whose counters cannot be read have a line in the log, and the other metrics are shown', async () => {
+    const readRejected = async () => {
+      throw new Error('EPERM');
+    };
+    const { shown, lines } = setUp({ readRejected });
+    assert.deepEqual(await shown(), ['listeners{ip_family="IPv4"} 0']);
+    assert.ok(lines.some((line) => line.includes('failed to list nftables counters')));
+  });
+});

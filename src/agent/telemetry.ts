@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import type { Family } from '../net/address.js';
 import type { ObjectChange } from '../objects/types.js';
 import type { ProxyEvents } from '../proxy.js';
+import type { SyncSummary } from '../reconcile/summary.js';
 import type { ProxyHealth } from '../servers/health.js';
 import type { Metrics } from '../servers/metrics.js';
 import type { ServiceHealthServers } from '../servers/serviceHealth.js';
@@ -11,6 +12,7 @@ import { logEvents } from './logEvents.js';
 import { Refusals } from './refusals.js';
 import { ServiceStatus } from './serviceStatus.js';
 import { TriggerTimes } from './triggerTimes.js';
+import { UnappliedChanges } from './unappliedChanges.js';
 
 /** Receivers of the events. */
 export interface Listeners {
@@ -44,6 +46,7 @@ export function telemetry(listeners: Listeners): ProxyEvents {
     changed: (changes) => changed.add(changes),
     queued() {
       another = true;
+      changed.queued();
       for (const family of families) {
         health.queued(family);
         metrics.queued(family);
@@ -56,14 +59,14 @@ export function telemetry(listeners: Listeners): ProxyEvents {
     planned: (service, frontends) => status.note(service, frontends),
     synced(summary, latency) {
       logged.synced(summary, latency);
-      const { milliseconds, counts, repaired, repeated } = summary;
+      const { milliseconds, repeated } = summary;
       full ||= summary.full;
       const concern = refusals.after(summary);
       const succeeded = concern === 'none';
       const seconds = (milliseconds.plan + milliseconds.kernel) / 1000;
       metrics.synced({ families, seconds, full: summary.full, succeeded });
-      metrics.draining(counts['draining'] ?? 0);
-      metrics.repaired(repaired);
+      changed.ended(summary.unknown);
+      countItems(summary, metrics);
       if (repeated !== undefined) metrics.repeated(repeated);
       updateWithoutLocal(status, listeners);
       if (concern === 'all') {
@@ -89,6 +92,14 @@ export function telemetry(listeners: Listeners): ProxyEvents {
     ...(logged.unswitched && { unswitched: logged.unswitched }),
     retrying: logged.retrying,
   };
+}
+
+/** The metrics of items after a pass. */
+function countItems({ counts, repaired, unknown }: SyncSummary, metrics: Metrics): void {
+  metrics.draining(counts['draining'] ?? 0);
+  metrics.drainTimeouts(counts['drainTimeouts'] ?? 0);
+  metrics.repaired(repaired);
+  metrics.unknown(unknown);
 }
 
 /** The events of invalid and unreadable input. */
@@ -118,6 +129,7 @@ class ChangeMetrics {
   readonly #families: readonly Family[];
   readonly #metrics: Metrics;
   readonly #triggers = new TriggerTimes(Date.now());
+  readonly #unapplied = new UnappliedChanges(Date.now);
   #services = 0;
   #slices = 0;
 
@@ -138,15 +150,28 @@ class ChangeMetrics {
     for (const change of changes) this.#triggers.note(change);
   }
 
+  /** A pass is wanted. */
+  queued(): void {
+    this.#unapplied.queued();
+    this.#metrics.oldestUnapplied(this.#unapplied.oldest);
+  }
+
   /** A pass has read the changes. */
   taken(): void {
     this.#triggers.taken();
+    this.#unapplied.taken();
     this.#services = 0;
     this.#slices = 0;
     this.#metrics.pending(0, 0);
   }
 
-  /** The changes that a pass had read are in the kernel. */
+  /** A pass or an audit has ended. `unknown`: number of items whose last operation failed. */
+  ended(unknown: number): void {
+    this.#unapplied.synced(unknown);
+    this.#metrics.oldestUnapplied(this.#unapplied.oldest);
+  }
+
+  /** The changes that a pass had read are in the kernel, except for items that failed. */
   programmed(): void {
     for (const { family, triggeredAt } of this.#triggers.programmed()) {
       this.#metrics.programmed(family, (Date.now() - triggeredAt) / 1000);

@@ -72,7 +72,7 @@ export interface Maintenance<Operation> {
   readonly failures: readonly { readonly key: string; readonly error: NetlinkError }[];
   /** Time until the next maintenance is due, in ms. Valid after the operations have been applied. */
   dueIn(): number | undefined;
-  /** Numbers for logs and metrics: `draining`. */
+  /** Numbers for logs and metrics: `draining`; `drainTimeouts`, since the start. */
   counts(): Readonly<Record<string, number>>;
 }
 

@@ -63,7 +63,10 @@ export interface SyncSummary {
   readonly vitalUnknown: readonly NetlinkError[];
   /** Most Services of most namespaces have unknown items, see docs/health.md. */
   readonly mostRefused: boolean;
-  /** Numbers that the mode reports: `draining`, the real servers that are draining. */
+  /**
+   * Numbers that the mode reports: `draining`, the real servers that are draining; `drainTimeouts`, those removed at the bound of draining
+   * with connections, since the start.
+   */
   readonly counts: Readonly<Record<string, number>>;
   /** Time until the next pass that is due without a change, in ms; undefined if there is none. */
   readonly again: number | undefined;

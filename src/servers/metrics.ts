@@ -97,6 +97,12 @@ export interface Metrics {
   unread(files: number): void;
   /** Number of draining real servers. */
   draining(realServers: number): void;
+  /** Number of real servers that were removed at the bound of draining although they had connections, since the start of the mode. */
+  drainTimeouts(total: number): void;
+  /** Number of items whose last operation failed, and that have not been read since. */
+  unknown(items: number): void;
+  /** Arrival of the oldest change that is not completely in the kernel, in ms since 1970; undefined if all changes are. */
+  oldestUnapplied(arrivedAt: number | undefined): void;
   /** Number of objects of a kind (`Service`) with a problem of this effect (`FieldLeftOut`). */
   leftOut(kind: string, reason: string, objects: number): void;
   /** An audit, or the pass after a disturbance, repaired changes that others had made, with so many operations. */
@@ -121,6 +127,7 @@ export function openMetrics({ version, kubernetesVersion, startedAt, now }: Metr
   processMetrics(registry, startedAt);
   buildInfo(registry, kubernetesVersion);
   const label = (family: Family) => ({ ip_family: `IPv${family}` });
+  let drainTimeouts = 0;
   return {
     expect: (families) => {
       for (const family of families.map(label)) {
@@ -172,6 +179,13 @@ export function openMetrics({ version, kubernetesVersion, startedAt, now }: Metr
     },
     unread: (files) => ours.unread.set(files),
     draining: (realServers) => ours.draining.set(realServers),
+    drainTimeouts(total) {
+      if (total <= drainTimeouts) return;
+      ours.drainTimeouts.inc(total - drainTimeouts);
+      drainTimeouts = total;
+    },
+    unknown: (items) => ours.unknown.set(items),
+    oldestUnapplied: (arrivedAt) => ours.oldestUnapplied.set((arrivedAt ?? 0) / 1000),
     leftOut: (kind, reason, objects) => ours.leftOut.set({ kind, reason }, objects),
     repaired: (operations) => ours.repairs.inc(operations),
     repeated: (items) => ours.repeated.set(items),

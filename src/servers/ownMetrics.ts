@@ -32,6 +32,24 @@ export function ownMetrics(registry: Registry, version: string) {
     draining: new Gauge(
       own('draining_real_servers', 'Real servers with weight 0 whose connections have not ended.'),
     ),
+    drainTimeouts: new Counter(
+      own(
+        'drain_timeouts_total',
+        'Real servers that were removed at the end of --drain-timeout, with connections.',
+      ),
+    ),
+    unknown: new Gauge(
+      own(
+        'failed_items',
+        'Items whose last operation the kernel refused, and that have not been read since.',
+      ),
+    ),
+    oldestUnapplied: new Gauge(
+      own(
+        'oldest_unapplied_change_timestamp_seconds',
+        'Arrival of the oldest change that is not completely in the kernel; 0 if all changes are.',
+      ),
+    ),
     leftOut: new Gauge({
       ...own(
         'left_out_objects',

@@ -77,7 +77,10 @@ export function createIpvsMode(kernel: IpvsKernel, options: IpvsOptions): Mode<I
       return {
         ...(await draining.due(kernel.ipvs, pass, options.drainBound)),
         dueIn: () => draining.dueIn(pass.now),
-        counts: () => ({ draining: draining.size }),
+        counts: () => ({
+          draining: draining.size,
+          ...(draining.timeouts > 0 && { drainTimeouts: draining.timeouts }),
+        }),
       };
     },
     ...(watchHost && { watch: (listener) => watchDevice(kernel, watchHost, listener) }),

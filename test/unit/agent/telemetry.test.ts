@@ -59,6 +59,7 @@ function setUp(countsPorts?: true) {
     taken: () => events.taken?.(),
     synced: (failures: SyncSummary['failures'] = [], full = false) =>
       events.synced({ ...PASS, failures, full }, 1),
+    ended: (summary: Partial<SyncSummary>) => events.synced({ ...PASS, ...summary }, 1),
     audited: (repeated: number) => events.synced({ ...PASS, full: true, repeated }, 1),
     shown,
     lastSynced: () => shown('kubeproxy_sync_proxy_rules_last_timestamp_seconds{ip_family="IPv6"}'),
@@ -195,4 +196,41 @@ it('the metric of repeated repairs is that of the last audit', async () => {
   assert.equal(await shown('kube_netlink_proxy_repeated_repairs'), 4, 'a pass for a change is not an audit');
   audited(0);
   assert.equal(await shown('kube_netlink_proxy_repeated_repairs'), 0);
+});
+
+it('the arrival of the oldest change, and the number of failed items, are shown until nothing fails', async () => {
+  const { tell, taken, ended, shown } = setUp();
+  const oldest = () => shown('kube_netlink_proxy_oldest_unapplied_change_timestamp_seconds');
+  const failed = () => shown('kube_netlink_proxy_failed_items');
+  assert.deepEqual([await oldest(), await failed()], [0, 0]);
+  const before = Date.now() / 1000;
+  tell('a');
+  taken();
+  ended({ unknown: 3 });
+  const arrived = await oldest();
+  assert.ok(arrived >= before && arrived <= Date.now() / 1000, `${arrived}`);
+  assert.equal(await failed(), 3);
+  tell('b');
+  taken();
+  ended({ unknown: 1 });
+  assert.deepEqual([await oldest(), await failed()], [arrived, 1]);
+  taken();
+  ended({ unknown: 0 });
+  assert.deepEqual([await oldest(), await failed()], [0, 0]);
+});
+
+it('real servers that were removed at the bound of draining are counted once', async () => {
+  const { ended, shown } = setUp();
+  const timeouts = () => shown('kube_netlink_proxy_drain_timeouts_total');
+  assert.equal(await timeouts(), 0);
+  for (const drainTimeouts of [2, 2, 5]) ended({ counts: { draining: 1, drainTimeouts } });
+  ended({ counts: {} });
+  assert.equal(await timeouts(), 5);
+});
+
+it('each repair counts: those of audits, and of the full pass after another program flushed a table', async () => {
+  const { ended, shown } = setUp();
+  ended({ full: true, repaired: 33 });
+  ended({ full: false, repaired: 2 });
+  assert.equal(await shown('kube_netlink_proxy_audit_repairs_total'), 35);
 });

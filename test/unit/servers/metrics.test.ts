@@ -52,6 +52,10 @@ function use(metrics: Metrics): void {
     metrics.batch(family, 13, 0.002);
   }
   metrics.draining(6);
+  metrics.drainTimeouts(2);
+  metrics.drainTimeouts(5);
+  metrics.unknown(4);
+  metrics.oldestUnapplied(1795195900_500);
   metrics.repaired(8);
   metrics.repeated(2);
   metrics.requestFailed('endpointslices', 'ECONNREFUSED');
@@ -196,9 +200,12 @@ const OTHERS: [name: string, type: string, labels: string][] = [
   ['kube_netlink_proxy_audit_repairs_total', 'counter', ''],
   ['kube_netlink_proxy_batch_operations', 'histogram', 'family'],
   ['kube_netlink_proxy_build_info', 'gauge', 'version'],
+  ['kube_netlink_proxy_drain_timeouts_total', 'counter', ''],
   ['kube_netlink_proxy_draining_real_servers', 'gauge', ''],
   ['kube_netlink_proxy_event_loop_delay_seconds', 'gauge', 'statistic'],
+  ['kube_netlink_proxy_failed_items', 'gauge', ''],
   ['kube_netlink_proxy_kernel_duration_seconds', 'histogram', 'family'],
+  ['kube_netlink_proxy_oldest_unapplied_change_timestamp_seconds', 'gauge', ''],
   ['kube_netlink_proxy_operations_total', 'counter', 'family kind result'],
   ['kube_netlink_proxy_repeated_repairs', 'gauge', ''],
   ['kube_netlink_proxy_unread_manifests', 'gauge', ''],
@@ -249,8 +256,11 @@ describe('metrics', () => {
     assert.deepEqual(shown, [
       'kube_netlink_proxy_audit_repairs_total',
       'kube_netlink_proxy_build_info',
+      'kube_netlink_proxy_drain_timeouts_total',
       'kube_netlink_proxy_draining_real_servers',
       'kube_netlink_proxy_event_loop_delay_seconds',
+      'kube_netlink_proxy_failed_items',
+      'kube_netlink_proxy_oldest_unapplied_change_timestamp_seconds',
       'kube_netlink_proxy_repeated_repairs',
       'kube_netlink_proxy_unread_manifests',
       'kubeproxy_sync_proxy_rules_endpoint_changes_pending',
@@ -273,7 +283,10 @@ describe('metrics', () => {
       'kube_netlink_proxy_batch_operations_bucket{le="4",family="ipvs"} 0',
       'kube_netlink_proxy_batch_operations_bucket{le="16",family="ipvs"} 1',
       'kube_netlink_proxy_batch_operations_sum{family="ipvs"} 13',
+      'kube_netlink_proxy_drain_timeouts_total 5',
       'kube_netlink_proxy_draining_real_servers 6',
+      'kube_netlink_proxy_failed_items 4',
+      'kube_netlink_proxy_oldest_unapplied_change_timestamp_seconds 1795195900.5',
       'kube_netlink_proxy_kernel_duration_seconds_sum{family="ipset"} 0.002',
       'kube_netlink_proxy_operations_total{family="sysctl",kind="addService",result="ok"} 12',
       'kube_netlink_proxy_operations_total{family="sysctl",kind="addService",result="EEXIST"} 1',

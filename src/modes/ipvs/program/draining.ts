@@ -28,7 +28,10 @@ export class DrainingServers {
   /** Key → time of the next count of connections, in ms, in ascending order. */
   readonly #queue = new Map<string, number>();
   readonly #isProtected: IsProtected;
+  /** Key and real server: those whose removal is due because of the bound, although they have connections. */
+  readonly #overdue = new Set<string>();
   #size = 0;
+  #timeouts = 0;
 
   /** @param isProtected virtual services that stay with their real servers when no plan has them any more */
   constructor(isProtected: IsProtected) {
@@ -53,6 +56,7 @@ export class DrainingServers {
     if (verb === 'deleteService') this.#removeAll(key);
     for (const one of others) {
       const id = serverId(one.realServer);
+      if (one.do === 'deleteRealServer' && this.#overdue.has(`${key} ${id}`)) this.#timeouts++;
       if (one.do === 'updateRealServer' && one.realServer.weight === 0) this.#add(key, id);
       else this.#remove(key, id);
     }
@@ -61,6 +65,11 @@ export class DrainingServers {
   /** Number of draining real servers. */
   get size(): number {
     return this.#size;
+  }
+
+  /** Number of real servers that were removed at the bound although they had connections, since the start. */
+  get timeouts(): number {
+    return this.#timeouts;
   }
 
   /** Time until the next count of connections, in ms; undefined if no real server is draining. */
@@ -120,7 +129,10 @@ export class DrainingServers {
       const realServer = have.others?.get(id);
       // A kept real server with weight 0 is in `want`: it is not removed while some objects are unreadable.
       if (!realServer || wantedIn(want, realServer)) continue;
-      if ((connections.get(id) ?? 0) > 0 && now - start < bound) continue;
+      const busy = (connections.get(id) ?? 0) > 0;
+      if (busy && now - start < bound) continue;
+      if (busy) this.#overdue.add(`${key} ${id}`);
+      else this.#overdue.delete(`${key} ${id}`);
       others.push({ do: 'deleteRealServer', realServer });
       remaining.delete(id);
     }
@@ -157,11 +169,14 @@ export class DrainingServers {
     const since = this.#servers.get(key);
     if (!since?.delete(id)) return;
     this.#size--;
+    this.#overdue.delete(`${key} ${id}`);
     if (since.size === 0) this.#forget(key);
   }
 
   #removeAll(key: string): void {
-    this.#size -= this.#servers.get(key)?.size ?? 0;
+    const since = this.#servers.get(key);
+    this.#size -= since?.size ?? 0;
+    for (const id of since?.keys() ?? []) this.#overdue.delete(`${key} ${id}`);
     this.#forget(key);
   }
 

@@ -140,6 +140,22 @@ describe('a real server that is no longer desired', () => {
     await node.sync();
     assert.equal(weights(node), '10.0.0.2=1', 'a look at the kernel in between does not start the time anew');
   });
+
+  it('is counted if it was removed at the bound with connections, once it is gone, and not if it was idle', async () => {
+    const node = await busy();
+    await change(node, '10.0.0.1 terminating', '10.0.0.2');
+    node.now = IPVS_DEFAULTS.drainBound;
+    node.kernel.ipvs.fault = failNth(1);
+    const refused = await node.sync();
+    assert.deepEqual([refused.failures.length, refused.counts], [1, { draining: 1 }]);
+    node.kernel.ipvs.fault = () => undefined;
+    node.now += DRAINING_CHECK;
+    node.retryFailed();
+    assert.deepEqual((await node.sync()).counts, { draining: 0, drainTimeouts: 1 });
+    assert.deepEqual((await change(node, '10.0.0.2', '10.0.0.3')).counts, { draining: 0, drainTimeouts: 1 });
+    const idle = await change(node, '10.0.0.2', '10.0.0.3 terminating');
+    assert.deepEqual(idle.counts, { draining: 0, drainTimeouts: 1 });
+  });
 });
 
 describe('a draining real server', () => {

@@ -1,4 +1,5 @@
-// deploy/monitoring: rules that promtool accepts and that fire, and only metrics that the program has.
+// deploy/monitoring: rules and queries that promtool accepts, only metrics and labels that the program has, and a dashboard that Grafana
+// can show.
 // Needs: promtool
 import assert from 'node:assert/strict';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -7,7 +8,9 @@ import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { Registry } from 'prom-client';
 import { stringify } from 'yaml';
-import { kubeProxyMetrics } from '../../../src/servers/kubeProxyMetrics.js';
+import { COUNTERS } from '../../../src/modes/iptables/open/counters.js';
+import { FAILURES } from '../../../src/modes/nftables/open/failures.js';
+import { failureMetrics, kubeProxyMetrics, packetMetrics } from '../../../src/servers/kubeProxyMetrics.js';
 import { ownMetrics } from '../../../src/servers/ownMetrics.js';
 import { processMetrics } from '../../../src/servers/processMetrics.js';
 import { readDeployed } from '../../support/deployment/daemonSet.js';
@@ -17,14 +20,31 @@ import { promtool } from '../../support/processes/promtool.js';
 interface Rule {
   readonly alert: string;
   readonly expr: string;
+  readonly annotations: Readonly<Record<string, string>>;
+}
+
+interface Target {
+  readonly refId: string;
+  readonly expr: string;
+  readonly legendFormat: string;
+}
+
+interface Panel {
+  readonly id: number;
+  readonly type: string;
+  readonly title: string;
+  readonly description: string;
+  readonly datasource: object;
+  readonly gridPos: { readonly x: number; readonly y: number; readonly w: number; readonly h: number };
+  readonly fieldConfig: { readonly defaults: { readonly unit: string } };
+  readonly targets: readonly Target[];
 }
 
 interface Dashboard {
-  readonly panels: readonly {
-    readonly title: string;
-    readonly targets: readonly { readonly expr: string }[];
-  }[];
-  readonly templating: { readonly list: readonly { readonly query: string | { readonly query: string } }[] };
+  readonly panels: readonly Panel[];
+  readonly templating: {
+    readonly list: readonly { readonly name: string; readonly query: string | { readonly query: string } }[];
+  };
 }
 
 const { spec } = readDeployed<{ spec: { groups: { rules: Rule[] }[] } }>('monitoring/prometheusrule.yaml');
@@ -32,6 +52,7 @@ const rules = spec.groups.flatMap((group) => group.rules);
 const dashboard = JSON.parse(
   readFileSync(join(ROOT, 'deploy/monitoring/dashboard.json'), 'utf8'),
 ) as Dashboard;
+const targets = dashboard.panels.flatMap((panel) => panel.targets.map((target) => ({ panel, target })));
 
 const folder = mkdtempSync(join(tmpdir(), 'knp-rules-'));
 after(() => rmSync(folder, { recursive: true }));
@@ -43,12 +64,14 @@ function write(name: string, content: object): string {
   return path;
 }
 
-/** Names and labels of every metric that the program has. */
+/** Names and labels of every metric that the program has, in every mode. */
 function known(): Map<string, readonly string[]> {
   const registry = new Registry();
   kubeProxyMetrics(registry);
   ownMetrics(registry, '1').close();
   processMetrics(registry, 0);
+  failureMetrics(registry, FAILURES.counters);
+  packetMetrics(registry, COUNTERS, async () => new Map());
   return new Map(
     registry.getMetricsAsArray().map((metric) => {
       const { name, labelNames = [] } = metric as unknown as { name: string; labelNames?: string[] };
@@ -56,6 +79,9 @@ function known(): Map<string, readonly string[]> {
     }),
   );
 }
+
+/** Labels that Prometheus adds to every series. */
+const OF_TARGET = ['job', 'instance'];
 
 /** Metrics of an expression, with the labels of their selectors. */
 function selectors(expression: string): { name: string; labels: string[] }[] {
@@ -66,9 +92,15 @@ function selectors(expression: string): { name: string; labels: string[] }[] {
   }));
 }
 
+/** The labels by which an expression groups; undefined if it does not. */
+function groupedBy(expression: string): string[] | undefined {
+  const [, labels] = /^[\s\S]*?\bby \(([^)]*)\)/.exec(expression) ?? [];
+  return labels?.split(',').map((label) => label.trim());
+}
+
 const expressions: (readonly [where: string, expression: string])[] = [
   ...rules.map(({ alert, expr }) => [alert, expr] as const),
-  ...dashboard.panels.flatMap(({ title, targets }) => targets.map(({ expr }) => [title, expr] as const)),
+  ...targets.map(({ panel, target }) => [panel.title, target.expr] as const),
   ...dashboard.templating.list.flatMap(({ query }) =>
     typeof query === 'string' ? [] : [['variable', query.query] as const],
   ),
@@ -79,13 +111,42 @@ describe('every metric that alerts and the dashboard name exists, with its label
   for (const [where, expression] of expressions) {
     it(`${where}: ${expression.replaceAll(/\s+/g, ' ')}`, () => {
       const used = selectors(expression);
-      assert.ok(used.length > 0 || where === 'KubeNetlinkProxyDown');
+      assert.ok(used.length > 0 || ['KubeNetlinkProxyDown', 'KubeNetlinkProxyAbsent'].includes(where));
       for (const { name, labels } of used) {
-        assert.ok(metrics.has(name), `there is no ${name}`);
-        for (const label of labels) {
-          assert.ok(['job', 'instance', ...(metrics.get(name) ?? [])].includes(label), `${name}: ${label}`);
+        const of = metrics.get(name);
+        assert.ok(of, `there is no ${name}`);
+        const isHistogram = expression.includes(`${name}_bucket`);
+        for (const label of [...labels, ...(groupedBy(expression) ?? [])]) {
+          const has = [...OF_TARGET, ...of, ...(isHistogram ? ['le'] : [])];
+          assert.ok(has.includes(label), `${name} has no label ${label}`);
         }
       }
+    });
+  }
+});
+
+describe('every label that a text names is one of its series:', () => {
+  const metrics = known();
+  /** The labels of the result of an expression. */
+  const labelsOf = (expression: string) =>
+    groupedBy(expression) ?? [
+      ...OF_TARGET,
+      ...selectors(expression).flatMap(({ name }) => metrics.get(name) ?? []),
+    ];
+  for (const { alert, expr, annotations } of rules) {
+    it(alert, () => {
+      const named = [
+        ...Object.values(annotations)
+          .join(' ')
+          .matchAll(/\$labels\.(\w+)/g),
+      ];
+      for (const [, label = ''] of named) assert.ok(labelsOf(expr).includes(label), label);
+    });
+  }
+  for (const { panel, target } of targets) {
+    it(`${panel.title} ${target.refId}`, () => {
+      for (const [, label = ''] of target.legendFormat.matchAll(/\{\{(\w+)\}\}/g))
+        assert.ok(labelsOf(target.expr).includes(label), label);
     });
   }
 });
@@ -102,70 +163,68 @@ describe('promtool', () => {
   });
 
   it('accepts the expressions of the dashboard, once Grafana has filled in its variables', async () => {
-    const filled = dashboard.panels.flatMap(({ targets }) =>
-      targets.map(({ expr }) => expr.replaceAll('$__rate_interval', '5m').replaceAll('$instance', '.*')),
+    const filled = targets.map(({ target }) =>
+      target.expr.replaceAll('$__rate_interval', '5m').replaceAll('$instance', '.*'),
     );
+    for (const expression of filled) assert.doesNotMatch(expression, /\$/);
     const records = filled.map((expr, i) => ({ record: `panel:${i}`, expr }));
     const path = write('panels.yaml', { groups: [{ name: 'panels', rules: records }] });
     assert.match(await check(path), new RegExp(`${filled.length} rules found`));
   });
 });
 
-/** What promtool expects of an alert at a time: the series for which it fires. */
-function expected(alertname: string, at: string, severity: string, ...series: readonly object[]) {
-  const fired = series.map((labels) => ({ exp_labels: { severity, ...labels } }));
-  return { eval_time: at, alertname, exp_alerts: fired };
-}
+describe('the dashboard', () => {
+  const { panels, templating } = dashboard;
 
-it('alerts fire when they should, and not before', async () => {
-  const bare = rules.map((rule) => ({ ...rule, annotations: {} }));
-  write('bare.yaml', { groups: [{ name: 'bare', rules: bare }] });
-  const on = { job: 'kube-netlink-proxy', instance: 'a' };
-  const damaged = { kind: 'KubeProxyConfiguration', reason: 'LastReadableKept' };
-  const leftOut = { kind: 'Service', reason: 'FieldLeftOut' };
-  const refused = { family: 'ipvs', kind: 'addService', result: 'ENOENT' };
-  const series = (name: string, values: string, labels: object = {}) => {
-    const pairs = Object.entries({ ...on, ...labels }).map(([label, value]) => `${label}="${value}"`);
-    return { series: `${name}{${pairs.join(',')}}`, values };
-  };
-  const path = write('tests.yaml', {
-    rule_files: ['bare.yaml'],
-    evaluation_interval: '1m',
-    tests: [
-      {
-        interval: '1m',
-        input_series: [
-          series('up', '1x9 0x10'),
-          // Until minute 4 each request is followed by a success; after that, none is.
-          series('kubeproxy_sync_proxy_rules_last_queued_timestamp_seconds', '0+60x30'),
-          series('kubeproxy_sync_proxy_rules_last_timestamp_seconds', '1+60x4 241x26'),
-          series('kubeproxy_sync_proxy_rules_last_timestamp_seconds', '0x30', { instance: 'b' }),
-          series('kube_netlink_proxy_operations_total', '0+5x40', { ...refused, result: 'ok' }),
-          series('kube_netlink_proxy_operations_total', '0x9 0+1x30', refused),
-          series('kube_netlink_proxy_left_out_objects', '0x9 1x30', damaged),
-          series('kube_netlink_proxy_left_out_objects', '0x9 2x30', leftOut),
-          series('kube_netlink_proxy_repeated_repairs', '0x9 3x4 0x4 3x20'),
-        ],
-        alert_rule_test: [
-          expected('KubeNetlinkProxyDown', '9m', 'critical'),
-          expected('KubeNetlinkProxyDown', '15m', 'critical', on),
-          expected('KubeNetlinkProxyNeverSynced', '4m', 'critical'),
-          expected('KubeNetlinkProxyNeverSynced', '6m', 'critical', { ...on, instance: 'b' }),
-          expected('KubeNetlinkProxyNotSyncing', '9m', 'critical'),
-          expected('KubeNetlinkProxyNotSyncing', '12m', 'critical', on),
-          expected('KubeNetlinkProxyOperationsFailing', '20m', 'warning'),
-          expected('KubeNetlinkProxyOperationsFailing', '28m', 'warning', { instance: 'a', ...refused }),
-          expected('KubeNetlinkProxyRepairsRepeated', '14m', 'warning'),
-          expected('KubeNetlinkProxyRepairsRepeated', '23m', 'warning'),
-          expected('KubeNetlinkProxyRepairsRepeated', '25m', 'warning', on),
-          expected('KubeNetlinkProxyConfigurationDamaged', '14m', 'warning'),
-          expected('KubeNetlinkProxyConfigurationDamaged', '16m', 'warning', { instance: 'a' }),
-          expected('KubeNetlinkProxyObjectsLeftOut', '24m', 'info'),
-          expected('KubeNetlinkProxyObjectsLeftOut', '26m', 'info', { instance: 'a', ...leftOut }),
-        ],
-      },
-    ],
+  it('has panels with different numbers and titles, and queries with different letters', () => {
+    for (const values of [panels.map(({ id }) => id), panels.map(({ title }) => title)])
+      assert.equal(new Set<unknown>(values).size, panels.length);
+    for (const { title, targets, description } of panels) {
+      assert.ok(targets.length > 0 && description !== '', title);
+      assert.equal(new Set(targets.map(({ refId }) => refId)).size, targets.length, title);
+    }
   });
-  const { status, stdout, stderr } = await promtool(['test', 'rules', path]);
-  assert.equal(status, 0, `${stdout}${stderr}`);
+
+  it('has panels that fill a grid of 24 columns, and do not overlap', () => {
+    const cells = new Set<string>();
+    for (const { title, gridPos } of panels) {
+      const { x, y, w, h } = gridPos;
+      assert.ok(x >= 0 && x + w <= 24, title);
+      for (let column = x; column < x + w; column++)
+        for (let row = y; row < y + h; row++) {
+          assert.ok(!cells.has(`${column} ${row}`), `${title} overlaps`);
+          cells.add(`${column} ${row}`);
+        }
+    }
+    assert.equal(cells.size, 24 * Math.max(...panels.map(({ gridPos: { y, h } }) => y + h)));
+  });
+
+  it('asks the data source and the nodes that its variables select, in units of Grafana', () => {
+    assert.deepEqual(
+      templating.list.map(({ name }) => name),
+      ['datasource', 'instance'],
+    );
+    for (const { title, datasource, fieldConfig, targets } of panels) {
+      assert.deepEqual(datasource, { type: 'prometheus', uid: '${datasource}' }, title);
+      assert.ok(['short', 's', 'ops', 'bytes'].includes(fieldConfig.defaults.unit), title);
+      for (const { expr } of targets) assert.match(expr, /instance=~"\$instance"/, title);
+    }
+  });
+
+  it('shows the network programming latency as Kubernetes defines it: over 5 minutes and all nodes', () => {
+    const panel = panels.find(({ title }) => title === 'Network programming latency');
+    const buckets =
+      'kubeproxy_network_programming_duration_seconds_bucket{job="kube-netlink-proxy", instance=~"$instance"}';
+    assert.deepEqual(
+      panel?.targets.map(({ expr, legendFormat }) => [legendFormat, expr]),
+      [
+        ['p50', '0.5'],
+        ['p90', '0.9'],
+        ['p99', '0.99'],
+      ].map(([name, quantile]) => [
+        name,
+        `histogram_quantile(${quantile}, sum by (le) (rate(${buckets}[5m])))`,
+      ]),
+    );
+  });
 });

@@ -23,7 +23,7 @@ const ERRORS = ['ae-undocumented', 'ae-unresolved-link'];
  */
 const INTERNAL = [
   ...['SetItem', 'Chain', 'ChainRule', 'Entry', 'NodeDrop', 'VirtualServiceItem', 'Phase', 'KernelCall'],
-  ...['ChainItem', 'SharedChainItem', 'RuleItem', 'TableItem', 'ElementItem'],
+  ...['ChainItem', 'CounterItem', 'SharedChainItem', 'RuleItem', 'TableItem', 'ElementItem'],
   ...[
     'FakeClient',
     'FakeConntrack_base',

@@ -1,6 +1,15 @@
 // Packages of later suites of Debian than this machine's: unpacked with all that they depend on, and not installed.
 
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { capture, find, run } from './commands.mjs';
 import { Failure } from './failure.mjs';
@@ -41,6 +50,25 @@ export function ensureUnpacked({ name, suite, size, root }, prepare) {
   } finally {
     rmSync(work, { recursive: true, force: true });
   }
+}
+
+/**
+ * Writes a program in the root that runs an unpacked one with its own libraries, whatever this machine has.
+ *
+ * @param {string} root
+ * @param {string} path of the unpacked program, relative to the root; the written one has its name
+ */
+export function writeProgram(root, path) {
+  const { folder, loader } = librariesIn(root);
+  const program = join(root, basename(path));
+  writeFileSync(
+    program,
+    `#!/bin/sh
+root=$(dirname "$0")
+exec "$root/${folder}/${loader}" --library-path "$root/${folder}" "$root/${path}" "$@"
+`,
+  );
+  chmodSync(program, 0o755);
 }
 
 /**

@@ -12,6 +12,7 @@ import {
 } from '../lib/packages.mjs';
 import { heading, nodeScript, step } from '../lib/steps.mjs';
 import { testMachinePackages } from '../vm/testMachines.mjs';
+import { ensureDeployTools } from './deployTools.mjs';
 import { ensureNftVersions } from './nftVersions.mjs';
 import { LOADER_PACKAGES, preparePackage } from './package.mjs';
 import { ensurePromtool } from './promtool.mjs';
@@ -29,6 +30,7 @@ export function prepare(tiers) {
   if (needed.has('promtool')) ensurePromtool();
   if (needed.has('nft')) ensureNftVersions();
   ensureNodeModules();
+  if (needed.has('deployTools')) ensureDeployTools();
   if (native) buildNative();
   buildTypeScript();
   if (needed.has('command') || [...tiers.keys()].some((tier) => tier.bundled)) buildCommand();

@@ -47,7 +47,14 @@ const folders = readdirSync(join(ROOT, 'deploy')).filter((folder) =>
 );
 
 test('every kustomization names what is there, and the version of the package', () => {
-  assert.deepEqual(folders.sort(), ['base', 'canary', 'monitoring', 'privileged', 'stock-config']);
+  assert.deepEqual(folders.sort(), [
+    'base',
+    'canary',
+    'monitoring',
+    'network-policy',
+    'privileged',
+    'stock-config',
+  ]);
   for (const folder of folders) {
     const { resources, components, patches, configMapGenerator, images } = readDeployed<Kustomization>(
       `${folder}/kustomization.yaml`,

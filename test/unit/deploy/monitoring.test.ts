@@ -205,7 +205,7 @@ describe('the dashboard', () => {
       ['datasource', 'instance'],
     );
     for (const { title, datasource, fieldConfig, targets } of panels) {
-      assert.deepEqual(datasource, { type: 'prometheus', uid: '${datasource}' }, title);
+      assert.deepEqual(datasource, { type: 'prometheus', uid: `\${datasource}` }, title);
       assert.ok(['short', 's', 'ops', 'bytes'].includes(fieldConfig.defaults.unit), title);
       for (const { expr } of targets) assert.match(expr, /instance=~"\$instance"/, title);
     }

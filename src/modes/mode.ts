@@ -92,6 +92,15 @@ export interface Keep<Item> {
   beyond(found: Item, wanted: Item): Item | undefined;
   /** A desired item with such a part added. */
   join(wanted: Item, part: Item): Item;
+  /**
+   * What kept items are in the form of a plan, by key, if they had another one before a change of the configuration. Absent: there is only
+   * one form.
+   *
+   * @param kept items that no plan has contained
+   */
+  inFormOf?(plan: Plan<Item>, kept: ReadonlyMap<string, Item>): Iterable<readonly [string, Item]>;
+  /** Whether a desired item would stop the traffic that a kept one serves. Absent: none would. @param kept see above */
+  contradicts?(wanted: Item, kept: ReadonlyMap<string, Item>): boolean;
 }
 
 /** What the items of a mode are. Pure. */

@@ -36,7 +36,11 @@ export class Kept<Item> {
    */
   join(plan: Plan<Item>, former: Plan<Item> | undefined): Plan<Item> {
     for (const key of former?.keys() ?? []) if (!plan.has(key)) this.#parts.delete(key);
-    return new Map([...plan].map(([key, item]) => [key, this.#joinItem(key, item)]));
+    const items = this.#items ?? new Map<string, Item>();
+    for (const [key, item] of this.#keep.inFormOf?.(plan, items) ?? []) items.set(key, item);
+    const joined = [...plan].map(([key, item]) => [key, this.#joinItem(key, item)] as const);
+    // Only now `items` has what this plan does not contain.
+    return new Map(joined.filter(([, item]) => !this.#keep.contradicts?.(item, items)));
   }
 
   #joinItem(key: string, item: Item): Item {

@@ -178,7 +178,7 @@ export function placeOfKey(key: string): PlaceOfKey | undefined {
 }
 
 /** `element ip kube-proxy service-ips 10.96.0.1 . tcp . 443`. One text: join() adds none from parts. */
-function elementKey({ family, name }: Container, text: string): string {
+export function elementKey({ family, name }: Container, text: string): string {
   return [PREFIXES[family][name], text].join('');
 }
 

@@ -1,7 +1,8 @@
 // Selects the state that stays in the kernel while some objects are unreadable: items without a plan may belong to such an object.
 import type { AddressPorts } from '../../../net/addressPorts.js';
-import type { Keep } from '../../mode.js';
-import type { Item } from './items.js';
+import type { Keep, Plan } from '../../mode.js';
+import { CONTAINERS, type ContainerName } from './containers.js';
+import { chainKey, ElementItem, elementKey, type Item } from './items.js';
 import { isAffinitySet, isOfService } from './names.js';
 import { BalancingChain } from './serviceChains.js';
 import { BalancedElement } from './slots.js';
@@ -21,6 +22,8 @@ export const keep: Keep<Item> = {
     const more = (part as Balancing).endpoints.without(wanted.endpoints);
     return more.size === 0 ? wanted : withEndpoints(wanted, wanted.endpoints.with(more));
   },
+  inFormOf,
+  contradicts,
 };
 
 function isOfSomeService(item: Item): boolean {
@@ -49,4 +52,47 @@ function balance(one: Item, other: Item): one is Balancing {
 function withEndpoints(item: Balancing, endpoints: AddressPorts): Balancing {
   if (item instanceof BalancedElement) return item.with(endpoints);
   return new BalancingChain(item, item.protocol, endpoints, item.affinity, item.direct);
+}
+
+type Items = Pick<ReadonlyMap<string, Item>, 'get' | 'has'>;
+
+/**
+ * After a change of the layout, the endpoints of a frontend are in a chain instead of slots, or the reverse. With session affinity, they are
+ * in chains in both layouts.
+ */
+function* inFormOf(plan: Plan<Item>, kept: Items): Generator<readonly [string, Item]> {
+  for (const [key, wanted] of plan) {
+    const found = kept.get(key);
+    if (!(wanted instanceof ElementItem && found instanceof ElementItem)) continue;
+    const wasBalanced = found instanceof BalancedElement;
+    if (wanted instanceof BalancedElement === wasBalanced) continue;
+    const chain = chainBehind(wasBalanced ? wanted : found, wasBalanced ? plan : kept);
+    if (chain?.affinity !== undefined) continue;
+    if (wanted instanceof BalancedElement) {
+      if (chain) yield [key, wanted.with(chain.endpoints)];
+    } else if (wasBalanced && chain) {
+      const chainsKey = chainKey(chain.family, chain.name);
+      if (!kept.has(chainsKey)) yield [chainsKey, withEndpoints(chain, found.endpoints)];
+    }
+  }
+}
+
+/** The chain that selects an endpoint for packets to an element: an element leads to it, or to one of external traffic before. */
+function chainBehind({ family, verdict }: ElementItem, items: Items): BalancingChain | undefined {
+  const name = verdict.replace(/^external-/, 'service-');
+  const chain = items.get(chainKey(family, name));
+  return chain instanceof BalancingChain ? chain : undefined;
+}
+
+/** Where traffic to a frontend without endpoints is refused, and where it is served. */
+const SERVED_IN: Partial<Record<ContainerName, ContainerName>> = {
+  'no-endpoint-services': 'service-ips',
+  'no-endpoint-nodeports': 'service-nodeports',
+};
+
+/** No endpoint of a Service can be read, but the kernel has some. */
+function contradicts(wanted: Item, kept: Items): boolean {
+  if (wanted.kind !== 'element') return false;
+  const served = SERVED_IN[wanted.container.name];
+  return served !== undefined && kept.has(elementKey(CONTAINERS[wanted.family][served], wanted.text));
 }

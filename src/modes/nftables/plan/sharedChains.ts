@@ -1,7 +1,7 @@
 // Layout `scalable`: the chains that frontends with equal numbers of endpoints share, if these are in the same map.
 import type { Family } from '../../../net/address.js';
 import { SLOT_MAPS, type SlotMap } from './containers.js';
-import { type ChainItem, chainKey, placeOfKey } from './items.js';
+import { type ChainItem, chainKey, placeOfKey, type SetItem } from './items.js';
 import { type Rule, rule, setMark, to, toRandomSlot } from './rules.js';
 
 /**
@@ -57,8 +57,8 @@ export function isSharedChain(name: string): boolean {
   return NAME.test(name);
 }
 
-/** The items of the chains to which elements lead, and of those to which these chains lead. */
-export function sharedChainItems(groups: Iterable<string>, mark: number): ChainItem[] {
+/** The items of the chains to which elements lead, of those to which these chains lead, and of their maps. */
+export function sharedChainItems(groups: Iterable<string>, mark: number): (ChainItem | SetItem)[] {
   const chains = new Set<SharedChain>();
   for (const key of groups) {
     const place = placeOfKey(key);
@@ -67,14 +67,19 @@ export function sharedChainItems(groups: Iterable<string>, mark: number): ChainI
     chains.add(chain);
     if (chain.role === 'external') chains.add(balanceOf(chain));
   }
-  return [...chains].map(
-    (chain): ChainItem => ({
-      kind: 'chain',
-      family: chain.family,
-      name: chain.name,
-      rules: rulesOf(chain, mark),
-    }),
-  );
+  return [...chains].flatMap((chain): (ChainItem | SetItem)[] => {
+    const { family, name } = chain;
+    return [
+      { kind: 'set', family, name: mapOf(chain).name },
+      { kind: 'chain', family, name, rules: rulesOf(chain, mark) },
+    ];
+  });
+}
+
+/** The map with the endpoints that a chain, or the one behind it, selects. */
+function mapOf({ role, family, shard }: SharedChain): SlotMap {
+  const { addresses, nodePorts } = SLOT_MAPS[family];
+  return role === 'nodeport' ? nodePorts : (addresses[shard] as SlotMap);
 }
 
 /** The chain that selects an endpoint for an `external` one. */
@@ -83,10 +88,9 @@ function balanceOf({ family, endpoints, shard }: SharedChain): SharedChain {
 }
 
 function rulesOf(chain: SharedChain, mark: number): readonly Rule[] {
-  const { role, family, endpoints, shard } = chain;
-  const { addresses, nodePorts } = SLOT_MAPS[family];
-  if (role === 'balance') return [rule([toRandomSlot(addresses[shard] as SlotMap, endpoints)])];
+  const { role, endpoints } = chain;
+  const select = rule([toRandomSlot(mapOf(chain), endpoints)]);
+  if (role === 'balance') return [select];
   const marked = rule([setMark(mark)], 'masquerade');
-  if (role === 'nodeport') return [marked, rule([toRandomSlot(nodePorts, endpoints)])];
-  return [marked, rule([to('goto', balanceOf(chain).name)])];
+  return [marked, role === 'nodeport' ? select : rule([to('goto', balanceOf(chain).name)])];
 }

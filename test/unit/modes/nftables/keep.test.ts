@@ -3,7 +3,9 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import type { Item } from '../../../../src/modes/nftables/plan/items.js';
 import { keep } from '../../../../src/modes/nftables/plan/keep.js';
+import { LAYOUTS } from '../../../../src/modes/nftables/plan/options.js';
 import { BalancingChain } from '../../../../src/modes/nftables/plan/serviceChains.js';
+import { BalancedElement } from '../../../../src/modes/nftables/plan/slots.js';
 import { ruleText } from '../../../../src/modes/nftables/program/ruleText.js';
 import { decodeObject } from '../../../../src/objects/decode.js';
 import type { KubernetesObject } from '../../../../src/objects/types.js';
@@ -106,3 +108,55 @@ it('keeps a Service and endpoints that are not read, until every object is known
   assert.deepEqual((await restarted.sync()).failures, []);
   assert.deepEqual(await endpoints(), ['10.244.0.1:8080']);
 });
+
+/** The endpoints to which the kernel leads the cluster IP of WEB, and whether it refuses it. */
+async function served(node: FakeNftablesNode) {
+  const items = await observeAll(node.mode, true);
+  const text = '10.96.0.1 . tcp . 80';
+  const element = items.get(`element ip kube-proxy service-ips ${text}`);
+  assert.ok(element?.kind === 'element');
+  const chain = items.get(`chain ip kube-proxy ${element.verdict}`);
+  const holder = element instanceof BalancedElement ? element : chain;
+  assert.ok(holder instanceof BalancedElement || holder instanceof BalancingChain);
+  return {
+    endpoints: [...holder.endpoints],
+    refused: items.has(`element ip kube-proxy no-endpoint-services ${text}`),
+    layout: holder instanceof BalancedElement ? 'scalable' : 'kube-proxy',
+  };
+}
+
+for (const before of LAYOUTS)
+  for (const after of LAYOUTS)
+    for (const [what, read, layout] of [
+      ['one endpoint', [slice('web', '10.244.0.2')], after],
+      ['no endpoint', [], before],
+    ] as const)
+      it(`a start with layout ${after} after ${before} that reads ${what}: the others stay`, async () => {
+        const open = { type: 'NodePort', externalIPs: ['192.0.2.7'], ports: [{ port: 80, nodePort: 30080 }] };
+        const web = service('web', '10.96.0.1', open);
+        const all = [web, slice('web', '10.244.0.1', '10.244.0.2', '10.244.0.3')];
+        const former = new FakeNftablesNode(HOST, undefined, before);
+        former.set(decoded(all));
+        await former.sync();
+
+        const node = new FakeNftablesNode(HOST, former.kernel, after);
+        node.reconciler.hold();
+        for (const objects of [
+          [web, ...read],
+          [web, ...read, service('other', '10.96.0.2'), slice('other', '10.244.0.9')],
+        ]) {
+          node.set(decoded(objects));
+          assert.deepEqual((await node.sync()).failures, []);
+          const endpoints = ['10.244.0.1:8080', '10.244.0.2:8080', '10.244.0.3:8080'];
+          assert.deepEqual(await served(node), { endpoints, refused: false, layout });
+        }
+
+        // Every object can be read again, and one endpoint is gone.
+        node.reconciler.release();
+        node.set(decoded([web, slice('web', '10.244.0.1', '10.244.0.3')]));
+        assert.deepEqual((await node.sync()).failures, []);
+        const endpoints = ['10.244.0.1:8080', '10.244.0.3:8080'];
+        assert.deepEqual(await served(node), { endpoints, refused: false, layout: after });
+        node.reconciler.requestFullSync();
+        assert.equal((await node.sync()).operations, 0);
+      });

@@ -64,7 +64,9 @@ export class LocalhostPorts {
   readonly #retryIn: number;
   /** Services that were planned since the last {@link apply}, with the node ports that they want. */
   #planned = new Map<string, readonly Wanted[]>();
-  /** The keys of the node ports of each Service. */
+  /** Services whose last plan has node ports, applied or not. */
+  readonly #withPorts = new Set<string>();
+  /** The keys of the node ports of each Service, as they were applied last. */
   readonly #ofService = new Map<string, readonly string[]>();
   /** By family and port. */
   readonly #entries = new Map<string, Entry>();
@@ -97,9 +99,10 @@ export class LocalhostPorts {
   /** A Service was planned; undefined if it was deleted. Takes effect with {@link apply}. */
   planned(service: string, input: ServicePlanInput | undefined): void {
     const wanted = input ? this.#wantedOf(input) : [];
+    const hadPorts = wanted.length > 0 || this.#withPorts.delete(service);
+    if (wanted.length > 0) this.#withPorts.add(service);
     // Most Services have no node port.
-    if (wanted.length > 0 || this.#ofService.has(service) || this.#planned.has(service))
-      this.#planned.set(service, wanted);
+    if (hadPorts) this.#planned.set(service, wanted);
   }
 
   /** The plans up to now are in the kernel. Resolves when the listeners are as they want. */
@@ -141,12 +144,14 @@ export class LocalhostPorts {
     for (const service of planned.keys()) {
       for (const key of this.#ofService.get(service) ?? []) left.add(key);
       this.#ofService.delete(service);
+      if (slice.spend(1)) await slice.yield();
     }
     const wanted = new Map<string, Wanted>();
     for (const [service, ports] of planned) {
       const keys = ports.map(({ nodePort }) => keyOf(nodePort));
       if (keys.length > 0) this.#ofService.set(service, keys);
       for (const [i, key] of keys.entries()) wanted.set(key, ports[i] as Wanted);
+      if (slice.spend(1)) await slice.yield();
     }
     for (const key of left) {
       const entry = this.#entries.get(key);

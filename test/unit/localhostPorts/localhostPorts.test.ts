@@ -94,6 +94,28 @@ describe('a listener', () => {
     assert.equal(await answer(nodePort), 'a');
   });
 
+  it('of a Service that is planned again while it opens is as the last plan wants', async () => {
+    const { ports, want } = open();
+    const [first, second] = [await freePort(), await freePort()];
+    const server = await named('a');
+    const endpoints = [at(server.port)];
+    ports.planned('default/first', inputOf({ nodePort: first, endpoints }));
+    ports.planned('default/second', inputOf({ nodePort: second, endpoints }));
+    void ports.apply();
+    ports.planned('default/first', undefined);
+    await ports.apply();
+    assert.equal(await isRefused(first), true);
+    assert.equal(await answer(second), 'a');
+    // Back within one pass, and gone within one pass.
+    void want('default/second', undefined);
+    await want('default/second', { nodePort: second, endpoints });
+    assert.equal(await answer(second), 'a');
+    ports.planned('default/first', inputOf({ nodePort: first, endpoints }));
+    ports.planned('default/first', undefined);
+    await ports.apply();
+    assert.equal(await isRefused(first), true);
+  });
+
   it('whose port is taken is tried again until it is free; other ports are open', async () => {
     const { want, told, counts } = open({ retryIn: 20 });
     const server = await named('a');

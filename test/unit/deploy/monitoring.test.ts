@@ -228,3 +228,33 @@ describe('the dashboard', () => {
     );
   });
 });
+
+it('the guide says of each panel of kubernetes-mixin whether the program has its metric', () => {
+  const metrics = known();
+  const guide = readFileSync(join(ROOT, 'docs/migrate.md'), 'utf8');
+  const [, table = ''] = /\n\| panel \| metric \| here \|\n.*\n((?:\|.*\n)+)/.exec(guide) ?? [];
+  const rows = [...table.matchAll(/^\| (.+?) \| `(\w+)` \| (as it is|no data)/gm)];
+  assert.equal(rows.length, table.trim().split('\n').length);
+  assert.equal(rows.length, 11);
+  for (const [, panel = '', metric = '', here] of rows) {
+    const exists = metric === 'up' || metrics.has(metric);
+    assert.equal(here, exists ? 'as it is' : 'no data', panel);
+  }
+  for (const [, title = ''] of table.matchAll(/see `([^`]+)` in our dashboard/g))
+    assert.ok(
+      dashboard.panels.some((panel) => panel.title === title),
+      title,
+    );
+});
+
+it('the guide names alerts of ours that exist', () => {
+  const guide =
+    readFileSync(join(ROOT, 'docs/migrate.md'), 'utf8') + readFileSync(join(ROOT, 'docs/health.md'), 'utf8');
+  const named = [...guide.matchAll(/KubeNetlinkProxy\w+/g)].map(([name]) => name);
+  assert.ok(named.length > 3);
+  for (const name of named)
+    assert.ok(
+      rules.some(({ alert }) => alert === name),
+      name,
+    );
+});

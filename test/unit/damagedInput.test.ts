@@ -253,7 +253,7 @@ async function run(test: TestContext, kernel: FakeKernel, path: string) {
     assert.deepEqual(failures, []);
   };
   await until('the first pass', () => passes > 0);
-  return { reported, unread: () => unread, until };
+  return { reported, unread: () => unread, passes: () => passes, until };
 }
 
 type Running = Awaited<ReturnType<typeof run>>;
@@ -334,3 +334,30 @@ for (const damage of DAMAGES) {
     });
   });
 }
+
+it('a file that can be read again has more Services than are stored at once: none is removed meanwhile', async (test) => {
+  const { folder, web, kernel } = await setUp(test);
+  const large = Array.from({ length: 300 }, (_, i) => {
+    const address = `10.97.${i >> 8}.${i & 255}`;
+    return service(`s${i}`, address) + slice(`s${i}`, `10.245.${i >> 8}.${i & 255}`);
+  }).join('');
+  writeFileSync(web, WEB + REST + large);
+  assert.equal((await passOn(kernel, folder, runOnce)).status, 0);
+  const state = stateOf(kernel);
+
+  replace(web, '{');
+  const { until, unread, passes } = await run(test, kernel, folder);
+  assert.equal(unread().length, 1);
+  const apply = kernel.ipvs.apply.bind(kernel.ipvs);
+  const removed: string[] = [];
+  kernel.ipvs.apply = (operations, options) => {
+    removed.push(...operations.map((operation) => operation.do).filter((verb) => /^delete/.test(verb)));
+    return apply(operations, options);
+  };
+  replace(web, WEB + REST + large);
+  await until('the end of the damage', () => unread().length === 0);
+  const before = passes();
+  await until('a pass after it', () => passes() > before);
+  assertKept(kernel, state);
+  assert.deepEqual(removed, []);
+});

@@ -32,10 +32,12 @@ function asked(request: Uint8Array): Uint8Array {
 /** Lists the table of IPv4 with its chains, sets, rules and the elements of shared sets and maps. */
 export function prepareLists(layout: Life['layout']): Run {
   const where = { family: 'ip', table: TABLE } as const;
-  const shared = [
-    ...Object.values(CONTAINERS[4]),
-    ...(layout ? [...SLOT_MAPS[4].addresses, SLOT_MAPS[4].nodePorts] : []),
-  ];
+  // The map of node ports on loopback addresses is only there with a feature gate.
+  const containers = Object.values(CONTAINERS[4]).filter(
+    ({ name }) => name !== 'localhost-nodeport-reject-ports',
+  );
+  const { addresses, nodePorts } = SLOT_MAPS[4];
+  const shared = [...containers, ...(layout ? [...addresses, nodePorts] : [])];
   const requests = [
     tablesRequest({ family: 'ip' }),
     setsRequest(where),

@@ -42,8 +42,8 @@ export function string<T extends string = string>(defaultValue = ''): FieldType<
 /** A version such as `1.37`; empty means the default, and is omitted. YAML reads it as a number if it has no quotes. */
 export function version(): FieldType<string> {
   const read = (value: unknown) => (typeof value === 'string' ? value : undefined);
-  const errorOf = (value: unknown, { path }: DecodeContext) =>
-    `${path}: must be text: write the version in quotes, as "1.37"; found ${typeOf(value)}`;
+  const errorOf = (value: unknown, { struct: holder, path }: DecodeContext) =>
+    `json: cannot unmarshal ${typeOf(value)} into Go struct field ${holder}.${path} of type string: write the version in quotes, as "1.37"`;
   return {
     default: '',
     decode: (value, context) => decodeOr('', value, context, read, errorOf),

@@ -8,6 +8,7 @@ import { FLAGS } from '../../config/flags.js';
 import { fileError } from '../../config/goSyntax.js';
 import { flagWarnings } from '../../config/ignored.js';
 import { ConfigurationError, loadConfiguration } from '../../config/load.js';
+import { mirroredVersionRule } from '../../config/mirroredVersion.js';
 import { checkModeFlags, MODES } from '../../modes/select/select.js';
 import type { CommandRunner } from '../command.js';
 import { writeReport } from '../output/output.js';
@@ -46,6 +47,8 @@ export async function check(paths: readonly string[], flags: KernelCommand): Pro
   const unreadable = new Set<string>();
   const manifests = new CheckedManifests();
   const gates: Configuration['featureGates'][] = [];
+  // An invalid one is reported once, as a flag.
+  const mirroredVersion = versionProblems(flags).length > 0 ? '' : flags.mirroredVersion;
   for (const path of new Set(paths)) {
     try {
       const isFolder = (await stat(path)).isDirectory();
@@ -53,7 +56,7 @@ export async function check(paths: readonly string[], flags: KernelCommand): Pro
       files.push(...inside);
       const configurations = await configurationsAmong(inside);
       for (const [file, text] of configurations) {
-        const checked = checkConfiguration(file, text, flags);
+        const checked = checkConfiguration(file, text, { ...flags, mirroredVersion });
         problems.push(...checked.problems);
         if (checked.unreadable) unreadable.add(file);
         if (checked.featureGates) gates.push(checked.featureGates);
@@ -104,12 +107,12 @@ function flagProblems(flags: KernelCommand): CheckedProblem[] {
     const [, flag = '', rule = ''] = /^(?:Flag )?(--\S+) (.*)$/s.exec(line) ?? [];
     return { file: COMMAND_LINE, object: 'flags', field: flag, rule, level: 'warning' };
   });
-  const setsField =
-    flags.mirroredVersion !== '' ||
-    [...flags.given.keys()].some((name) => FLAGS.get(name)?.field !== undefined);
+  problems.push(...versionProblems(flags));
+  const setsField = [...flags.given.keys()].some((name) => FLAGS.get(name)?.field !== undefined);
   if (flags.config !== undefined || !setsField) return problems;
   try {
-    const { configuration } = loadConfiguration(flags, MODES);
+    const isKnown = versionProblems(flags).length === 0;
+    const { configuration } = loadConfiguration(isKnown ? flags : { ...flags, mirroredVersion: '' }, MODES);
     return [
       ...problems,
       ...configurationProblems(COMMAND_LINE, configuration),
@@ -119,6 +122,14 @@ function flagProblems(flags: KernelCommand): CheckedProblem[] {
     if (!(error instanceof ConfigurationError)) throw error;
     return [...problems, ...error.message.split('\n').map((line) => lineProblem(COMMAND_LINE, line))];
   }
+}
+
+/** `--mirrored-version` sets no field of the command line alone: it may be beside a file. */
+function versionProblems({ mirroredVersion }: KernelCommand): CheckedProblem[] {
+  const rule = mirroredVersionRule(mirroredVersion);
+  if (rule === undefined) return [];
+  const place = { file: COMMAND_LINE, object: 'flags', field: '--mirrored-version' };
+  return [{ ...place, value: mirroredVersion, rule, level: 'error' }];
 }
 
 function nothingIn(file: string): CheckedProblem {

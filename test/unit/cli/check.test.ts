@@ -141,6 +141,32 @@ describe('the flags', () => {
     assert.equal((await checked([], '--proxy-mode=foo')).status, 1);
   });
 
+  it('name the version by which a file is checked; an unknown one is one problem', async () => {
+    const path = file(
+      'words.yaml',
+      `${KIND}mode: iptables\nclusterCIDR: 10.244.0.0/16\nnodePortAddresses: [primary, all]\n`,
+    );
+    const found = async (...flags: string[]) => {
+      const { report } = await checked([path], ...flags);
+      return report.problems.map(({ field, level }) => `${level} ${field}`);
+    };
+    const refused = 'error KubeProxyConfiguration.NodePortAddresses[0]';
+    assert.deepEqual(await found(), [refused]);
+    assert.deepEqual(await found('--mirrored-version=1.37'), []);
+    assert.deepEqual(await found('--mirrored-version=1.38'), ['warning mirroredVersion']);
+    assert.deepEqual(await found('--mirrored-version=2'), ['error --mirrored-version', refused]);
+    const { report } = await checked(
+      [],
+      '--mirrored-version=2',
+      '--proxy-mode=iptables',
+      '--cluster-cidr=10.0.0.0/8',
+    );
+    assert.deepEqual(
+      report.problems.map(({ field, value }) => [field, value]),
+      [['--mirrored-version', '2']],
+    );
+  });
+
   for (const scheduler of ['lc', 'unknown']) {
     it(`have a warning for each field that the mode does not use: scheduler ${scheduler}`, async () => {
       const flags = [

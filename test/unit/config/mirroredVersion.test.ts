@@ -206,7 +206,7 @@ describe('the setting', () => {
 
   it('without quotes in YAML is an error that says so', () => {
     assert.deepEqual(decodeConfiguration({ mirroredVersion: 1.37 }).problems, [
-      'failed complete: failed to decode: mirroredVersion: must be text: write the version in quotes, as "1.37"; found number 1.37',
+      'failed complete: failed to decode: json: cannot unmarshal number 1.37 into Go struct field KubeProxyConfiguration.mirroredVersion of type string: write the version in quotes, as "1.37"',
     ]);
   });
 });

@@ -1,54 +1,10 @@
 // The declaration of every flag: kube-proxy's flags, each with the field of KubeProxyConfiguration that it sets, and our
 // own. commandLine.ts reads them.
+import type { Flag } from './flag.js';
+import { OWN_FLAGS } from './ownFlags.js';
 
-/** The type of a flag's value, by pflag's name for it; `FLAG_TYPES` in flagTypes.ts says how its text is read. */
-export type FlagTypeName =
-  | 'bool'
-  | 'duration'
-  | 'float32'
-  | 'int32'
-  | 'ip'
-  | 'ipport'
-  | 'level'
-  | 'mapStringBool'
-  | 'port-range'
-  | 'quantity'
-  | 'string'
-  | 'strings'
-  | 'version'
-  | 'vmodule';
-
-/** The value of a flag: durations in ms, lists, feature gates by name. */
-export type FlagValue =
-  | string
-  | number
-  | boolean
-  | readonly string[]
-  | Readonly<Record<string, boolean>>
-  | readonly VerbosityPattern[];
-
-/** An entry of `--vmodule`. */
-export interface VerbosityPattern {
-  readonly filePattern: string;
-  readonly verbosity: number;
-}
-
-/** A flag. */
-export interface Flag {
-  readonly type: FlagTypeName;
-  /** Its one-letter form, without the dash. */
-  readonly short?: string;
-  /** Its description in `--help`. */
-  readonly help: string;
-  /** Path of the field of KubeProxyConfiguration that it sets: `ipvs.scheduler`. The field has the default. */
-  readonly field?: string;
-  /** Its default as text, if it sets no field. */
-  readonly default?: string;
-  /** It takes effect with `--config` too. */
-  readonly withConfig?: true;
-  /** kube-proxy's warning when the flag is used. */
-  readonly deprecated?: string;
-}
+export type { Flag, FlagTypeName, FlagValue, VerbosityPattern } from './flag.js';
+export { OWN_FLAGS } from './ownFlags.js';
 
 const replacedBy = (other: string) =>
   `This flag is deprecated and will be removed in a future release. Please use --${other} instead.`;
@@ -348,59 +304,6 @@ export const KUBE_PROXY_FLAGS = {
     type: 'string',
     withConfig: true,
     help: 'write the configuration to this file, as YAML with every field, and exit',
-  },
-} as const satisfies Readonly<Record<string, Flag>>;
-
-/** Flags that kube-proxy does not have. */
-export const OWN_FLAGS = {
-  manifests: {
-    type: 'string',
-    withConfig: true,
-    help: 'directory of .yaml, .yml and .json files, or one file, to read Services, EndpointSlices and Nodes from',
-  },
-  once: {
-    type: 'bool',
-    withConfig: true,
-    help: 'program the kernel once, print the operations, and exit; status 0 if all succeeded',
-  },
-  timeout: {
-    type: 'float32',
-    withConfig: true,
-    default: '30',
-    help: 'with --once: time limit of the API server, in s',
-  },
-  'ipvs-own-all': {
-    type: 'bool',
-    withConfig: true,
-    help: 'delete every virtual service that no Service needs, like kube-proxy, even if another program created it',
-  },
-  cures: {
-    type: 'strings',
-    withConfig: true,
-    help: 'bugs of kube-proxy to correct, comma-separated: see docs/differences.md (default none)',
-  },
-  'mirrored-version': {
-    type: 'string',
-    withConfig: true,
-    default: '1.36',
-    help: 'version of kube-proxy to mirror: 1.36, 1.37, or 1.38, which is provisional (a pre-release); overrides mirroredVersion of the file; see docs/versions.md',
-  },
-  'nftables-layout': {
-    type: 'string',
-    withConfig: true,
-    default: 'kube-proxy',
-    help: 'nftables mode: kube-proxy, or scalable: changes cost less in clusters with many Services',
-  },
-  'drain-timeout': {
-    type: 'duration',
-    withConfig: true,
-    default: '15m0s',
-    help: 'maximum time for which the real server of a terminating endpoint is draining',
-  },
-  'object-events': {
-    type: 'bool',
-    withConfig: true,
-    help: 'send an event about each object that is left out, completely or partly; at most ten an hour from a node',
   },
 } as const satisfies Readonly<Record<string, Flag>>;
 

@@ -1,0 +1,55 @@
+// The declaration of the flags that kube-proxy does not have.
+import type { Flag } from './flag.js';
+
+/** Flags that kube-proxy does not have. */
+export const OWN_FLAGS = {
+  manifests: {
+    type: 'string',
+    withConfig: true,
+    help: 'directory of .yaml, .yml and .json files, or one file, to read Services, EndpointSlices and Nodes from',
+  },
+  once: {
+    type: 'bool',
+    withConfig: true,
+    help: 'program the kernel once, print the operations, and exit; status 0 if all succeeded',
+  },
+  timeout: {
+    type: 'float32',
+    withConfig: true,
+    default: '30',
+    help: 'with --once: time limit of the API server, in s',
+  },
+  'ipvs-own-all': {
+    type: 'bool',
+    withConfig: true,
+    help: 'delete every virtual service that no Service needs, like kube-proxy, even if another program created it',
+  },
+  cures: {
+    type: 'strings',
+    withConfig: true,
+    help: 'bugs of kube-proxy to correct, comma-separated: see docs/differences.md (default none)',
+  },
+  'mirrored-version': {
+    type: 'string',
+    withConfig: true,
+    default: '1.36',
+    help: 'version of kube-proxy to mirror: 1.36, 1.37, or 1.38, which is provisional (a pre-release); overrides mirroredVersion of the file; see docs/versions.md',
+  },
+  'nftables-layout': {
+    type: 'string',
+    withConfig: true,
+    default: 'kube-proxy',
+    help: 'nftables mode: kube-proxy, or scalable: changes cost less in clusters with many Services',
+  },
+  'drain-timeout': {
+    type: 'duration',
+    withConfig: true,
+    default: '15m0s',
+    help: 'maximum time for which the real server of a terminating endpoint is draining',
+  },
+  'object-events': {
+    type: 'bool',
+    withConfig: true,
+    help: 'send an event about each object that is left out, completely or partly; at most ten an hour from a node',
+  },
+} as const satisfies Readonly<Record<string, Flag>>;

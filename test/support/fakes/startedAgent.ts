@@ -1,0 +1,110 @@
+// An agent of node-a on a fake kernel, and an API server for it in this process.
+import { pino } from 'pino';
+import { runAgent } from '../../../src/agent/agent.js';
+import { SILENT } from '../../../src/agent/announce.js';
+import type { FollowedConfiguration } from '../../../src/agent/followConfiguration.js';
+import { ApiSource } from '../../../src/api/apiSource.js';
+import { ApiClient } from '../../../src/api/client.js';
+import { connectToApi } from '../../../src/api/connection.js';
+import { completed, type DetectLocalMode, defaultConfiguration } from '../../../src/config/configuration.js';
+import { MODES } from '../../../src/modes/select/select.js';
+import { decodeObject } from '../../../src/objects/decode.js';
+import type { Node } from '../../../src/objects/types.js';
+import { openMetrics } from '../../../src/servers/metrics.js';
+import { nodeFacts } from '../../../src/services/nodeFacts.js';
+import { QUICK } from '../apiServer/cluster.js';
+import { node, service, slice } from '../apiServer/objects.js';
+import { ApiServer, type ApiServerOptions } from '../apiServer/server.js';
+import { closeAfter } from '../closeAfter.js';
+import type { TestKernel } from './testKernel.js';
+
+/** Agents of other tests may run in the same network namespace. */
+const MEETING_POINT = `\0knp-test-agent-${process.pid}`;
+/** Time between two audits, in ms. */
+export const AUDIT = 50;
+
+/** An API server with a node and two Services, one with an endpoint. */
+export async function startServer(podCIDR: string, options: ApiServerOptions = {}): Promise<ApiServer> {
+  const server = closeAfter(await new ApiServer(options).start());
+  server.store.set(service('a', '10.96.0.1'));
+  server.store.set(slice('a', ['10.244.1.7']));
+  server.store.set(service('b', '10.96.0.2'));
+  server.store.set(node('node-a', { podCIDRs: [podCIDR] }));
+  return server;
+}
+
+/** What a test sets of an agent. */
+export interface AgentSettings {
+  readonly detectLocalMode?: DetectLocalMode;
+  readonly configFile?: FollowedConfiguration;
+  readonly kernel: TestKernel;
+  readonly healthzBindAddress?: string;
+  readonly mirroredVersion?: string;
+}
+
+/** Starts the agent of node-a, with podCIDR 10.244.1.0/24 at the start. */
+export async function startAgent(
+  server: ApiServer,
+  {
+    detectLocalMode = 'ClusterCIDR',
+    configFile,
+    kernel,
+    healthzBindAddress = '127.0.0.1:0',
+    mirroredVersion = '',
+  }: AgentSettings,
+) {
+  const usual = defaultConfiguration();
+  const configuration = completed(
+    {
+      ...usual,
+      detectLocalMode,
+      healthzBindAddress,
+      mirroredVersion,
+      metricsBindAddress: '127.0.0.1:0',
+      ipvs: { ...usual.ipvs, syncPeriod: AUDIT },
+    },
+    MODES,
+  );
+  const { object } = decodeObject(node('node-a', { podCIDRs: ['10.244.1.0/24'] }));
+  const lines: string[] = [];
+  const client = closeAfter(new ApiClient(await connectToApi({ master: server.url }), { userAgent: 'test' }));
+  const stop = new AbortController();
+  closeAfter({ close: () => stop.abort('test') });
+  let troubles = 0;
+  const trouble = () => {
+    troubles++;
+  };
+  let ended: number | undefined;
+  const metrics = openMetrics({ version: 'test', kubernetesVersion: 'v1.36.0', startedAt: 0, now: Date.now });
+  const status = runAgent({
+    log: pino({ base: null, level: 'debug' }, { write: (line: string) => lines.push(line) }),
+    version: 'test',
+    startedAt: Date.now(),
+    metrics,
+    configuration,
+    configFile,
+    flags: {},
+    opened: kernel.open(AUDIT),
+    source: new ApiSource({ client, nodeName: 'node-a', trouble, times: QUICK }),
+    node: nodeFacts('node-a', { node: object as Node }),
+    nodeAddresses: (object as Node).addresses,
+    hasNode: true,
+    meetingPoint: MEETING_POINT,
+    announcer: SILENT,
+    stop: stop.signal,
+  });
+  status.then((code) => {
+    ended = code;
+  });
+  return {
+    status,
+    lines,
+    kernel,
+    metrics,
+    logged: (text: string) => lines.filter((line) => line.includes(text)),
+    stop: () => stop.abort('SIGTERM'),
+    ended: () => ended,
+    troubles: () => troubles,
+    passes: () => lines.filter((line) => line.includes('"msg":"synced"')).length,
+  };
+}

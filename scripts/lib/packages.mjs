@@ -59,6 +59,9 @@ export const SHELL_PACKAGES = {
   'groff-base': 'groff',
 };
 
+/** @type {Requirements} Asks the servers of the agent, in tests of documents. */
+export const CURL_PACKAGES = { curl: 'curl' };
+
 /** @type {Requirements} Builds and runs the container image. */
 export const IMAGE_PACKAGES = { buildah: 'buildah', debootstrap: 'debootstrap', crun: 'crun' };
 

@@ -29,6 +29,7 @@ export const FEATURES = {
 /** What `npm test` prepares on this machine. */
 export const PREPARED = {
   command: 'the command of the package (npm run bundle)',
+  curl: 'curl, as documents use it',
   deployTools: 'kustomize, the engine of templates of Go, and the types of Grafana',
   image: 'the container image, and crun',
   nft: `other versions of nft, of Debian ${NFT_SUITES.join(' and ')}`,

@@ -4,6 +4,7 @@ import { buildCommand, buildNative, buildTypeScript } from '../lib/build.mjs';
 import { ensureNodeModules } from '../lib/nodeModules.mjs';
 import {
   BUILD_PACKAGES,
+  CURL_PACKAGES,
   ensurePackages,
   IMAGE_PACKAGES,
   NODE_GYP_PACKAGES,
@@ -53,6 +54,7 @@ function packagesOf(native, kernel, needed) {
     ...(native || kernel ? WITNESS_PACKAGES : {}),
     ...(kernel || all ? testMachinePackages(all) : {}),
     ...(needed.has('shells') ? SHELL_PACKAGES : {}),
+    ...(needed.has('curl') ? CURL_PACKAGES : {}),
     ...(needed.has('package') ? LOADER_PACKAGES : {}),
     ...(needed.has('image') ? { ...NODE_GYP_PACKAGES, ...IMAGE_PACKAGES } : {}),
   };

@@ -11,6 +11,7 @@ import { NODE_A } from '../laboratory/places.js';
 import { COMMAND, ProxyProcess } from '../laboratory/proxyProcess.js';
 import { closeAfter } from '../support/closeAfter.js';
 import { type Example, examplesOf } from '../support/documents/commandExamples.js';
+import { steady } from '../support/documents/steadyOutput.js';
 import { ask } from '../support/namespaces/witnesses.js';
 import { ROOT } from '../support/paths.js';
 
@@ -36,19 +37,6 @@ function run({ command }: Pick<Example, 'command'>) {
   const args = ['netns', 'exec', lab.namespace(NODE_A), 'sh', '-c', script];
   const { status, stdout, stderr } = spawnSync('ip', args, { encoding: 'utf8', cwd: folder });
   return { status, text: steady(stdout + stderr) };
-}
-
-/** Replaces times, which differ in each run, and the version. */
-function steady(text: string): string {
-  const unversioned = text.replace(/(kube-netlink-proxy) \d+\.\d+\.\d+\S*,/, '$1 VERSION,');
-  // The number of operations depends on the kernel settings that earlier tests in the same guest have written.
-  const uncounted = unversioned.replace(/\d+ operations \(/, 'SOME operations (');
-  const untimed = uncounted.replace(/\d+ (s|min) ago/g, 'TIME ago').replace(/\d+\.\d ms/g, 'TIME ms');
-  // Where the line is broken depends on the numbers.
-  return untimed.replace(
-    /^last pass .*\n( {10}.*\n)+/m,
-    (lines) => `${lines.trim().replace(/\n? +/g, ' ')}\n`,
-  );
 }
 
 const { examples } = examplesOf('docs/commands.md');

@@ -5,10 +5,14 @@ import { dirname, join } from 'node:path';
 import { capture, run } from '../lib/commands.mjs';
 import { Failure } from '../lib/failure.mjs';
 import { downloadPackage, withFreshLists } from '../lib/packages.mjs';
+import { ensureUnpacked } from '../lib/suites.mjs';
 import { unpackImage } from './image.mjs';
+import { SUITE_OF } from './kernelNames.mjs';
 
 // Depends on the newest kernel of the release. The "-cloud" flavour has no 9p.
 const META_PACKAGE = 'linux-image-amd64';
+// The kernel, its modules, or the packages into which later suites split them.
+const KERNEL_PACKAGES = /^linux-(image|base|binary|modules)-\d/;
 const WORK_PREFIX = '.unpacking-';
 // No download takes this long.
 const LEFTOVER_MS = 3600_000;
@@ -19,6 +23,7 @@ const LEFTOVER_MS = 3600_000;
  * @property {string} image the bootable file
  * @property {string} modules a folder to appear as /lib/modules
  * @property {string} [libraries] the folder of the libraries that the image needs
+ * @property {readonly string[]} [options] more of its command line
  */
 
 /**
@@ -36,9 +41,63 @@ export function ensureKernel(cache, prefix) {
   const release = cached ?? findRelease(prefix);
   const root = join(kernels, release);
   if (cached === undefined) unpack(root, release);
+  return kernelIn(root, release);
+}
+
+/**
+ * The kernel of a suite of Debian, whatever this machine's package sources are.
+ *
+ * @param {string} cache
+ * @param {import('./kernelNames.mjs').KernelName} name
+ * @returns {Kernel}
+ */
+export function ensureSuiteKernel(cache, name) {
+  const root = join(cache, `qemu-${name}`);
+  const wanted = { name: META_PACKAGE, suite: SUITE_OF[name], size: '130 MB', only: KERNEL_PACKAGES };
+  ensureUnpacked({ ...wanted, root }, (unpacked) => complete(unpacked, releaseIn(unpacked)));
+  return kernelIn(root, releaseIn(root));
+}
+
+/**
+ * @param {string} root
+ * @param {string} release
+ * @returns {Kernel}
+ */
+function kernelIn(root, release) {
   const image = join(root, 'vmlinux');
-  const packed = join(root, 'boot', `vmlinuz-${release}`);
-  return { release, image: existsSync(image) ? image : packed, modules: join(root, 'lib/modules') };
+  const modules = join(root, 'lib/modules');
+  return { release, image: existsSync(image) ? image : packedIn(root, release), modules };
+}
+
+/**
+ * @param {string} root
+ * @param {string} release
+ * @returns {string} the kernel as it is packaged: in /boot, or in later suites beside its modules
+ */
+function packedIn(root, release) {
+  const path = join(root, 'boot', `vmlinuz-${release}`);
+  return existsSync(path) ? path : join(root, 'lib/modules', release, 'vmlinuz');
+}
+
+/**
+ * @param {string} root of an unpacked package
+ * @returns {string} the release of its kernel
+ */
+function releaseIn(root) {
+  const [release, ...others] = readdirSync(join(root, 'lib/modules'));
+  if (release === undefined || others.length > 0) throw new Failure(`${root} must have one kernel`);
+  return release;
+}
+
+/**
+ * Adds what the installation of the package would create, and the kernel in the form that boots quickly.
+ *
+ * @param {string} root of an unpacked package
+ * @param {string} release
+ */
+function complete(root, release) {
+  run('depmod', ['-b', root, release]);
+  unpackImage(packedIn(root, release), join(root, 'vmlinux'));
 }
 
 /**
@@ -98,9 +157,7 @@ function unpack(root, release) {
     const archive = downloadPackage(name, work);
     process.stderr.write(`unpacking ${name}\n`);
     run('dpkg', ['-x', archive, join(work, 'root')]);
-    // The package has no module index: its installation would create it.
-    run('depmod', ['-b', join(work, 'root'), release]);
-    unpackImage(join(work, 'root/boot', `vmlinuz-${release}`), join(work, 'root/vmlinux'));
+    complete(join(work, 'root'), release);
     if (!existsSync(root)) renameSync(join(work, 'root'), root);
   } catch (error) {
     // Another run may have renamed the same kernel since the check.

@@ -2,6 +2,7 @@
 
 import { resolve } from 'node:path';
 import { Failure } from '../lib/failure.mjs';
+import { KERNEL_NAMES, UML_KERNEL_NAMES } from './kernelNames.mjs';
 import { testMachineNamed } from './testMachines.mjs';
 
 export const HELP = `Usage: npm run vm -- [OPTIONS] [--] CMD ARGS…
@@ -25,11 +26,12 @@ input is empty.
   --machine NAME      namespace, uml or qemu
   --vm                same as --machine qemu
   --cpus COUNT        number of CPUs; implies QEMU (default 2)
-  --kernel PREFIX     version of a kernel in this machine's package sources, for example 6.12; implies QEMU
-                      (default: that of linux-image-amd64)
+  --kernel NAME       the kernel of a suite of Debian: ${KERNEL_NAMES.join(', ')} (of bookworm); or the first part
+                      of a version in this machine's package sources, for example 6.12 (default: linux-image-amd64
+                      of these sources). Implies QEMU, unless --machine uml, which has ${UML_KERNEL_NAMES.join(', ')}
   --help              print this text
 
-Both kernels are downloaded once to .cache/vm; delete that folder to update them.
+Each kernel is downloaded once to .cache/vm; delete that folder to update them.
 Status 125 means that the VM failed, 128+N that signal N killed CMD.
 `;
 
@@ -103,9 +105,19 @@ export function parseOptions(args) {
   }
   options.command = rest;
   if (options.cpus !== undefined || options.kernel !== undefined) options.machine ??= 'qemu';
-  if (options.machine !== 'qemu' && (options.cpus ?? options.kernel) !== undefined)
-    throw new Failure(`--cpus and --kernel need --machine qemu, found --machine ${options.machine}`);
+  checkMachine(options);
   return options;
+}
+
+/** @param {VmOptions} options */
+function checkMachine({ machine, cpus, kernel }) {
+  if (machine === 'qemu') return;
+  if (cpus !== undefined) throw new Failure(`--cpus needs --machine qemu, found --machine ${machine}`);
+  if (kernel === undefined) return;
+  if (machine !== 'uml')
+    throw new Failure(`--kernel needs --machine qemu or uml, found --machine ${machine}`);
+  if (!UML_KERNEL_NAMES.some((name) => name === kernel))
+    throw new Failure(`--kernel of --machine uml must be ${UML_KERNEL_NAMES.join(', ')}, found ${kernel}`);
 }
 
 /**

@@ -6,7 +6,8 @@ import { join } from 'node:path';
 import { CHECKOUT } from '../lib/checkout.mjs';
 import { Failure } from '../lib/failure.mjs';
 import { ensurePackages, isObtainable, QEMU_PACKAGES, UML_PACKAGES } from '../lib/packages.mjs';
-import { ensureKernel } from './kernel.mjs';
+import { ensureKernel, ensureSuiteKernel } from './kernel.mjs';
+import { isKernelName, UML_KERNEL_NAMES } from './kernelNames.mjs';
 import { runMachine } from './machine.mjs';
 import { IPVS_TRIAL, runInNamespace, serves } from './namespace.mjs';
 import { QEMU } from './qemu.mjs';
@@ -39,7 +40,7 @@ export const TEST_MACHINES = {
     title: 'QEMU',
     serves: () => process.arch === 'x64',
     packages: QEMU_PACKAGES,
-    run: (job) => runMachine(QEMU, ensureKernel(CACHE, job.kernel), job),
+    run: (job) => runMachine(QEMU, qemuKernel(job.kernel), job),
   },
 };
 
@@ -96,11 +97,22 @@ export function testMachinePackages(every) {
 }
 
 /**
+ * @param {string | undefined} name a suite, or the first part of a version
+ * @returns {import('./kernel.mjs').Kernel}
+ */
+function qemuKernel(name) {
+  return name !== undefined && isKernelName(name)
+    ? ensureSuiteKernel(CACHE, name)
+    : ensureKernel(CACHE, name);
+}
+
+/**
  * @param {TestMachineJob} job
  * @returns {Promise<number>}
  */
 function runInUml(job) {
-  return runMachine(UML, ensureUmlKernel(CACHE), job);
+  const suite = UML_KERNEL_NAMES.find((name) => name === job.kernel);
+  return runMachine(UML, ensureUmlKernel(CACHE, suite), job);
 }
 
 /** Checks this by booting it, once for each pair of kernels: containers may forbid tracing of processes. */

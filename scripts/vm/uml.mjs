@@ -24,6 +24,7 @@ export const UML = {
     const args = [
       ...[`mem=${job.memoryMib}M`, 'initrd=initramfs', 'uml_dir=memory/', 'umid=machine'],
       ...['quiet', 'noreboot', 'panic=-1', 'oops=panic'],
+      ...(kernel.options ?? []),
       ...['con=null', 'con0=null,fd:1', 'console=tty0', 'ssl=null', 'ssl0=fd:3', 'ssl1=fd:4', 'ssl2=fd:5'],
     ];
     // At every page fault and system call, the kernel and its processes alternate. On one CPU this takes a third of the

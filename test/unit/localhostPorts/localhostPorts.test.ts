@@ -166,6 +166,26 @@ describe('a connection', () => {
     assert.equal(await received(client), 'got a request');
   });
 
+  it('whose endpoint ends its direction first still carries what the client sends', async () => {
+    const { want } = open();
+    const nodePort = await freePort();
+    let got = '';
+    const server = await serve((socket) => {
+      socket.end('bye');
+      socket.on('data', (part) => {
+        got += part;
+      });
+    });
+    await want('default/web', { nodePort, endpoints: [at(server.port)] });
+    const client = await dial(nodePort);
+    assert.equal(await received(client), 'bye');
+    client.write('first');
+    await eventually('the first part is there', () => got === 'first');
+    client.end(' second');
+    await eventually('all is there', () => got === 'first second');
+    await eventually('the connection is closed', () => server.sockets.size === 0);
+  });
+
   it('carries much data without loss', async () => {
     const { want } = open();
     const nodePort = await freePort();

@@ -7,6 +7,7 @@ import { placeOf, titleOf } from './places.mjs';
  * @typedef {object} Batch
  * @property {import('./tiers.mjs').Tier} tier
  * @property {import('./places.mjs').Place} place
+ * @property {import('../vm/kernelNames.mjs').KernelName} [kernel] another one than usual in this place
  * @property {string[]} files relative to the checkout
  * @property {string} result the file for its counts
  * @property {string} log the file for its output
@@ -39,5 +40,5 @@ export async function planBatches(tiers, machine, results) {
 }
 
 /** @param {Batch} batch */
-export const describe = ({ tier, place, files }) =>
-  `${tier.name} tests ${titleOf(place)} (${files.length} ${files.length === 1 ? 'file' : 'files'})`;
+export const describe = ({ tier, place, kernel, files }) =>
+  `${tier.name} tests ${titleOf(place, kernel)} (${files.length} ${files.length === 1 ? 'file' : 'files'})`;

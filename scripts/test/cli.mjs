@@ -8,6 +8,7 @@ import { ensurePackages } from '../lib/packages.mjs';
 import { TEST_MACHINES } from '../vm/testMachines.mjs';
 import { planBatches } from './batches.mjs';
 import { runLanes } from './lanes.mjs';
+import { matrixTable, planMatrix } from './matrix.mjs';
 import { HELP, parseOptions } from './options.mjs';
 import { prepare } from './prepare.mjs';
 import { summarize } from './summary.mjs';
@@ -31,7 +32,7 @@ export function main(args) {
  * @returns {Promise<number>} the exit status
  */
 async function test(options) {
-  const { filters, machine } = options;
+  const { filters, machine, matrix } = options;
   const all = options.tiers.map((tier) => /** @type {const} */ ([tier, filesOf(tier, filters)]));
   // Without a filter, every tier must have tests; with a filter, tiers without a matching file are omitted.
   const tiers = new Map(all.filter(([, files]) => filters.length === 0 || files.length > 0));
@@ -39,13 +40,17 @@ async function test(options) {
   prepare(tiers);
   const results = mkdtempSync(join(tmpdir(), 'kube-netlink-proxy-tests-'));
   try {
-    const batches = await planBatches(tiers, machine, results);
+    const { batches, tried } = matrix
+      ? await planMatrix(tiers, matrix, results)
+      : { batches: await planBatches(tiers, machine, results), tried: undefined };
     // Before the first test: those of test machines that only the trials of features have found.
     for (const { place } of batches) if (place !== 'machine') ensurePackages(TEST_MACHINES[place].packages);
     const alone = [...tiers.values()].flat().some(({ prepared }) => prepared.includes('idle'));
     const interrupted = await runLanes(batches, alone);
     const status = summarize(batches);
-    return interrupted ?? status;
+    if (tried) process.stdout.write(`\n${matrixTable(tried, batches)}`);
+    const stopped = tried?.some(({ error }) => error !== undefined) ? 1 : 0;
+    return interrupted ?? (status || stopped);
   } finally {
     rmSync(results, { recursive: true, force: true });
   }

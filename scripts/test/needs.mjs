@@ -19,6 +19,8 @@ export const FEATURES = {
   nftables: 'iptables-nft -t nat -N KNP-TRIAL && iptables-nft -t nat -A KNP-TRIAL -j MASQUERADE',
   'iptables-legacy':
     'iptables-legacy -t nat -N KNP-TRIAL && iptables-legacy -t nat -A KNP-TRIAL -j MASQUERADE',
+  // Of the backend that the name iptables is.
+  nat: 'iptables -t nat -N KNP-TRIAL && iptables -t nat -A KNP-TRIAL -j MASQUERADE',
   'bridge filter':
     'ip link add knp-trial type bridge && test -e /proc/sys/net/bridge/bridge-nf-call-iptables',
   'two processors': `[ ${availableParallelism()} -ge 2 ]`,

@@ -3,6 +3,7 @@
 import { parseArgs } from 'node:util';
 import { Failure } from '../lib/failure.mjs';
 import { testMachineNamed } from '../vm/testMachines.mjs';
+import { ALL_CELLS, cellsNamed } from './matrix.mjs';
 import { FEATURES, PREPARED } from './needs.mjs';
 import { TIERS } from './tiers.mjs';
 
@@ -18,12 +19,17 @@ Installs missing packages, builds, and runs the tests. A test that needs a kerne
 necessary features: a network namespace of this machine, User Mode Linux, QEMU (see npm run vm -- --help).
 Batches run in parallel; the output of each is printed at its end.
 Fails if a test fails, is skipped or is a todo, or if a tier has no tests.
-The last line is "N passed, N failed, N skipped"; the lines before it count the tests by test machine.
+The last line is "N passed, N failed, N skipped"; the lines before it count the tests by test machine. The table of --matrix
+follows it.
 
   --only TIER     run only this tier; may be repeated. In the order of their start:
                   ${namesOf((tier) => !tier.apart)};
                   only by name: ${namesOf((tier) => tier.apart === true)}
   --machine NAME  run all kernel tests in namespace, uml or qemu; fails if a test needs a feature that it lacks
+  --matrix CELLS  run the kernel tests (tier kernel, unless --only) on several kernels, and print a table. A cell is a test
+                  machine with a kernel of Debian, or namespace for this machine's kernel; cells are separated by commas.
+                  It runs the files whose features its kernel has. all: ${ALL_CELLS.slice(0, 4).join(', ')},
+                  ${ALL_CELLS.slice(4).join(', ')}
   FILTER          run only test files with this text in their path
   --help          print this text
 
@@ -43,6 +49,7 @@ ${Object.entries(PREPARED)
  * @property {readonly import('./tiers.mjs').Tier[]} tiers
  * @property {string[]} filters
  * @property {import('../vm/testMachines.mjs').TestMachineName | undefined} machine
+ * @property {readonly import('./matrix.mjs').Cell[] | undefined} matrix
  */
 
 /**
@@ -54,12 +61,25 @@ export function parseOptions(args) {
   const only = values.only;
   const unknown = only?.find((name) => !TIERS.some((tier) => tier.name === name));
   if (unknown !== undefined) throw new Failure(`there is no tier ${unknown} (see --help)`);
+  const matrix = matrixOf(values);
+  const isUsual = (/** @type {import('./tiers.mjs').Tier} */ tier) =>
+    matrix === undefined ? !tier.apart : tier.name === 'kernel';
   return {
     help: values.help,
-    tiers: TIERS.filter((tier) => (only === undefined ? !tier.apart : only.includes(tier.name))),
+    matrix,
+    tiers: TIERS.filter((tier) => (only === undefined ? isUsual(tier) : only.includes(tier.name))),
     filters: positionals,
     machine: values.machine === undefined ? undefined : testMachineNamed('--machine', values.machine),
   };
+}
+
+/** @param {{ matrix?: string | undefined, machine?: string | undefined, only?: string[] | undefined }} values */
+function matrixOf({ matrix, machine, only = [] }) {
+  if (matrix === undefined) return undefined;
+  if (machine !== undefined) throw new Failure('--matrix and --machine exclude each other');
+  const other = only.find((name) => !TIERS.find((tier) => tier.name === name)?.kernel);
+  if (other !== undefined) throw new Failure(`--matrix needs a tier of kernel tests, found ${other}`);
+  return cellsNamed('--matrix', matrix);
 }
 
 /**
@@ -72,6 +92,7 @@ function read(args) {
       options: {
         only: { type: 'string', multiple: true },
         machine: { type: 'string' },
+        matrix: { type: 'string' },
         help: { type: 'boolean', default: false },
       },
       allowPositionals: true,

@@ -46,6 +46,11 @@ export async function placeOf({ path, features }, named) {
   );
 }
 
-/** @param {Place} place */
-export const titleOf = (place) =>
-  place === 'machine' ? 'on this machine' : `in ${TEST_MACHINES[place].title}`;
+/**
+ * @param {Place} place
+ * @param {string} [kernel] a suite of Debian
+ */
+export const titleOf = (place, kernel) => {
+  if (place === 'machine') return 'on this machine';
+  return `in ${TEST_MACHINES[place].title}${kernel === undefined ? '' : `, kernel of ${kernel}`}`;
+};

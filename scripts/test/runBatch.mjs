@@ -48,7 +48,7 @@ export async function runBatch(batch, stop) {
  * @param {Batch} batch
  * @returns {string[]}
  */
-function commandOf({ tier, place, files, result }) {
+function commandOf({ tier, place, kernel, files, result }) {
   const tests = [
     process.execPath,
     '--enable-source-maps',
@@ -61,6 +61,9 @@ function commandOf({ tier, place, files, result }) {
     ...files.map((file) => join('dist', file.replace(/\.ts$/, '.js'))),
   ];
   if (place === 'machine') return tests;
-  const options = ['--machine', place, '--timeout', String(GUEST_LIMIT), '--writable', dirname(result)];
+  const options = [
+    ...['--machine', place, ...(kernel === undefined ? [] : ['--kernel', kernel])],
+    ...['--timeout', String(GUEST_LIMIT), '--writable', dirname(result)],
+  ];
   return [process.execPath, 'scripts/vm.mjs', ...options, '--', ...tests];
 }

@@ -34,7 +34,7 @@ export function summarize(batches) {
     durations.push(...Object.entries(counts.durations));
     const seconds = `${(batch.seconds ?? 0).toFixed(0)} s`.padStart(6);
     places.push(
-      `${batch.tier.name.padEnd(10)} ${String(counts.passed).padStart(5)} passed ${seconds} ${titleOf(batch.place)}`,
+      `${batch.tier.name.padEnd(10)} ${String(counts.passed).padStart(5)} passed ${seconds} ${titleOf(batch.place, batch.kernel)}`,
     );
   }
   const lines = [

@@ -1,5 +1,5 @@
 // Stale flows of a real IPVS: which they are, and that their clients reach a serving endpoint once they are gone.
-// Needs: ipvs, dummy device
+// Needs: ipvs, dummy device, nat
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { after, before, it } from 'node:test';

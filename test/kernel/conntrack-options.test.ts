@@ -1,5 +1,5 @@
 // Every option of `conntrack --help` has an equivalent: what conntrack(8) writes, the library reads, and the other way round.
-// Needs: conntrack, zones
+// Needs: conntrack, zones, nat
 import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, it } from 'node:test';
 import {

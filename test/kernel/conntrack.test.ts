@@ -1,5 +1,5 @@
 // Every verb on a real kernel: flows of real sockets in a namespace, conntrack(8) as witness.
-// Needs: conntrack, zones
+// Needs: conntrack, zones, nat
 import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, it } from 'node:test';
 import {

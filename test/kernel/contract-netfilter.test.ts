@@ -1,5 +1,5 @@
 // The kernel keeps the contracts that test/unit/kernel/testing/contract.test.ts holds the fakes to: ipset, conntrack and bridges.
-// Needs: conntrack, ipset
+// Needs: conntrack, ipset, nat
 import { after, afterEach, before, describe } from 'node:test';
 import { openConntrack } from '../../src/kernel/conntrack/index.js';
 import { openIpset } from '../../src/kernel/ipset/index.js';

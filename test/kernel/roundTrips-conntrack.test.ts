@@ -1,5 +1,5 @@
 // What conntrack lists is deleted and added again, with conntrack(8) as witness.
-// Needs: conntrack
+// Needs: conntrack, nat
 import { after, describe } from 'node:test';
 import { openConntrack } from '../../src/kernel/conntrack/index.js';
 import { TrackingNamespace } from '../support/namespaces/flows.js';

@@ -1,7 +1,7 @@
 // Rulesets that nft loads, read and printed by us: the text is that of `nft list ruleset`, and what was read is written back as it was.
 // Needs: nftables
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, beforeEach, it } from 'node:test';
@@ -11,11 +11,16 @@ import {
   type Nftables,
   type NftablesOperation,
   openNftables,
+  parseRuleset,
+  type Rule,
+  throwOnFailure,
 } from '../../src/kernel/nftables/index.js';
 import { formatRuleset, type Ruleset } from '../../src/kernel/nftables/text/ruleset.js';
 import { makeNamespace, type Namespace } from '../support/namespaces/netns.js';
 import { readRuleset } from '../support/nftables/readRuleset.js';
+import { RULE_LINES, SETS } from '../support/nftables/ruleLines.js';
 import { FIREWALL, KUBE_PROXY } from '../support/nftables/rulesets.js';
+import { HOOKS } from '../support/nftables/ruleTexts.js';
 import { ROOT } from '../support/paths.js';
 
 let namespace: Namespace;
@@ -59,6 +64,57 @@ for (const [name, text] of RULESETS) {
     );
     assert.equal(nft('list', 'ruleset'), listed);
   });
+
+  it(`${name}: read from its listing, and applied`, async () => {
+    load(text);
+    const listed = nft('list', 'ruleset');
+    nft('flush', 'ruleset');
+    throwOnFailure(await nftables.apply(parseRuleset(listed)));
+    assert.equal(nft('list', 'ruleset'), listed);
+  });
+}
+
+/** The least part of the rules for which a kernel must have the modules. */
+const LEAST_SHARE = 0.8;
+
+/** A table with rules, as nft lists it. */
+function tableOf(family: keyof typeof RULE_LINES, lines: readonly string[]): string {
+  const rules = lines.map((line) => `\t\t${line}\n`).join('');
+  const chains = `\tchain other {\n\t}\n\n\tchain c {\n\t\t${HOOKS[family]} policy accept;\n${rules}\t}\n`;
+  return `table ${family} t {\n${family === 'inet' ? SETS : ''}${chains}}\n`;
+}
+
+/** Whether this machine's kernel has what a rule needs. */
+function isUsable(family: keyof typeof RULE_LINES, line: string): boolean {
+  const command = ['netns', 'exec', namespace.name, 'nft', '-f', '-'];
+  const { status } = spawnSync('ip', command, { input: tableOf(family, [line]) });
+  nft('flush', 'ruleset');
+  return status === 0;
+}
+
+for (const family of Object.keys(RULE_LINES) as (keyof typeof RULE_LINES)[])
+  it(`rules of ${family}: applied, listed by nft as they were, read and applied again`, async () => {
+    const lines = RULE_LINES[family].filter((line) => isUsable(family, line));
+    assert.ok(lines.length >= LEAST_SHARE * RULE_LINES[family].length, `${lines.length} rules`);
+    const text = tableOf(family, lines);
+    throwOnFailure(await nftables.apply(parseRuleset(text)));
+    const listed = nft('list', 'ruleset');
+    assert.equal(listed, text);
+    assert.equal(formatRuleset({ ...(await readRuleset(nftables)), links: new Map([[1, 'lo']]) }), listed);
+    const ours = await nftables.listRules().toArray();
+    nft('flush', 'ruleset');
+    // nft itself makes the same expressions of the text.
+    load(listed);
+    const theirs = await nftables.listRules().toArray();
+    const compared = ({ expressions }: Rule) => expressions.map(withoutName);
+    assert.deepEqual(ours.map(compared), theirs.map(compared));
+  });
+
+/** Without the names of sets of rules, which are numbered. */
+function withoutName(expression: Expression): Expression {
+  return expression.kind === 'lookup' && /^__(?:set|map)\d+$/.test(String(expression.set))
+    ? { ...expression, set: '__' }
+    : expression;
 }
 
 /** The operations that make a ruleset of what was read. */

@@ -75,7 +75,11 @@ export async function parseSetsAsync(
   checkCallOptions(operation, { signal });
   const reader = new SetsReader(checkParsing(parsing, operation));
   signal?.throwIfAborted();
-  await readLines(text, (line) => reader.readLine(line), operation, signal);
+  const read = (line: string) => {
+    reader.readLine(line);
+    return undefined;
+  };
+  await readLines(text, read, operation, signal);
   return reader.parsed;
 }
 

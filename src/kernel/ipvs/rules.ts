@@ -80,7 +80,11 @@ export async function parseRulesAsync(
   checkParsing(parsing, operation);
   signal?.throwIfAborted();
   const reader = new RulesReader(parsing);
-  await readLines(text, (line) => reader.readLine(line), operation, signal);
+  const read = (line: string) => {
+    reader.readLine(line);
+    return undefined;
+  };
+  await readLines(text, read, operation, signal);
   return reader.end();
 }
 

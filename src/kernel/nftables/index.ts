@@ -9,6 +9,16 @@ export * from '../shared/everyClient.js';
 export type { EventStream, ListedAttribute, Resync, WatchOptions } from '../shared/types.js';
 export { bytesOf } from './bytesOf.js';
 export type * from './expressions/types.js';
+export { formatRuleset } from './formatRuleset.js';
+export {
+  type ParseRulesetOptions,
+  parseRuleset,
+  parseRulesetAsync,
+  RulesetError,
+  type RulesetProblem,
+} from './parseRuleset.js';
+export type { Ruleset } from './text/ruleset.js';
+export type { SetContent } from './text/sets.js';
 export type * from './types.js';
 
 /**

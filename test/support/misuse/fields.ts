@@ -16,8 +16,14 @@ export const REFUSED: Readonly<Record<string, RegExp>> = {
   'ipset.add': /^\[1\]\.attributes/,
   'ipvs.formatRules': WITHOUT_OPTION,
   'ipvs.formatRulesAsync': WITHOUT_OPTION,
+  // Half of an interval has no text.
+  'nftables.formatRuleset': /\.elements\[\]\.isEnd$/,
 };
 
+/** What of a ruleset its text leaves out; expressions in expressions, and a Map, for which the types have no places. */
+const NOT_PRINTED =
+  /\.(?:handle|use|owner|after|attributes|userData|keyLength|dataLength|count|backend)\b|\.expressions\[\]\.expressions\[\]\.|\.elements\[\]\.expressions\[\]\.(?:expressions\b|set\.)|\.links\./;
+const MEMBERS_OF_MAP = /^\[1\]\.links\./;
 const NESTED_EXPRESSION = /\.expressions\[\]\.expressions\[\]\./;
 
 /** Fields of a listed object that a function passes over: what the kernel alone says of it. */
@@ -32,6 +38,9 @@ export const PASSED_OVER: Readonly<Record<string, RegExp>> = {
   'testing.FakeConntrack.track': /^\[0\]\.(family|id|use|counters|start|stop|secctx|reply\.icmp)\b/,
   'library.describeProblem': /^\[0\]\.(value|publicRule|kind|reason|reference)\b/,
   'library.atOnce': /^\[0\]\.(return|throw)\b/,
+  'nftables.formatRuleset': NOT_PRINTED,
+  'nftables.parseRuleset': MEMBERS_OF_MAP,
+  'nftables.parseRulesetAsync': MEMBERS_OF_MAP,
   // The types have no places for an expression in an expression.
   ...Object.fromEntries(
     ['apply', 'addRule', 'insertRule', 'replaceRule'].map((verb) => [`nftables.${verb}`, NESTED_EXPRESSION]),
@@ -95,7 +104,9 @@ export function isValid(verb: string, { path }: Place, kinds: ReadonlySet<Kind>,
   // A blank alias removes the one that a link has.
   if (value === '' && path.endsWith('.alias')) return true;
   // A comment may be empty, and a chain has a priority before 0.
-  if (value === '' && COMMENTS.test(path) && /^(?:apply|add|insert|replace)/.test(verb)) return true;
+  if (value === '' && COMMENTS.test(path) && /^(?:apply|add|insert|replace|formatRuleset)/.test(verb))
+    return true;
+  if (value instanceof Map && /\[[01]\]\.links$/.test(path)) return true;
   if (value === -1 && path.endsWith('.base.priority')) return true;
   if (value === '' && path.endsWith('.expressions[].prefix')) return true;
   // Ports of a protocol that has none.
@@ -121,6 +132,7 @@ const TEXTS: ReadonlySet<string> = new Set([
   ...['describeProblem [0].rule', 'SliceEndpoints.of [1][].nodeName'],
   ...['connectToApi [0].kubeconfig', 'connectToApi [0].master', 'ApiClient [0].stale'],
   ...['parseSets [0]', 'parseSetsAsync [0]', 'parseRules [0]', 'parseRulesAsync [0]'],
+  ...['parseRuleset [0]', 'parseRulesetAsync [0]'],
 ]);
 
 /** The name of an argument in errors, where it has another name than the parameter. */

@@ -1,6 +1,6 @@
 // The names of what expressions load: fields of headers, keys of meta and of ct, with their types.
 import type { CtKey, Expression, MetaKey } from '../types.js';
-import type { LoadedType } from './values.js';
+import { type LoadedType, numberIn } from './values.js';
 
 /** A field of a header. */
 export interface HeaderField {
@@ -23,7 +23,6 @@ const PORTS: readonly Row[] = [
   ['dport', 2, 2, 'inet_service'],
 ];
 const ICMP: readonly Row[] = [
-  ['code', 1, 1, 'number'],
   ['checksum', 2, 2, 'number'],
   ['id', 4, 2, 'number'],
   ['sequence', 6, 2, 'number'],
@@ -55,8 +54,8 @@ const LINK = header('ether', [
 ]);
 /** Headers of the transport layer, by the number of the protocol. */
 const TRANSPORT: ReadonlyMap<number, readonly HeaderField[]> = new Map([
-  [1, header('icmp', [['type', 0, 1, 'icmp_type'], ...ICMP])],
-  [58, header('icmpv6', [['type', 0, 1, 'icmpv6_type'], ...ICMP])],
+  [1, header('icmp', [['type', 0, 1, 'icmp_type'], ['code', 1, 1, 'icmp_code'], ...ICMP])],
+  [58, header('icmpv6', [['type', 0, 1, 'icmpv6_type'], ['code', 1, 1, 'icmpv6_code'], ...ICMP])],
   [
     6,
     header('tcp', [
@@ -74,6 +73,17 @@ const TRANSPORT: ReadonlyMap<number, readonly HeaderField[]> = new Map([
   [136, header('udplite', PORTS)],
 ]);
 const ANY_TRANSPORT = header('th', PORTS);
+
+/** The types of keys of rt, and their names. */
+export const ROUTE_FIELDS: Readonly<
+  Record<Extract<Expression, { kind: 'rt' }>['key'], readonly [type: LoadedType, name: string]>
+> = {
+  classid: ['realm', 'classid'],
+  nexthop4: ['ipv4_addr', 'ip nexthop'],
+  nexthop6: ['ipv6_addr', 'ip6 nexthop'],
+  tcpmss: ['number', 'mtu'],
+  xfrm: ['boolean', 'ipsec'],
+};
 
 /** What is known of the packet. */
 export interface Known {
@@ -102,6 +112,62 @@ export function fieldAt(
       field.offset === offset &&
       (field.length === length || (field.length > length && isAddress(field.type))),
   );
+}
+
+/** A field by its name, with the base of its place. */
+export interface NamedField {
+  readonly field: HeaderField;
+  readonly base: Extract<Expression, { kind: 'payload' }>['base'];
+  /** The protocol of the network layer, if the field is of its header. */
+  readonly network?: 'ip' | 'ip6';
+  /** The number of the protocol of the transport layer, if the field is of its header. */
+  readonly transport?: number;
+}
+
+/** All fields by header and name: `tcp dport`. */
+const BY_NAME: ReadonlyMap<string, NamedField> = new Map(
+  [
+    ...LINK.map((field): NamedField => ({ field, base: 'link' })),
+    ...(['ip', 'ip6'] as const).flatMap((network) =>
+      NETWORK[network].map((field): NamedField => ({ field, base: 'network', network })),
+    ),
+    ...[...TRANSPORT].flatMap(([transport, fields]) =>
+      fields.map((field): NamedField => ({ field, base: 'transport', transport })),
+    ),
+    ...ANY_TRANSPORT.map((field): NamedField => ({ field, base: 'transport' })),
+  ].map((named) => [`${named.field.header} ${named.field.name}`, named]),
+);
+/** The names of all headers. */
+export const HEADERS: ReadonlySet<string> = new Set([...BY_NAME.values()].map(({ field }) => field.header));
+
+/** The field with this name. */
+export function fieldNamed(header: string, name: string): NamedField | undefined {
+  return BY_NAME.get(`${header} ${name}`);
+}
+
+const LENGTHS: Readonly<Partial<Record<LoadedType, number>>> = {
+  ipv6_addr: 16,
+  ether_addr: 6,
+  ether_type: 2,
+  inet_proto: 1,
+  inet_service: 2,
+  nf_proto: 1,
+  pkt_type: 1,
+  ct_dir: 1,
+  ifname: 16,
+};
+
+/** The length of what an expression loads, in bytes. */
+export function lengthOf(type: LoadedType): number {
+  return LENGTHS[type] ?? 4;
+}
+
+/** The protocol of the network layer that a comparison demands. */
+export function networkOf(text: string, data: Uint8Array): Known['network'] {
+  if (text === 'meta nfproto') return data[0] === 2 ? 'ip' : data[0] === 10 ? 'ip6' : undefined;
+  if (text !== 'meta protocol' && text !== 'ether type') return undefined;
+  const number = Number(numberIn(data));
+  return number === 0x800 ? 'ip' : number === 0x86dd ? 'ip6' : undefined;
 }
 
 /** The types of keys of meta; those that are written without `meta` are in {@link BARE}. */
@@ -137,9 +203,15 @@ export const BARE: ReadonlySet<MetaKey> = new Set([
   'oifgroup',
 ]);
 
-/** The types of keys of ct, and their names if they are others. */
+/** Keys of meta and of ct whose numbers are in network order. */
+export const IN_NETWORK_ORDER: ReadonlySet<MetaKey | CtKey> = new Set(['protocol', 'random', 'id']);
+
+/** Keys of meta whose names are others. */
+export const META_NAMES: Readonly<Partial<Record<MetaKey, string>>> = { len: 'length' };
+
+/** Types of keys of ct, with their names and their lengths, in bytes, if they are others. */
 export const CT_FIELDS: Readonly<
-  Partial<Record<Extract<CtKey, string>, readonly [type: LoadedType, name?: string]>>
+  Partial<Record<Extract<CtKey, string>, readonly [type: LoadedType, name?: string, length?: number]>>
 > = {
   state: ['ct_state'],
   direction: ['ct_dir'],
@@ -155,6 +227,9 @@ export const CT_FIELDS: Readonly<
   dst_ip6: ['ipv6_addr', 'ip6 daddr'],
   'proto-src': ['inet_service'],
   'proto-dst': ['inet_service'],
-  zone: ['integer'],
+  zone: ['integer', 'zone', 2],
   id: ['integer'],
+  bytes: ['integer', 'bytes', 8],
+  pkts: ['integer', 'packets', 8],
+  avgpkt: ['integer', 'avgpkt', 8],
 };

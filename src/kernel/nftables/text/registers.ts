@@ -98,12 +98,16 @@ const OPERATORS = { eq: '', neq: '!= ', lt: '< ', lte: '<= ', gt: '> ', gte: '>=
 export function comparisonText(loaded: Loaded, operator: keyof typeof OPERATORS, data: Uint8Array): string {
   const { text, type, bits, length, whole, isNetwork } = loaded;
   if (bits) return maskedText(loaded, operator, data);
-  if (length < whole && type !== 'ifname' && type !== 'number') {
+  if (length < whole && type !== 'ifname' && type !== 'number' && type !== 'hexadecimal') {
     const padded = new Uint8Array(whole);
     padded.set(data);
     return `${text} ${OPERATORS[operator]}${dataText(type, padded, isNetwork)}/${length * 8}`;
   }
-  return `${text} ${OPERATORS[operator]}${dataText(type, data, isNetwork)}`;
+  const shown = dataText(type, data, isNetwork);
+  if (!isBitmask(type)) return `${text} ${OPERATORS[operator]}${shown}`;
+  // Without an operator, flags are a comparison of bits; with one, nft names a single flag only.
+  const sign = operator === 'eq' ? '== ' : OPERATORS[operator];
+  return `${text} ${sign}${shown.includes(',') ? `0x${numberOf(data, isNetwork).toString(16)}` : shown}`;
 }
 
 function maskedText(loaded: Loaded, operator: keyof typeof OPERATORS, data: Uint8Array): string {
@@ -111,7 +115,7 @@ function maskedText(loaded: Loaded, operator: keyof typeof OPERATORS, data: Uint
   const { mask, xor } = bits as NonNullable<Loaded['bits']>;
   const isPlain = xor.every((byte) => byte === 0);
   const isZero = data.every((byte) => byte === 0);
-  if (isPlain && isBitmask(type) && type !== 'number' && (operator === 'eq' || operator === 'neq')) {
+  if (isPlain && isBitmask(type) && (operator === 'eq' || operator === 'neq')) {
     const flags = (bytes: Uint8Array) => flagsText(type, numberOf(bytes, isNetwork));
     if (isZero) return operator === 'neq' ? `${text} ${flags(mask)}` : `${text} ! ${flags(mask)}`;
     return `${text} ${OPERATORS[operator]}${flags(data)} / ${flags(mask)}`;

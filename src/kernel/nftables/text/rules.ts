@@ -1,9 +1,18 @@
 // Rules as nft lists them, from their expressions.
 import type { Expression, Rule, ValueType } from '../types.js';
-import { BARE, CT_FIELDS, fieldAt, type Known, META_TYPES } from './fields.js';
+import {
+  CT_FIELDS,
+  fieldAt,
+  IN_NETWORK_ORDER,
+  type Known,
+  lengthOf,
+  META_TYPES,
+  networkOf,
+} from './fields.js';
+import { contentOf, fib, flagsOf, meta, route, socket, value } from './loaded.js';
 import { comparisonText, type Loaded, numberOf, Registers, rangeText, textOf } from './registers.js';
 import { anonymousText, type SetContent, verdictText } from './sets.js';
-import { plainStatement } from './statements.js';
+import { plainStatement, statelessText } from './statements.js';
 import { dataText, type LoadedType, timeText } from './values.js';
 
 /** What rules refer to. */
@@ -37,6 +46,7 @@ class RuleReader {
   readonly #registers = new Registers();
   #statements: (string | undefined)[] = [];
   #known: Known;
+  #isEthernet: boolean;
   #implied: Implied[] = [];
 
   constructor(family: Rule['family'], { find, links }: Surroundings) {
@@ -44,6 +54,7 @@ class RuleReader {
     this.#find = find;
     this.#links = links;
     this.#known = { network: family === 'ip' || family === 'ip6' ? family : undefined, transport: undefined };
+    this.#isEthernet = family === 'bridge';
   }
 
   /** The statements. */
@@ -76,8 +87,10 @@ class RuleReader {
   #one(expression: Expression): void {
     const loaded = this.#loads(expression);
     if (loaded) return;
-    const plain = plainStatement(expression, this.#known.network);
+    const isOfOne = this.#family === 'ip' || this.#family === 'ip6';
+    const plain = plainStatement(expression, this.#known.network, isOfOne);
     if (expression.kind === 'reject' && expression.type === 'icmp') this.#drop('network');
+    if (expression.kind === 'reject' && expression.type === 'tcp reset' && isOfOne) this.#drop('transport');
     this.#add(plain ?? this.#statement(expression));
   }
 
@@ -86,11 +99,8 @@ class RuleReader {
     switch (expression.kind) {
       case 'payload':
         return this.#load(expression.register, this.#payload(expression));
-      case 'meta': {
-        const { key } = expression;
-        const type = (typeof key === 'string' ? META_TYPES[key] : undefined) ?? 'integer';
-        return this.#load(expression.register, value(BARE.has(key) ? String(key) : `meta ${key}`, type));
-      }
+      case 'meta':
+        return this.#load(expression.register, meta(expression));
       case 'ct':
         return this.#load(expression.register, this.#ct(expression));
       case 'bitwise': {
@@ -122,12 +132,9 @@ class RuleReader {
       case 'fib':
         return this.#load(expression.register, fib(expression));
       case 'rt':
-        return this.#load(expression.register, value(`rt ${expression.key}`, 'integer'));
-      case 'socket': {
-        const { key, level, register } = expression;
-        const text = `socket ${key}${level === undefined ? '' : ` level ${level}`}`;
-        return this.#load(register, value(text, key === 'mark' ? 'mark' : 'number', key === 'mark' ? 4 : 1));
-      }
+        return this.#load(expression.register, route(expression));
+      case 'socket':
+        return this.#load(expression.register, socket(expression));
       case 'exthdr': {
         const { register, operation = 'ipv6', type, offset, length } = expression;
         const text = `[exthdr ${operation} ${type},${offset * 8},${length * 8}]`;
@@ -150,10 +157,11 @@ class RuleReader {
   }
 
   #payload({ base, offset, length }: Of<'payload'>): Loaded {
-    const field = fieldAt({ base, offset, length }, this.#known);
+    const isKnown = base !== 'link' || this.#isEthernet;
+    const field = isKnown ? fieldAt({ base, offset, length }, this.#known) : undefined;
     if (!field) {
       const short = { link: 'll', network: 'nh', transport: 'th', inner: 'ih' }[base];
-      return { ...value(`@${short},${offset * 8},${length * 8}`, 'number', length), isNetwork: true };
+      return { ...value(`@${short},${offset * 8},${length * 8}`, 'hexadecimal', length), isNetwork: true };
     }
     if (base === 'link') this.#drop('link');
     if (base === 'network' || field.header === 'icmp' || field.header === 'icmpv6') this.#drop('network');
@@ -163,12 +171,14 @@ class RuleReader {
   }
 
   #ct({ key, direction }: Of<'ct'>): Loaded {
-    const [type, name = String(key)] = (typeof key === 'string' ? CT_FIELDS[key] : undefined) ?? ['integer'];
+    const known = typeof key === 'string' ? CT_FIELDS[key] : undefined;
+    const [type, name = String(key), length = lengthOf(type)] = known ?? ['integer'];
     const network = (key === 'src' || key === 'dst') && this.#known.network ? `${this.#known.network} ` : '';
     const isSix = network === 'ip6 ';
     const text = `ct ${direction === undefined ? '' : `${direction} `}${network}${name}`;
-    const isNetwork = type === 'ipv4_addr' || type === 'ipv6_addr' || type === 'inet_service';
-    return { ...value(text, isSix ? 'ipv6_addr' : type), isNetwork };
+    const isNetwork =
+      IN_NETWORK_ORDER.has(key) || type === 'ipv4_addr' || type === 'ipv6_addr' || type === 'inet_service';
+    return { ...value(text, isSix ? 'ipv6_addr' : type, isSix ? 16 : length), isNetwork };
   }
 
   #hash({ type, source, modulus, seed, offset, length = 4 }: Of<'hash'>): Loaded {
@@ -201,13 +211,13 @@ class RuleReader {
 
   /** The statements of expressions within an element or a dynset. */
   #nested(expressions: readonly Expression[]): string[] {
-    return expressions.map((each) => plainStatement(each, this.#known.network) ?? `[${each.kind}]`);
+    return expressions.map((each) => plainStatement(each) ?? `[${each.kind}]`);
   }
 
   /** A look-up: one that loads data is a value, any other a statement. */
   #map({ set, source, register, invert }: Of<'lookup'>): boolean {
     const name = typeof set === 'string' ? set : '';
-    const content = this.#find(name);
+    const content = typeof set === 'string' ? this.#find(set) : contentOf(set);
     const key = this.#key(source, content);
     const text = this.#setText(name, content);
     if (register === undefined) this.#add(`${key} ${invert ? '!= ' : ''}${text}`);
@@ -257,6 +267,23 @@ class RuleReader {
         const ports = this.#range(expression.port, expression.portEnd, 'inet_service');
         return `${name}${ports === undefined ? '' : ` to :${ports}`}${flagsOf(expression)}`;
       }
+      case 'dup': {
+        const { address, device } = expression;
+        const type = this.#known.network === 'ip6' ? 'ipv6_addr' : 'ipv4_addr';
+        const to = address === undefined ? '' : ` to ${this.#given(address, type, true)}`;
+        if (device === undefined) return `dup${to}`;
+        return `dup${to}${address === undefined ? ' to' : ' device'} ${this.#link(device)}`;
+      }
+      case 'fwd':
+        return `fwd to ${this.#link(expression.device)}`;
+      case 'tproxy': {
+        const { family, address, port } = expression;
+        const type = family === 'ip6' ? 'ipv6_addr' : 'ipv4_addr';
+        const name = this.#family === 'inet' && family !== 'inet' ? ` ${family}` : '';
+        const to = address === undefined ? '' : this.#given(address, type, true);
+        const target = family === 'ip6' && to !== '' ? `[${to}]` : to;
+        return `tproxy${name} to ${target}${port === undefined ? '' : `:${this.#given(port, 'inet_service', true)}`}`;
+      }
       case 'unknown':
         return `[${expression.name}]`;
       default:
@@ -268,6 +295,13 @@ class RuleReader {
   #given(register: number, type: LoadedType, isNetwork = false): string {
     const loaded = this.#source(register);
     return loaded.constant ? dataText(type, loaded.constant, isNetwork) : textOf(loaded);
+  }
+
+  /** The name of a link in a register, or its index. */
+  #link(register: number): string {
+    const { constant } = this.#source(register);
+    const name = constant && this.#links.get(numberOf(constant, false));
+    return name === undefined ? this.#given(register, 'iface_index') : `"${name}"`;
   }
 
   #compare({ source, operator, data }: Of<'cmp'>): string {
@@ -283,10 +317,14 @@ class RuleReader {
     const index = this.#statements.length;
     if (loaded.text === 'meta l4proto' || loaded.text === 'ip protocol' || loaded.text === 'ip6 nexthdr') {
       this.#known = { ...this.#known, transport: data[0] };
-      if (loaded.text === 'meta l4proto') this.#implied.push({ index, layer: 'transport' });
+      const isField = loaded.text !== 'meta l4proto';
+      if (!isField || this.#family === 'ip' || this.#family === 'ip6')
+        this.#implied.push({ index, layer: 'transport' });
     }
-    if (loaded.text === 'meta iiftype' && numberOf(data, false) === ETHERNET)
+    if (loaded.text === 'meta iiftype' && numberOf(data, false) === ETHERNET) {
+      this.#isEthernet = true;
       this.#implied.push({ index, layer: 'link' });
+    }
     const network = networkOf(loaded.text, data);
     if (network && this.#family !== 'ip' && this.#family !== 'ip6') {
       this.#known = { ...this.#known, network };
@@ -308,7 +346,7 @@ class RuleReader {
     const content = this.#find(set);
     const words = [this.#key(source, content)];
     if (timeout) words.push(`timeout ${timeText(timeout)}`);
-    words.push(...this.#nested(expressions));
+    words.push(...expressions.map((each) => statelessText(each) ?? `[${each.kind}]`));
     const types = content?.set.data;
     const type: LoadedType = typeof types === 'string' && types !== 'verdict' ? types : 'integer';
     if (dataSource !== undefined) words.push(`: ${this.#given(dataSource, type, true)}`);
@@ -323,7 +361,6 @@ class RuleReader {
     const ports = isConcatenation ? undefined : this.#range(port, portEnd, 'inet_service');
     let text: string = type;
     if (isConcatenation || this.#family === 'inet') text += ` ${family}`;
-    if (this.#family === 'inet') this.#drop('network');
     if (addresses !== undefined || ports !== undefined) text += ' to ';
     if (addresses !== undefined) {
       const isSix =
@@ -340,46 +377,4 @@ class RuleReader {
     const text = this.#given(first, type, true);
     return last === undefined ? text : `${text}-${this.#given(last, type, true)}`;
   }
-}
-
-function value(text: string, type: LoadedType, length = lengthOf(type)): Loaded {
-  return { text, type, length, whole: length, isNetwork: false };
-}
-
-const LENGTHS: Readonly<Partial<Record<LoadedType, number>>> = {
-  ipv6_addr: 16,
-  ether_addr: 6,
-  ether_type: 2,
-  inet_proto: 1,
-  inet_service: 2,
-  nf_proto: 1,
-  pkt_type: 1,
-  ct_dir: 1,
-  ifname: 16,
-};
-
-function lengthOf(type: LoadedType): number {
-  return LENGTHS[type] ?? 4;
-}
-
-function fib({ flags, result, present }: Of<'fib'>): Loaded {
-  const key = flags.join(' . ');
-  if (present) return value(`fib ${key} ${result}`, 'boolean', 1);
-  return value(
-    `fib ${key} ${result}`,
-    result === 'type' ? 'fib_addrtype' : result === 'oif' ? 'iface_index' : 'ifname',
-  );
-}
-
-/** ` random,persistent` */
-function flagsOf({ flags = [] }: { readonly flags?: readonly string[] }): string {
-  return flags.length === 0 ? '' : ` ${flags.join(',')}`;
-}
-
-/** The protocol of the network layer that a comparison demands. */
-function networkOf(text: string, data: Uint8Array): Known['network'] {
-  if (text === 'meta nfproto') return data[0] === 2 ? 'ip' : data[0] === 10 ? 'ip6' : undefined;
-  if (text !== 'meta protocol' && text !== 'ether type') return undefined;
-  const number = numberOf(data, true);
-  return number === 0x800 ? 'ip' : number === 0x86dd ? 'ip6' : undefined;
 }

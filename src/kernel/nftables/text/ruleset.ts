@@ -87,7 +87,7 @@ function tableLines(
 }
 
 function expressionsText(expressions: Rule['expressions']): string[] {
-  return expressions.map((each) => plainStatement(each, undefined) ?? `[${each.kind}]`);
+  return expressions.map((each) => plainStatement(each) ?? `[${each.kind}]`);
 }
 
 function objectLines(object: NftObject): string[] {
@@ -123,7 +123,8 @@ function baseText({ type, hook, priority, policy, devices = [] }: BaseChain, fam
 /** A name of a priority: its number, and the hooks at which it is used; none for all. */
 type Named = readonly [name: string, number: number, hook?: string];
 
-const PRIORITIES: readonly Named[] = [
+/** Names of priorities of most families. */
+export const PRIORITIES: readonly Named[] = [
   ['raw', -300],
   ['mangle', -150],
   ['dstnat', -100, 'prerouting'],
@@ -131,7 +132,8 @@ const PRIORITIES: readonly Named[] = [
   ['security', 50],
   ['srcnat', 100, 'postrouting'],
 ];
-const BRIDGE_PRIORITIES: readonly Named[] = [
+/** Those of the family `bridge`. */
+export const BRIDGE_PRIORITIES: readonly Named[] = [
   ['dstnat', -300, 'prerouting'],
   ['filter', -200],
   ['out', 100, 'output'],

@@ -2,7 +2,8 @@
 import type { Expression } from '../types.js';
 import { bytesRateText } from './values.js';
 
-const UNITS: ReadonlyMap<bigint, string> = new Map([
+/** Seconds of the units of rates. */
+export const RATE_UNITS: ReadonlyMap<bigint, string> = new Map([
   [1n, 'second'],
   [60n, 'minute'],
   [3600n, 'hour'],
@@ -10,16 +11,28 @@ const UNITS: ReadonlyMap<bigint, string> = new Map([
   [604_800n, 'week'],
 ]);
 /** `NFT_LIMIT_PKT_BURST_DEFAULT` */
-const DEFAULT_BURST = 5;
+export const DEFAULT_BURST = 5;
 
-const LEVELS = ['emerg', 'alert', 'crit', 'err', 'warn', 'notice', 'info', 'debug', 'audit'] as const;
+/** Levels of syslog, from 0. */
+export const LOG_LEVELS = [
+  'emerg',
+  'alert',
+  'crit',
+  'err',
+  'warn',
+  'notice',
+  'info',
+  'debug',
+  'audit',
+] as const;
 /** `warn`, which nft does not write. */
 const DEFAULT_LEVEL = 4;
 
 /** `NF_LOG_` */
-const LOG_ALL = 0x2f;
+export const LOG_ALL = 0x2f;
 
-const ICMP_CODES = [
+/** Codes of `reject with icmp`. */
+export const ICMP_CODES = [
   ['net-unreachable', 0],
   ['host-unreachable', 1],
   ['prot-unreachable', 2],
@@ -29,7 +42,8 @@ const ICMP_CODES = [
   ['host-prohibited', 10],
   ['admin-prohibited', 13],
 ] as const;
-const ICMPV6_CODES = [
+/** Codes of `reject with icmpv6`. */
+export const ICMPV6_CODES = [
   ['no-route', 0],
   ['admin-prohibited', 1],
   ['addr-unreachable', 3],
@@ -37,7 +51,8 @@ const ICMPV6_CODES = [
   ['policy-fail', 5],
   ['reject-route', 6],
 ] as const;
-const ICMPX_CODES = [
+/** Codes of `reject with icmpx`. */
+export const ICMPX_CODES = [
   ['no-route', 0],
   ['port-unreachable', 1],
   ['host-unreachable', 2],
@@ -46,10 +61,16 @@ const ICMPX_CODES = [
 
 type Of<Kind extends Expression['kind']> = Extract<Expression, { kind: Kind }>;
 
-/** The text of a statement; undefined if it is none, or depends on registers. */
+/**
+ * The text of a statement; undefined if it is none, or depends on registers.
+ *
+ * @param network the protocol of the network layer, if it is known
+ * @param isOfOne whether it is that of all packets of the table
+ */
 export function plainStatement(
   expression: Expression,
-  network: 'ip' | 'ip6' | undefined,
+  network?: 'ip' | 'ip6',
+  isOfOne = false,
 ): string | undefined {
   switch (expression.kind) {
     case 'counter':
@@ -65,7 +86,7 @@ export function plainStatement(
     case 'notrack':
       return 'notrack';
     case 'reject':
-      return rejectText(expression, network);
+      return rejectText(expression, network, isOfOne);
     case 'queue':
       return queueText(expression);
     case 'connlimit':
@@ -76,14 +97,21 @@ export function plainStatement(
 }
 
 function limitText({ rate, unit, burst = 0, of, over }: Of<'limit'>): string {
-  const per = UNITS.get(unit) ?? `${unit} seconds`;
+  const per = RATE_UNITS.get(unit) ?? `${unit} seconds`;
   const text = `limit rate ${over ? 'over ' : ''}`;
   if (of === 'bytes') {
-    const most = burst > 0 && burst !== DEFAULT_BURST ? ` burst ${bytesRateText(BigInt(burst))}` : '';
+    const most = burst > 0 ? ` burst ${bytesRateText(BigInt(burst))}` : '';
     return `${text}${bytesRateText(rate)}/${per}${most}`;
   }
   const most = burst > 0 && burst !== DEFAULT_BURST ? ` burst ${burst} packets` : '';
   return `${text}${rate}/${per}${most}`;
+}
+
+/** The text of a statement of the elements that a rule adds: without what it counted. */
+export function statelessText(expression: Expression): string | undefined {
+  if (expression.kind === 'counter') return 'counter';
+  if (expression.kind === 'quota') return quotaText({ ...expression, used: 0n });
+  return plainStatement(expression);
 }
 
 /** Also of an object. */
@@ -118,7 +146,7 @@ function logText({ prefix, group, snaplen, queueThreshold, level, flags = 0 }: O
   if (group !== undefined) words.push(`group ${group}`);
   if (snaplen) words.push(`snaplen ${snaplen}`);
   if (queueThreshold) words.push(`queue-threshold ${queueThreshold}`);
-  if (level !== undefined && level !== DEFAULT_LEVEL) words.push(`level ${LEVELS[level] ?? level}`);
+  if (level !== undefined && level !== DEFAULT_LEVEL) words.push(`level ${LOG_LEVELS[level] ?? level}`);
   if ((flags & LOG_ALL) === LOG_ALL) words.push('flags all');
   else {
     const tcp = [flags & 1 ? 'sequence' : '', flags & 2 ? 'options' : ''].filter((word) => word !== '');
@@ -130,13 +158,20 @@ function logText({ prefix, group, snaplen, queueThreshold, level, flags = 0 }: O
   return words.join(' ');
 }
 
-function rejectText({ type, code = 0 }: Of<'reject'>, network: 'ip' | 'ip6' | undefined): string {
+function rejectText(
+  { type, code = 0 }: Of<'reject'>,
+  network: 'ip' | 'ip6' | undefined,
+  isOfOne: boolean,
+): string {
   if (type === 'tcp reset') return 'reject with tcp reset';
   if (type === 'icmpx') {
     return code === 1 ? 'reject' : `reject with icmpx ${nameOf(ICMPX_CODES, code)}`;
   }
-  if (network === 'ip6') return code === 4 ? 'reject' : `reject with icmpv6 ${nameOf(ICMPV6_CODES, code)}`;
-  return code === 3 && network === 'ip' ? 'reject' : `reject with icmp ${nameOf(ICMP_CODES, code)}`;
+  const isSix = network === 'ip6';
+  if (isOfOne && code === (isSix ? 4 : 3)) return 'reject';
+  return isSix
+    ? `reject with icmpv6 ${nameOf(ICMPV6_CODES, code)}`
+    : `reject with icmp ${nameOf(ICMP_CODES, code)}`;
 }
 
 function nameOf(codes: readonly (readonly [string, number])[], code: number): string {

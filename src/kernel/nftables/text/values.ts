@@ -4,8 +4,8 @@ import { numberOfSymbol, SYMBOLS } from '../values/symbols.js';
 import { bytesOf, readValue } from '../values/values.js';
 import { layoutOf } from '../values/valueTypes.js';
 
-/** The type of what an expression loads: that of a value, or a number in network order of any length. */
-export type LoadedType = ValueType | 'number';
+/** The type of what an expression loads: that of a value, or a number in network order of any length, decimal or hexadecimal. */
+export type LoadedType = ValueType | 'number' | 'hexadecimal';
 
 /** Types whose values are several bits. */
 const BITMASKS: ReadonlySet<string> = new Set(['ct_state', 'ct_status', 'tcp_flag']);
@@ -15,7 +15,7 @@ const ORDER: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Whether a value of this type is a sum of flags. */
-export function isBitmask(type: LoadedType): boolean {
+export function isBitmask(type: LoadedType): type is ValueType {
   return BITMASKS.has(type);
 }
 
@@ -101,10 +101,16 @@ export function lengthOfMask(mask: Uint8Array): number | undefined {
   return /^1*0*$/.test(bits) ? bits.lastIndexOf('1') + 1 : undefined;
 }
 
+/** Bytes of an `integer` in sets; expressions also load others. */
+const INTEGER_LENGTH = 4;
+
 /** Bytes that are compared with what an expression loads. `isNetwork`: numbers are in network order. */
 export function dataText(type: LoadedType, bytes: Uint8Array, isNetwork: boolean): string {
   if (type === 'number') return String(numberIn(bytes));
+  if (type === 'hexadecimal') return `0x${numberIn(bytes).toString(16)}`;
   if (type === 'ifname') return interfaceText(bytes);
+  if (type === 'integer' && bytes.length !== INTEGER_LENGTH)
+    return String(numberIn(isNetwork || !HOST_IS_LITTLE ? bytes : Uint8Array.from(bytes).reverse()));
   if (type === 'boolean') return bytes.some((byte) => byte !== 0) ? 'exists' : 'missing';
   const value = readValue(layoutOf(type, isNetwork), bytes);
   return value instanceof Uint8Array ? bytesText(value) : valueText(type, value as Value);

@@ -1,4 +1,5 @@
 // The lines of a text for the tools of the kernel, and such texts in pieces.
+import type { Steps } from '../../../steps.js';
 import { TimeSlice } from '../../../timeSlice.js';
 import { argumentError } from '../arguments.js';
 
@@ -40,13 +41,14 @@ export function* linesIn(text: string): Generator<string, void> {
 }
 
 /**
- * Calls `read` for each line, in time slices. Rejects with the reason of an aborted signal.
+ * Calls `read` for each line, in time slices, and makes the steps that it returns for a long one. Rejects with the reason of an aborted
+ * signal.
  *
  * @param operation the call, in errors
  */
 export async function readLines(
   text: TextInput,
-  read: (line: string) => void,
+  read: (line: string) => Steps<void> | undefined,
   operation: string,
   signal: AbortSignal | undefined,
 ): Promise<void> {
@@ -57,7 +59,8 @@ export async function readLines(
     let last: string | undefined;
     for (const line of linesIn(decoded(piece, decoder, operation))) {
       if (last !== undefined) {
-        read(begun + last);
+        const steps = read(begun + last);
+        if (steps) await finish(steps, slice, signal);
         begun = '';
         if (slice.spend(1)) {
           await slice.yield();
@@ -69,7 +72,17 @@ export async function readLines(
     begun += last ?? '';
     signal?.throwIfAborted();
   }
-  read(begun + decoder.decode());
+  const steps = read(begun + decoder.decode());
+  if (steps) await finish(steps, slice, signal);
+}
+
+/** Makes all steps of a line. */
+async function finish(steps: Steps<void>, slice: TimeSlice, signal: AbortSignal | undefined): Promise<void> {
+  while (!steps.next().done) {
+    if (!slice.spend()) continue;
+    await slice.yield();
+    signal?.throwIfAborted();
+  }
 }
 
 /**

@@ -7,6 +7,7 @@ import type * as nftables from '../../../../src/kernel/nftables/index.js';
 import type * as rtnetlink from '../../../../src/kernel/rtnetlink/index.js';
 import type { Subpath } from '../subpaths.js';
 import { CALL } from './row.js';
+import { LINKS, RULESETS } from './rulesets.js';
 
 type FunctionRows<Module> = {
   readonly [Name in keyof Module as Module[Name] extends (...args: never) => unknown
@@ -176,6 +177,9 @@ export const FUNCTIONS = {
       ['ipv4_addr', '10.0.0.1'],
       ['ipv4_addr', Uint8Array.of(10, 0, 0, 1)],
     ],
+    formatRuleset: RULESETS.map((ruleset) => [ruleset] as const),
+    parseRuleset: [['table ip t {\n}\n', { links: LINKS }]],
+    parseRulesetAsync: [['table ip t {\n}\n', { ...CALL, links: LINKS }]],
     throwOnFailure: RESULTS,
   } satisfies FunctionRows<typeof nftables>,
 } as const satisfies Record<Subpath, object>;

@@ -13,9 +13,11 @@ import { CALL, type Rows } from './row.js';
 
 const IN = { family: 'ip', table: 't' } as const;
 const TABLE = { family: 'ip', name: 't' } as const;
-const NEW_TABLE = { ...TABLE, flags: ['dormant', 64], comment: 'c' } as const;
+/** A valid one. */
+export const NEW_TABLE = { ...TABLE, flags: ['dormant', 64], comment: 'c' } as const;
 const CHAIN = { ...IN, name: 'c' } as const;
-const NEW_CHAINS: readonly NewChain[] = [
+/** Valid ones. */
+export const NEW_CHAINS: readonly NewChain[] = [
   {
     ...CHAIN,
     base: { type: 'filter', hook: 'input', priority: 0, policy: 'drop', devices: ['lo'] },
@@ -32,22 +34,29 @@ const NAMED = {
   keyExpressions: ['ip daddr', 'th dport'],
   dataExpressions: ['ip saddr', 'th sport'],
 } as const;
-const NEW_SETS: readonly NewSet[] = [
+/** Valid ones. */
+export const NEW_SETS: readonly NewSet[] = [
   { ...NAMED, size: 5, timeout: 5n, autoMerge: true, comment: 'c' },
   { ...SET, key: 'ipv4_addr', data: 'inet_service' },
 ];
 const KEY = { key: ['10.0.0.1', 80] } as const;
-const NEW_ELEMENTS: readonly NewElement[] = [
+/** Valid ones. */
+export const NEW_ELEMENTS: readonly NewElement[] = [
   { ...KEY, data: ['10.0.0.2', 81], timeout: 5n, expires: 4n, comment: 'c' },
   { key: Uint8Array.of(10, 0, 0, 1, 0, 80, 0, 0), data: Uint8Array.of(10, 0, 0, 2, 0, 81, 0, 0) },
 ];
 const RANGES = { ...SET, key: 'ipv4_addr', flags: ['interval'] } as const;
 const RANGE = { key: '10.0.0.1', keyEnd: '10.0.0.9' } as const;
-const PAIRS = { ...SET, key: ['ipv4_addr', 'inet_service'], flags: ['interval'] } as const;
-const PAIR = { key: ['10.0.0.1', 80], keyEnd: ['10.0.0.9', 90] } as const;
-const VERDICTS = { ...SET, key: 'ipv4_addr', data: 'verdict' } as const;
-const VERDICT = { key: '10.0.0.1', data: { verdict: 'goto', chain: 'c' } } as const;
-const OBJECTS: readonly NewObject[] = [
+/** A valid one. */
+export const PAIRS = { ...SET, key: ['ipv4_addr', 'inet_service'], flags: ['interval'] } as const;
+/** A valid one. */
+export const PAIR = { key: ['10.0.0.1', 80], keyEnd: ['10.0.0.9', 90] } as const;
+/** A valid one. */
+export const VERDICTS = { ...SET, key: 'ipv4_addr', data: 'verdict' } as const;
+/** A valid one. */
+export const VERDICT = { key: '10.0.0.1', data: { verdict: 'goto', chain: 'c' } } as const;
+/** Valid ones. */
+export const OBJECTS: readonly NewObject[] = [
   { ...IN, name: 'o', type: 'counter', packets: 1n, bytes: 2n, comment: 'c' },
   { ...IN, name: 'o', type: 'quota', bytes: 5n, over: true, used: 1n, comment: 'c' },
 ];
@@ -55,7 +64,7 @@ const OBJECT = { ...IN, name: 'o', type: 'quota' } as const;
 const HANDLE = { ...IN, chain: 'c', handle: 5n } as const;
 
 /** Rules of one expression each, which together have every field of every expression. */
-const RULES: readonly NewRule[] = [
+export const RULES: readonly NewRule[] = [
   ...EXPRESSIONS.map((expression) => ({ ...IN, chain: 'c', expressions: [expression], comment: 'c' })),
   {
     ...IN,

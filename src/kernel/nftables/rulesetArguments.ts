@@ -1,0 +1,211 @@
+// Arguments of the functions that read and write the text of nft: what breaks a rule is refused, not printed. A listed object may have
+// what the library cannot write: it is checked without that.
+import { argumentError, type InvalidValue, isIntegerWithin } from '../shared/arguments.js';
+import { Checker } from '../shared/checker.js';
+import { ByteWriter } from '../shared/wire/byteWriter.js';
+import { OperationEncoder } from './encode/operations.js';
+import { isText, isVerdict } from './expressions/formats.js';
+import type { Ruleset } from './text/ruleset.js';
+import type { Expression, NftablesOperation } from './types.js';
+
+/** Most bytes of the name of a link: `IFNAMSIZ` - 1. */
+const LONGEST_LINK_NAME = 15;
+
+/** What is invalid in names of links by their indexes. */
+export function findInvalidLinks(field: string, links: unknown): InvalidValue | undefined {
+  const rule = `must be a Map with names of links, of 1 to ${LONGEST_LINK_NAME} bytes, by their indexes`;
+  if (!(links instanceof Map)) return { field, value: links, rule, wrongType: true };
+  for (const [index, name] of links as Map<unknown, unknown>) {
+    if (!isIntegerWithin(index, 1, 0x7fff_ffff)) return { field, value: index, rule, wrongType: false };
+    if (!isText(name, 1, LONGEST_LINK_NAME)) return { field, value: name, rule, wrongType: false };
+  }
+  return undefined;
+}
+
+const FIELDS: ReadonlySet<string> = new Set(['tables', 'chains', 'rules', 'sets', 'objects', 'links']);
+const CONTENT: ReadonlySet<string> = new Set(['set', 'elements']);
+const LISTS = ['tables', 'chains', 'rules', 'sets', 'objects'] as const;
+
+/** Throws the error of a call whose ruleset is invalid. */
+export function checkRuleset(operation: string, ruleset: Ruleset): void {
+  const checker = new RulesetChecker();
+  checker.ruleset(ruleset);
+  const { invalid } = checker.check;
+  if (invalid) throw argumentError(operation, invalid);
+}
+
+/** The rule that statements of elements are checked in, and the set of elements of unknown types. */
+const PLACE = { family: 'ip', table: 't', chain: 'c' } as const;
+const ANY_SET = Object.freeze({ family: 'ip', table: 't', name: 's', key: 'integer' } as const);
+
+/** What a listed object has beside what is written. */
+type Listed = Readonly<Record<string, unknown>>;
+
+class RulesetChecker {
+  readonly check = new Checker();
+  readonly #bytes = new ByteWriter();
+  readonly #encoder = new OperationEncoder(this.#bytes);
+
+  ruleset(ruleset: Ruleset): void {
+    const { check } = this;
+    if (!check.object('ruleset', ruleset, FIELDS, 'a ruleset')) return;
+    for (const name of LISTS) {
+      if (!Array.isArray(ruleset[name]))
+        check.fail(`ruleset.${name}`, ruleset[name], 'must be an array', true);
+    }
+    const { links } = ruleset;
+    const invalid = links === undefined ? undefined : findInvalidLinks('ruleset.links', links);
+    if (invalid) check.invalid ??= invalid;
+    if (check.invalid) return;
+    const each = <T>(name: string, list: readonly T[], one: (path: string, value: T & Listed) => void) => {
+      for (let i = 0; i < list.length && !check.invalid; i++) {
+        const value = list[i] as T & Listed;
+        if (check.isObject(`${name}[${i}]`, value)) one(`${name}[${i}]`, value);
+      }
+    };
+    each('tables', ruleset.tables, (path, value) => this.#table(path, value));
+    each('chains', ruleset.chains, (path, value) => this.#chain(path, value));
+    each('rules', ruleset.rules, (path, value) => this.#rule(path, value));
+    each('sets', ruleset.sets, (path, value) => this.#set(path, value));
+    each('objects', ruleset.objects, (path, value) => this.#object(path, value));
+  }
+
+  #table(path: string, { flags, attributes, userData, ...table }: Listed): void {
+    if (!Array.isArray(flags)) this.check.fail(`${path}.flags`, flags, 'must be an array of flags', true);
+    this.#operation(path, 'table', { do: 'addTable', table: { ...table, flags } });
+  }
+
+  #chain(path: string, { flags, attributes, userData, ...chain }: Listed): void {
+    if (flags !== undefined) this.check.integer(`${path}.flags`, flags, 0, 0xffff_ffff);
+    this.#operation(path, 'chain', { do: 'addChain', chain });
+  }
+
+  #rule(path: string, { attributes, userData, expressions, ...rule }: Listed): void {
+    const known = this.#known(`${path}.expressions`, expressions);
+    this.#operation(path, 'rule', { do: 'addRule', rule: { ...rule, expressions: known } });
+  }
+
+  /** The expressions with others in place of those that the library does not know, which cannot be written. */
+  #known(path: string, expressions: unknown): unknown {
+    if (!Array.isArray(expressions)) return expressions;
+    return expressions.map((expression: Expression | null | undefined, i) => {
+      if (expression?.kind === 'dynset' && expression.expressions !== undefined) {
+        const nested = this.#known(`${path}[${i}].expressions`, expression.expressions);
+        return { ...expression, expressions: nested };
+      }
+      if (expression?.kind !== 'unknown') return expression;
+      const { kind, name, data, ...others } = expression;
+      const { check } = this;
+      check.onlyFields(`${path}[${i}].`, others, new Set(), 'an unknown expression');
+      if (!isText(name, 1, 255))
+        check.fail(
+          `${path}[${i}].name`,
+          name,
+          'must be a name of 1 to 255 bytes without a zero',
+          typeof name !== 'string',
+        );
+      if (!(data instanceof Uint8Array)) check.fail(`${path}[${i}].data`, data, 'must be a Uint8Array', true);
+      return { kind: 'notrack' };
+    });
+  }
+
+  #set(path: string, content: Listed): void {
+    const { check } = this;
+    check.onlyFields(`${path}.`, content, CONTENT, 'a set with its elements');
+    const { set, elements } = content;
+    if (!Array.isArray(elements))
+      check.fail(`${path}.elements`, elements, 'must be an array of elements', true);
+    if (check.invalid || !check.isObject(`${path}.set`, set)) return;
+    const { attributes, userData, anonymous, key, data, flags, ...others } = set as Listed;
+    if (anonymous !== undefined && anonymous !== true)
+      check.fail(`${path}.set.anonymous`, anonymous, 'must be true, or left out', true);
+    if (!Array.isArray(flags)) check.fail(`${path}.set.flags`, flags, 'must be an array of flags', true);
+    const known = {
+      key: this.#typesOf(`${path}.set.key`, key),
+      ...(data !== undefined && { data: this.#typesOf(`${path}.set.data`, data) }),
+      flags,
+    };
+    const written = Object.freeze({ ...others, ...known });
+    this.#operation(`${path}.set`, 'set', { do: 'addSet', set: written });
+    const hasTypes = typeof key !== 'number' && typeof data !== 'number';
+    for (let i = 0; i < (elements as unknown[]).length && !check.invalid; i++) {
+      const element = (elements as unknown[])[i];
+      if (check.isObject(`${path}.elements[${i}]`, element))
+        this.#element(`${path}.elements[${i}]`, element as Listed, hasTypes ? written : undefined);
+    }
+  }
+
+  /** Types that are known; others are numbers. */
+  #typesOf(path: string, types: unknown): unknown {
+    if (typeof types !== 'number') return types;
+    this.check.integer(path, types, 0, 0xffff_ffff);
+    return 'integer';
+  }
+
+  #element(path: string, element: Listed, set: Listed | undefined): void {
+    const { check } = this;
+    const { attributes, userData, isEnd, expressions, ...written } = element;
+    if (isEnd !== undefined)
+      check.fail(`${path}.isEnd`, isEnd, 'must be left out: half of an interval has no text', true);
+    if (expressions !== undefined) {
+      const rule = { ...PLACE, expressions: this.#known(`${path}.expressions`, expressions) };
+      this.#operation(path, 'rule', { do: 'addRule', rule });
+    }
+    if (!set) {
+      this.#bytesOf(path, written);
+      return;
+    }
+    // The kernel may have listed data of which the library has no value.
+    const { data, ...keys } = set;
+    const isUnread = attributes !== undefined && written['data'] === undefined;
+    this.#operation(path, 'elements[0]', {
+      do: 'addElements',
+      set: isUnread || data === undefined ? keys : set,
+      elements: [written],
+    });
+  }
+
+  /** An element of a set of unknown types, which has bytes. */
+  #bytesOf(path: string, element: Listed): void {
+    for (const name of ['key', 'keyEnd', 'data']) {
+      const value = element[name];
+      const isAbsent = value === undefined && name !== 'key';
+      if (isAbsent || value instanceof Uint8Array || (name === 'data' && isVerdict(value))) continue;
+      this.check.fail(
+        `${path}.${name}`,
+        value,
+        'must be a Uint8Array: the types of the set are numbers',
+        true,
+      );
+    }
+    const { key, keyEnd, data, ...others } = element;
+    this.#operation(path, 'elements[0]', {
+      do: 'addElements',
+      set: ANY_SET,
+      elements: [{ ...others, key: 0 }],
+    });
+  }
+
+  #object(path: string, { attributes, userData, ...object }: Listed): void {
+    if (typeof object['type'] !== 'number') {
+      this.#operation(path, 'object', { do: 'addObject', object });
+      return;
+    }
+    const { type, family, table, name, ...others } = object;
+    this.check.integer(`${path}.type`, type, 0, 0xffff_ffff);
+    this.check.onlyFields(`${path}.`, others, new Set(['handle', 'use']), 'an object of an unknown type');
+    this.#operation(path, 'object', { do: 'addObject', object: { type: 'counter', family, table, name } });
+  }
+
+  /** Notes what an operation breaks. `written` names the object in the operation, and `path` in the ruleset. */
+  #operation(path: string, written: string, operation: object): void {
+    const invalid = this.#encoder.write(operation as NftablesOperation);
+    this.#bytes.truncate(0);
+    if (!invalid) return;
+    const { field } = invalid;
+    this.check.invalid ??= {
+      ...invalid,
+      field: field.startsWith(written) ? `${path}${field.slice(written.length)}` : field,
+    };
+  }
+}

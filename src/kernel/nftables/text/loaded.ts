@@ -1,0 +1,56 @@
+// What single expressions load into a register, in the notation of nft.
+import type { AnonymousSet, Expression } from '../types.js';
+import { layoutOf } from '../values/valueTypes.js';
+import { BARE, IN_NETWORK_ORDER, lengthOf, META_NAMES, META_TYPES, ROUTE_FIELDS } from './fields.js';
+import type { Loaded } from './registers.js';
+import type { SetContent } from './sets.js';
+import type { LoadedType } from './values.js';
+
+type Of<Kind extends Expression['kind']> = Extract<Expression, { kind: Kind }>;
+
+/** A key of meta. */
+export function meta({ key }: Of<'meta'>): Loaded {
+  const type = (typeof key === 'string' ? META_TYPES[key] : undefined) ?? 'integer';
+  const text = BARE.has(key) ? String(key) : `meta ${META_NAMES[key] ?? key}`;
+  return { ...value(text, type), isNetwork: IN_NETWORK_ORDER.has(key) };
+}
+
+/** A key of rt. */
+export function route({ key }: Of<'rt'>): Loaded {
+  const [type, name] = ROUTE_FIELDS[key];
+  return { ...value(`rt ${name}`, type), isNetwork: type === 'ipv4_addr' || type === 'ipv6_addr' };
+}
+
+/** A key of socket. */
+export function socket({ key, level }: Of<'socket'>): Loaded {
+  const text = `socket ${key}${level === undefined ? '' : ` level ${level}`}`;
+  return key === 'mark' ? value(text, 'mark', 4) : value(text, 'number', 1);
+}
+
+/** The set of a rule, as the kernel lists it. */
+export function contentOf({ key, data, flags = [], elements }: AnonymousSet): SetContent {
+  const types =
+    data === undefined ? { key } : { key, data, dataLength: data === 'verdict' ? 0 : layoutOf(data).length };
+  const set = { family: 0, table: '', name: '', flags, anonymous: true, handle: 0n } as const;
+  return { set: { ...set, ...types, keyLength: layoutOf(key).length }, elements };
+}
+
+/** A value that is no constant. */
+export function value(text: string, type: LoadedType, length = lengthOf(type)): Loaded {
+  return { text, type, length, whole: length, isNetwork: false };
+}
+
+/** The result of fib. */
+export function fib({ flags, result, present }: Of<'fib'>): Loaded {
+  const key = flags.join(' . ');
+  if (present) return value(`fib ${key} ${result}`, 'boolean', 1);
+  return value(
+    `fib ${key} ${result}`,
+    result === 'type' ? 'fib_addrtype' : result === 'oif' ? 'iface_index' : 'ifname',
+  );
+}
+
+/** ` random,persistent` */
+export function flagsOf({ flags = [] }: { readonly flags?: readonly string[] }): string {
+  return flags.length === 0 ? '' : ` ${flags.join(',')}`;
+}

@@ -1,0 +1,208 @@
+// What blocks of a table begin with and have beside elements and rules: types of sets, hooks of chains, counters of objects.
+import type {
+  BaseChain,
+  Hook,
+  KeyExpression,
+  NewChain,
+  NewObject,
+  NewSet,
+  NewTable,
+  SetFlag,
+  TableFamily,
+  TableFlag,
+  ValueType,
+  ValueTypes,
+} from '../../types.js';
+import { isKeyExpression, KEY_EXPRESSION_RULE } from '../../values/keyExpressions.js';
+import { isValueType, VALUE_TYPES } from '../../values/valueTypes.js';
+import { BRIDGE_PRIORITIES, PRIORITIES } from '../ruleset.js';
+import { operandAt } from './operands.js';
+import { countsAt, quotaAt } from './statements.js';
+import { Cursor, type Token, Unreadable } from './tokens.js';
+import { integerAt, numberIn, timeAt } from './values.js';
+
+/** Fields that may still be written. */
+export type Draft<T> = { -readonly [Name in keyof T]: T[Name] };
+
+/** A set whose type is not read yet. */
+export type SetDraft = Draft<Omit<NewSet, 'key'>> & { key?: ValueTypes };
+
+const FAMILIES: readonly TableFamily[] = ['ip', 'ip6', 'inet', 'arp', 'bridge', 'netdev'];
+
+/** The table of a line `table inet filter`. Without a family, it is `ip`. */
+export function tableAt(cursor: Cursor): Draft<NewTable> {
+  cursor.expect('table');
+  const first = cursor.word('the family of a table');
+  if (cursor.isDone) return { family: 'ip', name: first.text };
+  const family = FAMILIES.find((each) => each === first.text);
+  if (family === undefined) throw new Unreadable(`must be one of ${FAMILIES.join(', ')}`, first);
+  const table = { family, name: cursor.word('the name of a table').text };
+  cursor.end();
+  return table;
+}
+
+/** One of some words, at the cursor. */
+function wordOf<Word extends string>(cursor: Cursor, words: readonly Word[], what: string): Word {
+  const token = cursor.word(what);
+  const found = words.find((each) => each === token.text);
+  if (found === undefined) throw new Unreadable(`must be one of ${words.join(', ')}`, token);
+  return found;
+}
+
+function flagsAt<Flag extends string>(cursor: Cursor, flags: readonly Flag[]): Flag[] {
+  const found: Flag[] = [];
+  do found.push(wordOf(cursor, flags, 'a flag'));
+  while (cursor.accept(','));
+  return found;
+}
+
+/** A statement that no block of this kind has. */
+function unknown(cursor: Cursor, kind: string): Unreadable {
+  return new Unreadable(`is no statement of a ${kind} that the library has`, cursor.token);
+}
+
+const TABLE_FLAGS: readonly Extract<TableFlag, string>[] = ['dormant', 'owner', 'persist'];
+
+/** A statement of a table itself. */
+export function readTableStatement(cursor: Cursor, table: Draft<NewTable>): void {
+  if (cursor.accept('flags')) table.flags = flagsAt(cursor, TABLE_FLAGS);
+  else if (cursor.accept('comment')) table.comment = cursor.quoted('a comment');
+  else throw unknown(cursor, 'table');
+  cursor.end();
+}
+
+/** A statement of a chain that is no rule; false if it is a rule. */
+export function readChainStatement(cursor: Cursor, chain: Draft<NewChain>): boolean {
+  if (cursor.is('type') && !chain.base) chain.base = baseAt(cursor, chain.family);
+  else if (cursor.is('policy') && chain.base) chain.base = { ...chain.base, policy: policyAt(cursor) };
+  else if (cursor.is('comment')) {
+    cursor.expect('comment');
+    chain.comment = cursor.quoted('a comment');
+  } else return false;
+  cursor.end();
+  return true;
+}
+
+function policyAt(cursor: Cursor): 'accept' | 'drop' {
+  cursor.expect('policy');
+  return wordOf(cursor, ['accept', 'drop'], 'a policy');
+}
+
+const HOOKS: readonly Extract<Hook, string>[] = [
+  ...(['prerouting', 'input', 'forward', 'output', 'postrouting', 'ingress', 'egress'] as const),
+];
+
+/** `type filter hook ingress device "eth0" priority filter` */
+function baseAt(cursor: Cursor, family: TableFamily): BaseChain {
+  cursor.expect('type');
+  const type = wordOf(cursor, ['filter', 'nat', 'route'], 'a type');
+  cursor.expect('hook');
+  const hook = wordOf(cursor, HOOKS, 'a hook');
+  const devices: string[] = [];
+  if (cursor.accept('device')) devices.push(cursor.take('the name of a link').text);
+  else if (cursor.accept('devices')) {
+    cursor.expect('=');
+    cursor.expect('{');
+    do devices.push(cursor.take('the name of a link').text);
+    while (cursor.accept(','));
+    cursor.expect('}');
+  }
+  cursor.expect('priority');
+  const priority = priorityAt(cursor, family);
+  return { type, hook, priority, ...(devices.length > 0 && { devices }) };
+}
+
+function priorityAt(cursor: Cursor, family: TableFamily): number {
+  const token = cursor.word('a priority');
+  const names = family === 'bridge' ? BRIDGE_PRIORITIES : PRIORITIES;
+  const named = names.find(([name]) => name === token.text)?.[1];
+  if (named === undefined) {
+    const number = numberIn(token.text.replace(/^-/, ''));
+    if (number === undefined)
+      throw new Unreadable('must be an integer, or the name of a priority of the family', token);
+    return Number(number) * (token.text.startsWith('-') ? -1 : 1);
+  }
+  if (cursor.accept('+')) return named + Number(integerAt(cursor, 'a number'));
+  if (cursor.accept('-')) return named - Number(integerAt(cursor, 'a number'));
+  return named;
+}
+
+const SET_FLAGS: readonly Extract<SetFlag, string>[] = ['constant', 'dynamic', 'interval', 'timeout'];
+
+/** A statement of a set or map, without its elements. */
+export function readSetStatement(cursor: Cursor, set: SetDraft, isMap: boolean): void {
+  if (cursor.accept('type')) readTypes(cursor, set, isMap);
+  else if (cursor.accept('typeof')) readTypeof(cursor, set, isMap);
+  else if (cursor.accept('size'))
+    set.size = Number(integerAt(cursor, 'a number of elements', 0xffff_ffff, 1n));
+  else if (cursor.accept('flags')) set.flags = flagsAt(cursor, SET_FLAGS);
+  else if (cursor.accept('auto-merge')) set.autoMerge = true;
+  else if (cursor.accept('timeout')) set.timeout = timeAt(cursor);
+  else if (cursor.accept('comment')) set.comment = cursor.quoted('a comment');
+  else throw unknown(cursor, isMap ? 'map' : 'set');
+  cursor.end();
+}
+
+/** Several types, or one. */
+function whole(types: readonly ValueType[]): ValueTypes {
+  return (types.length === 1 ? types[0] : types) as ValueTypes;
+}
+
+function readTypes(cursor: Cursor, set: SetDraft, isMap: boolean): void {
+  set.key = typesAt(cursor);
+  if (!isMap) return;
+  cursor.expect(':');
+  set.data = cursor.accept('verdict') ? 'verdict' : typesAt(cursor);
+}
+
+function typesAt(cursor: Cursor): ValueTypes {
+  const types: ValueType[] = [];
+  do {
+    const token = cursor.word('a type of values');
+    if (!isValueType(token.text)) throw new Unreadable(`must be one of ${VALUE_TYPES.join(', ')}`, token);
+    types.push(token.text);
+  } while (cursor.accept('.'));
+  return whole(types);
+}
+
+function readTypeof(cursor: Cursor, set: SetDraft, isMap: boolean): void {
+  const keys = typeofAt(cursor);
+  set.key = keys.types;
+  set.keyExpressions = keys.expressions;
+  if (!isMap) return;
+  cursor.expect(':');
+  if (cursor.accept('verdict')) {
+    set.data = 'verdict';
+    return;
+  }
+  const data = typeofAt(cursor);
+  set.data = data.types;
+  set.dataExpressions = data.expressions;
+}
+
+/** The expressions of `typeof`, and the types of their values. */
+function typeofAt(cursor: Cursor): { readonly types: ValueTypes; readonly expressions: KeyExpression[] } {
+  const types: ValueType[] = [];
+  const expressions: KeyExpression[] = [];
+  do {
+    const words: Token[] = [];
+    while (!cursor.isDone && !cursor.is('.', ':')) words.push(cursor.word('an expression'));
+    const first = words[0] ?? cursor.token;
+    const text = words.map((word) => word.text).join(' ');
+    const name = /^(?:iif|oif|iifname|oifname)$/.test(text) ? `meta ${text}` : text;
+    if (!isKeyExpression(name)) throw new Unreadable(KEY_EXPRESSION_RULE, first);
+    const { type } = operandAt(new Cursor(words), { network: undefined });
+    expressions.push(name);
+    types.push(type as ValueType);
+  } while (cursor.accept('.'));
+  return { types: whole(types), expressions };
+}
+
+/** A statement of an object. */
+export function readObjectStatement(cursor: Cursor, object: Draft<NewObject>): void {
+  if (cursor.accept('comment')) object.comment = cursor.quoted('a comment');
+  else if (object.type === 'counter' && cursor.is('packets')) Object.assign(object, countsAt(cursor));
+  else if (object.type === 'quota') Object.assign(object, quotaAt(cursor));
+  else throw unknown(cursor, object.type);
+  cursor.end();
+}

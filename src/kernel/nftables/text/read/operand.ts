@@ -1,0 +1,102 @@
+// A value that expressions load, with what is needed to compare it, and the registers it is loaded to.
+import type { Expression, MetaKey, Register, ValueTypes } from '../../types.js';
+import type { LoadedType } from '../values.js';
+
+/** A header that a packet must have. */
+export type Need =
+  | { readonly layer: 'link' }
+  | { readonly layer: 'network'; readonly network: 'ip' | 'ip6' }
+  | { readonly layer: 'transport'; readonly protocol: number };
+
+/** A value that expressions load. */
+export interface Operand {
+  /** In the notation of nft: `ip saddr`. */
+  readonly text: string;
+  readonly type: LoadedType;
+  /** The types of the data of a map. */
+  readonly types?: ValueTypes;
+  /** In bytes. */
+  readonly length: number;
+  /** Whether numbers are in network order. */
+  readonly isNetwork: boolean;
+  /** Whether bits of it were changed. */
+  readonly isMasked?: true;
+  readonly needs: readonly Need[];
+  /** The key of meta, if it is one without changes. */
+  readonly meta?: Extract<MetaKey, string>;
+  /** The place in the packet, if it is a field without changes. */
+  readonly payload?: Omit<Extract<Expression, { kind: 'payload' }>, 'kind' | 'register'>;
+  /** The expressions that load it from a word of 4 bytes of the registers on. */
+  readonly load: (word: number) => readonly Expression[];
+}
+
+/** Words of 4 bytes of a register with 16 bytes. */
+export const WORDS = 4;
+
+/** The number of the register that begins with a word. */
+export function registerOf(word: number): Register {
+  return word % WORDS === 0 ? 1 + word / WORDS : 8 + word;
+}
+
+/** The number of words of a value of so many bytes. */
+export function wordsOf(length: number): number {
+  return Math.max(1, Math.ceil(length / 4));
+}
+
+/** An operand of one expression. */
+export function loaded(
+  text: string,
+  type: LoadedType,
+  length: number,
+  expression: (register: Register) => Expression,
+): Operand {
+  return {
+    ...{ text, type, length, isNetwork: false, needs: [] },
+    load: (word) => [expression(registerOf(word))],
+  };
+}
+
+/** The expressions that load values one behind another. */
+export function loadParts(parts: readonly Operand[], word: number): Expression[] {
+  const expressions: Expression[] = [];
+  let at = word;
+  for (const part of parts) {
+    expressions.push(...part.load(at));
+    at += wordsOf(part.length);
+  }
+  return expressions;
+}
+
+/** The operand with its bits changed: (value & mask) ^ xor. */
+export function withBits(operand: Operand, mask: Uint8Array, xor = new Uint8Array(mask.length)): Operand {
+  const { payload: _, meta: __, ...rest } = operand;
+  return {
+    ...rest,
+    isMasked: true,
+    load: (word) => {
+      const register = registerOf(word);
+      return [...operand.load(word), { kind: 'bitwise', source: register, register, mask, xor }];
+    },
+  };
+}
+
+/** The operand with its number in network order, as comparisons by size and intervals need it. */
+export function inNetworkOrder(operand: Operand): Operand {
+  const { length, type, isNetwork } = operand;
+  if (isNetwork || type === 'ifname' || (length !== 2 && length !== 4 && length !== 8)) return operand;
+  const { payload: _, meta: __, ...rest } = operand;
+  return {
+    ...rest,
+    isNetwork: true,
+    load: (word) => {
+      const register = registerOf(word);
+      const order = { kind: 'byteorder', to: 'network', length, size: length } as const;
+      return [...operand.load(word), { ...order, source: register, register }];
+    },
+  };
+}
+
+/** A constant as an operand. */
+export function constant(bytes: Uint8Array, type: LoadedType): Operand {
+  return loaded('', type, bytes.length, (register) => ({ kind: 'immediate', register, data: bytes }));
+}

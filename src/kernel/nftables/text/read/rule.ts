@@ -1,0 +1,342 @@
+// A rule in the notation of nft → its expressions, with the registers that nft gives them, and with the comparisons that nft leaves out
+// because a later statement implies them.
+import type { Steps } from '../../../../steps.js';
+import type { Expression, SetShape, TableFamily, ValueType, ValueTypes } from '../../types.js';
+import { layoutOf } from '../../values/valueTypes.js';
+import { type Known, networkOf } from '../fields.js';
+import type { LoadedType } from '../values.js';
+import { ctTarget, targetOf } from './assignment.js';
+import { COMPARISONS, comparisonAt } from './comparison.js';
+import { anonymousAt, verdictAt } from './elements.js';
+import { natAt } from './nat.js';
+import {
+  constant,
+  inNetworkOrder,
+  loadParts,
+  type Need,
+  type Operand,
+  registerOf,
+  WORDS,
+} from './operand.js';
+import { ctKeyAt, isOperand, operandAt } from './operands.js';
+import type { RuleReading } from './reading.js';
+import { plainStatementAt, statefulAt } from './statements.js';
+import { type Cursor, type Token, Unreadable } from './tokens.js';
+import { bytesOfToken, timeAt, valueIn } from './values.js';
+
+/** What a rule refers to. */
+export interface RuleSurroundings {
+  readonly family: TableFamily;
+  /** What the elements of a set of the table are; undefined if there is no such set. */
+  readonly shapeOf: (name: string) => SetShape | undefined;
+  /** Indexes of links by their names. */
+  readonly links: ReadonlyMap<string, number>;
+}
+
+/** A rule that was read. */
+export interface ReadRule {
+  readonly expressions: readonly Expression[];
+  readonly comment?: string;
+}
+
+/** Reads a rule up to the end of its statement. */
+export function readRuleAt(cursor: Cursor, surroundings: RuleSurroundings): Steps<ReadRule> {
+  return new RuleParser(cursor, surroundings).read();
+}
+
+/** What a comparison with a protocol of the network layer has: `NFPROTO_`, `ETH_P_`. */
+const PROTOCOLS = {
+  ip: { nfproto: Uint8Array.of(2), protocol: Uint8Array.of(0x08, 0x00) },
+  ip6: { nfproto: Uint8Array.of(10), protocol: Uint8Array.of(0x86, 0xdd) },
+} as const;
+/** `ARPHRD_ETHER`, 16 bits in the machine's byte order. */
+const ETHERNET = new Uint8Array(Uint16Array.of(1).buffer);
+
+type LookedUp = Extract<Expression, { kind: 'lookup' }>['set'];
+
+/** Reads one rule. */
+class RuleParser implements RuleReading {
+  readonly cursor: Cursor;
+  readonly #surroundings: RuleSurroundings;
+  readonly #expressions: Expression[] = [];
+  #known: Known;
+  #isEthernet: boolean;
+
+  constructor(cursor: Cursor, surroundings: RuleSurroundings) {
+    this.cursor = cursor;
+    this.#surroundings = surroundings;
+    const { family } = surroundings;
+    this.#known = { network: family === 'ip' || family === 'ip6' ? family : undefined, transport: undefined };
+    this.#isEthernet = family === 'bridge';
+  }
+
+  /** The family of the table. */
+  get family(): TableFamily {
+    return this.#surroundings.family;
+  }
+
+  /** Indexes of links by their names. */
+  get links(): ReadonlyMap<string, number> {
+    return this.#surroundings.links;
+  }
+
+  /** The protocol of the network layer, where it is known. */
+  get network(): Known['network'] {
+    return this.#known.network;
+  }
+
+  /** All statements, and the comment at the end. */
+  *read(): Steps<ReadRule> {
+    const { cursor } = this;
+    while (!cursor.isDone) {
+      if (cursor.accept('comment')) {
+        const comment = cursor.quoted('a comment');
+        cursor.end();
+        return { expressions: this.#expressions, comment };
+      }
+      yield* this.#statement();
+    }
+    return { expressions: this.#expressions };
+  }
+
+  /** See {@link RuleReading}. */
+  add(...expressions: readonly Expression[]): void {
+    for (const expression of expressions) this.#expressions.push(expression);
+  }
+
+  *#statement(): Steps<void> {
+    const { cursor } = this;
+    const start = cursor.token;
+    const verdict = verdictAt(cursor);
+    if (verdict) {
+      this.add({ kind: 'verdict', verdict });
+      return;
+    }
+    const plain = plainStatementAt(cursor, this.family, this.network);
+    if (plain) {
+      this.demand(plain.needs ?? [], start);
+      this.add(plain.expression);
+      return;
+    }
+    if (cursor.is('add', 'update', 'delete')) yield* this.#dynset();
+    else if (cursor.is('ct') && isCtAssignment(cursor)) yield* this.#ctSet();
+    else if (!(yield* natAt(this))) yield* this.#match();
+  }
+
+  /** Adds the comparisons that a packet must pass to have these headers. */
+  demand(needs: readonly Need[], token: Token): void {
+    for (const need of needs) {
+      if (need.layer === 'link') this.#demandEthernet();
+      else if (need.layer === 'network') this.#demandNetwork(need.network, token);
+      else this.#demandTransport(need.protocol, token);
+    }
+  }
+
+  #demandEthernet(): void {
+    if (this.#isEthernet) return;
+    this.#isEthernet = true;
+    this.#equal({ kind: 'meta', key: 'iiftype', register: 1 }, ETHERNET);
+  }
+
+  #demandNetwork(network: 'ip' | 'ip6', token: Token): void {
+    const known = this.#known.network;
+    if (known === network) return;
+    if (known !== undefined) throw new Unreadable(`must be of packets of ${known}`, token);
+    this.#known = { ...this.#known, network };
+    const { nfproto, protocol } = PROTOCOLS[network];
+    const { family } = this;
+    if (family === 'bridge' || family === 'netdev')
+      this.#equal({ kind: 'meta', key: 'protocol', register: 1 }, protocol);
+    else this.#equal({ kind: 'meta', key: 'nfproto', register: 1 }, nfproto);
+  }
+
+  #demandTransport(protocol: number, token: Token): void {
+    const known = this.#known.transport;
+    if (known === protocol) return;
+    if (known !== undefined) throw new Unreadable(`must be of packets of protocol ${known}`, token);
+    this.#known = { ...this.#known, transport: protocol };
+    this.#equal({ kind: 'meta', key: 'l4proto', register: 1 }, Uint8Array.of(protocol));
+  }
+
+  #equal(load: Expression, data: Uint8Array): void {
+    this.add(load, { kind: 'cmp', operator: 'eq', source: 1, data });
+  }
+
+  /** Reads operands that are one key: `ip daddr . tcp dport`. */
+  keyAt(): Operand[] {
+    const { cursor } = this;
+    const parts: Operand[] = [];
+    do {
+      const { token } = cursor;
+      const part = operandAt(cursor, { network: this.network });
+      this.demand(part.needs, token);
+      parts.push(part);
+    } while (cursor.accept('.'));
+    return parts;
+  }
+
+  /** A comparison, a look-up, or an assignment: all begin with an operand. */
+  *#match(): Steps<void> {
+    const { cursor } = this;
+    const start = cursor.token;
+    const parts = this.keyAt();
+    if (parts.length === 1 && cursor.accept('set')) {
+      const target = targetOf(parts[0] as Operand, start);
+      this.add(...(yield* this.#assigned(target)).load(0), target.expression(registerOf(0)));
+      return;
+    }
+    if (cursor.accept('vmap')) {
+      this.add(...(yield* this.#lookup(parts, 'verdict')).load(0));
+      return;
+    }
+    const sign = cursor.is('!', ...Object.keys(COMPARISONS)) ? cursor.take('a sign').text : undefined;
+    const { token } = cursor;
+    if (!token.isQuoted && (token.text === '{' || token.text.startsWith('@'))) {
+      if (sign !== undefined && sign !== '!=' && sign !== '==')
+        throw new Unreadable('must be a value: with sets, only `!=` is compared', token);
+      this.add(...(yield* this.#lookup(parts, undefined, sign === '!=')).load(0));
+      return;
+    }
+    if (parts.length > 1) throw new Unreadable('must be a set: several values are one key', token);
+    const operand = parts[0] as Operand;
+    const { expressions, equal } = comparisonAt(cursor, operand, sign, this.links);
+    this.add(...expressions);
+    if (equal) this.#note(operand, equal);
+  }
+
+  /** What a comparison says of the packet. */
+  #note({ text }: Operand, data: Uint8Array): void {
+    if (text === 'meta l4proto' || text === 'ip protocol' || text === 'ip6 nexthdr')
+      this.#known = { ...this.#known, transport: data[0] };
+    const { family } = this;
+    const network = family === 'ip' || family === 'ip6' ? undefined : networkOf(text, data);
+    if (network) this.#known = { ...this.#known, network };
+  }
+
+  /**
+   * Reads a set, and looks a key up in it.
+   *
+   * @param data what a map has, if it is one of the rule; undefined of a set
+   */
+  *#lookup(
+    parts: readonly Operand[],
+    data: ValueTypes | 'verdict' | undefined,
+    invert = false,
+  ): Steps<{ readonly load: (word: number) => Expression[]; readonly shape: SetShape }> {
+    const { set, shape } = yield* this.#setAt(parts, data);
+    const key = shape.flags?.includes('interval') ? parts.map(inNetworkOrder) : parts;
+    const load = (word: number): Expression[] => [
+      ...loadParts(key, word),
+      {
+        ...{ kind: 'lookup', set, source: registerOf(word) },
+        ...(data !== undefined && { register: data === 'verdict' ? 0 : registerOf(word) }),
+        ...(invert && { invert }),
+      },
+    ];
+    return { load, shape };
+  }
+
+  /** A set of the table, `@name`, or one of the rule: `{ 80, 443 }`. */
+  *#setAt(
+    parts: readonly Operand[],
+    data: ValueTypes | 'verdict' | undefined,
+  ): Steps<{ readonly set: LookedUp; readonly shape: SetShape }> {
+    const { cursor } = this;
+    const { token } = cursor;
+    if (!cursor.is('{')) {
+      const shape = this.#shapeAt(cursor.word('a set'));
+      const kind = (types: ValueTypes | 'verdict' | undefined) =>
+        types === undefined ? 'set' : types === 'verdict' ? 'verdict map' : 'map';
+      if (kind(shape.data) !== kind(data)) throw new Unreadable(`must be a ${kind(data)}`, token);
+      return { set: token.text.slice(1), shape };
+    }
+    const types = parts.map(({ type }) => keyType(type, token));
+    const key = (types.length === 1 ? types[0] : types) as ValueTypes;
+    const set = yield* anonymousAt(cursor, data === undefined ? { key } : { key, data });
+    return { set, shape: set };
+  }
+
+  /** What the elements of a set of the table are, by its reference: `@name`. */
+  #shapeAt(token: Token): SetShape {
+    const isName = token.text.startsWith('@');
+    const shape = isName ? this.#surroundings.shapeOf(token.text.slice(1)) : undefined;
+    if (!shape) throw new Unreadable('must be a set that the table has before its chains: `@name`', token);
+    return shape;
+  }
+
+  /** The data of a map, as an operand. `data` is what a map of the rule has. */
+  *mapAt(parts: readonly Operand[], data: ValueTypes): Steps<Operand> {
+    this.cursor.expect('map');
+    const { load, shape } = yield* this.#lookup(parts, data);
+    const types = shape.data === undefined || shape.data === 'verdict' ? data : shape.data;
+    const type = typeof types === 'string' ? types : 'integer';
+    return {
+      ...{ text: 'map', type, types, length: layoutOf(types).length, isNetwork: false, needs: [], load },
+    };
+  }
+
+  /** Reads what is assigned: a value of the type, or an operand. */
+  *#assigned(target: Pick<Operand, 'type' | 'length' | 'isNetwork'>): Steps<Operand> {
+    const { cursor } = this;
+    const { token } = cursor;
+    const { type } = target;
+    const isValue = type !== 'number' && type !== 'hexadecimal' && valueIn(type, token.text) !== undefined;
+    if (isValue || !isOperand(token)) return constant(bytesOfToken(target, cursor.take('a value')), type);
+    const parts = this.keyAt();
+    if (cursor.is('map')) return yield* this.mapAt(parts, keyType(type, token));
+    if (parts.length > 1) throw new Unreadable('must be `map`', cursor.token);
+    const operand = parts[0] as Operand;
+    if (operand.length !== target.length)
+      throw new Unreadable(`must be a value of ${target.length} bytes`, token);
+    return operand;
+  }
+
+  /** `ct mark set meta mark`, `ct original zone set 2` */
+  *#ctSet(): Steps<void> {
+    const { cursor } = this;
+    cursor.expect('ct');
+    const target = ctTarget(ctKeyAt(cursor, { network: this.network }));
+    cursor.expect('set');
+    this.add(...(yield* this.#assigned(target)).load(0), target.expression(registerOf(0)));
+  }
+
+  /** `update @recent { ip saddr timeout 5s }` */
+  *#dynset(): Steps<void> {
+    const { cursor } = this;
+    const operation = cursor.take('an operation').text as 'add' | 'update' | 'delete';
+    const name = cursor.word('a set');
+    const shape = this.#shapeAt(name);
+    cursor.expect('{');
+    const parts = this.keyAt();
+    const timeout = cursor.accept('timeout') ? timeAt(cursor) : undefined;
+    const nested: Expression[] = [];
+    for (let next = statefulAt(cursor); next; next = statefulAt(cursor)) nested.push(next);
+    this.add(...loadParts(parts, 0));
+    const isMap = cursor.accept(':');
+    if (isMap) {
+      const { data } = shape;
+      if (typeof data !== 'string' || data === 'verdict')
+        throw new Unreadable('must be a map with data of one type', name);
+      const target = { type: data, length: layoutOf(data).length, isNetwork: false };
+      this.add(...(yield* this.#assigned(target)).load(WORDS));
+    }
+    cursor.expect('}');
+    this.add({
+      ...{ kind: 'dynset', operation, set: name.text.slice(1), source: registerOf(0) },
+      ...(isMap && { dataSource: registerOf(WORDS) }),
+      ...(timeout !== undefined && { timeout }),
+      ...(nested.length > 0 && { expressions: nested }),
+    });
+  }
+}
+
+/** Whether `ct` at the cursor begins an assignment: `ct mark set`, `ct original zone set`. */
+function isCtAssignment(cursor: Cursor): boolean {
+  const hasDirection = ['original', 'reply'].includes(cursor.ahead(1)?.text ?? '');
+  return cursor.ahead(hasDirection ? 3 : 2)?.text === 'set';
+}
+
+function keyType(type: LoadedType, token: Token): ValueType {
+  if (type !== 'number' && type !== 'hexadecimal') return type;
+  throw new Unreadable('must be a value: the library has no set of such numbers', token);
+}

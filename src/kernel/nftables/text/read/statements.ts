@@ -1,0 +1,236 @@
+// Statements that need nothing of the packet: counters, limits, logs, rejections, queues. See ../statements.ts, which writes them.
+import type { Expression, TableFamily } from '../../types.js';
+import {
+  DEFAULT_BURST,
+  ICMP_CODES,
+  ICMPV6_CODES,
+  ICMPX_CODES,
+  LOG_ALL,
+  LOG_LEVELS,
+  RATE_UNITS,
+} from '../statements.js';
+import type { Need } from './operand.js';
+import { type Cursor, type Token, Unreadable } from './tokens.js';
+import { bytesAt, integerAt, integerOf, sizeOf } from './values.js';
+
+/** A statement: its expression, and the header that a packet must have for it. */
+export interface Statement {
+  readonly expression: Expression;
+  readonly needs?: readonly Need[];
+}
+
+const MOST_U64 = 2n ** 64n - 1n;
+
+/** Reads a statement that an element may have, too; undefined if there is none at the cursor. */
+export function statefulAt(cursor: Cursor): Expression | undefined {
+  if (cursor.accept('counter')) return counter(cursor);
+  if (cursor.accept('quota')) return quota(cursor);
+  if (cursor.accept('limit')) return limit(cursor);
+  if (!cursor.is('ct') || cursor.ahead(1)?.text !== 'count') return undefined;
+  cursor.take('ct');
+  cursor.take('count');
+  const over = cursor.accept('over');
+  const count = Number(integerAt(cursor, 'a number of connections', 0xffff_ffff, 1n));
+  return { kind: 'connlimit', count, ...(over && { over }) };
+}
+
+function counter(cursor: Cursor): Expression {
+  if (cursor.accept('name')) return { kind: 'objref', type: 'counter', name: cursor.take('a name').text };
+  return { kind: 'counter', ...countsAt(cursor) };
+}
+
+/** `packets 5 bytes 7`; nothing of both is 0. */
+export function countsAt(cursor: Cursor): { packets?: bigint; bytes?: bigint } {
+  if (!cursor.accept('packets')) return {};
+  const packets = integerAt(cursor, 'a number of packets', MOST_U64);
+  cursor.expect('bytes');
+  return { packets, bytes: integerAt(cursor, 'a number of bytes', MOST_U64) };
+}
+
+function quota(cursor: Cursor): Expression {
+  if (cursor.accept('name')) return { kind: 'objref', type: 'quota', name: cursor.take('a name').text };
+  return { kind: 'quota', ...quotaAt(cursor) };
+}
+
+/** `over 25 mbytes used 10 bytes` */
+export function quotaAt(cursor: Cursor): { bytes: bigint; over?: true; used?: bigint } {
+  const over = cursor.accept('over');
+  if (!over) cursor.accept('until');
+  const bytes = bytesAt(cursor);
+  const used = cursor.accept('used') ? bytesAt(cursor) : 0n;
+  return { bytes, ...(over && { over }), ...(used > 0n && { used }) };
+}
+
+/** Seconds by the names of their units. */
+const SECONDS: ReadonlyMap<string, bigint> = new Map(
+  [...RATE_UNITS].map(([seconds, name]) => [name, seconds]),
+);
+
+function limit(cursor: Cursor): Expression {
+  cursor.expect('rate');
+  const over = cursor.accept('over');
+  const number = cursor.word('a rate');
+  const [digits = '', unit] = number.text.split('/');
+  if (unit !== undefined) {
+    const rate = integerOf(number, digits, MOST_U64);
+    const burst = burstAt(cursor, DEFAULT_BURST, () => {
+      const packets = integerAt(cursor, 'a number of packets');
+      cursor.expect('packets');
+      return packets;
+    });
+    return { kind: 'limit', rate, unit: secondsOf(number, unit), burst, ...(over && { over }) };
+  }
+  const factor = cursor.word('a unit of bytes and a time: `mbytes/second`');
+  const [size = '', time = ''] = factor.text.split('/');
+  const bytes = sizeOf(size);
+  if (bytes === undefined)
+    throw new Unreadable('must be a unit of bytes and a time: `mbytes/second`', factor);
+  const rate = integerOf(number, digits, MOST_U64 / bytes) * bytes;
+  const burst = burstAt(cursor, 0, () => bytesAt(cursor));
+  return { kind: 'limit', rate, unit: secondsOf(factor, time), burst, of: 'bytes', ...(over && { over }) };
+}
+
+function secondsOf(token: Token, unit: string): bigint {
+  const seconds = SECONDS.get(unit);
+  if (seconds === undefined)
+    throw new Unreadable(`must be a rate per ${[...SECONDS.keys()].join(', ')}`, token);
+  return seconds;
+}
+
+function burstAt(cursor: Cursor, absent: number, read: () => bigint): number {
+  if (!cursor.accept('burst')) return absent;
+  const { token } = cursor;
+  const burst = read();
+  if (burst > 0xffff_ffffn) throw new Unreadable('must be a burst of at most 4294967295', token);
+  return Number(burst);
+}
+
+/** Reads a statement of its own; undefined if there is none at the cursor. */
+export function plainStatementAt(
+  cursor: Cursor,
+  family: TableFamily,
+  network: 'ip' | 'ip6' | undefined,
+): Statement | undefined {
+  const stateful = statefulAt(cursor);
+  if (stateful) return { expression: stateful };
+  if (cursor.accept('notrack')) return { expression: { kind: 'notrack' } };
+  if (cursor.accept('log')) return { expression: logAt(cursor) };
+  if (cursor.accept('queue')) return { expression: queueAt(cursor) };
+  return cursor.accept('reject') ? rejectAt(cursor, family, network) : undefined;
+}
+
+const LOG_FLAGS: ReadonlyMap<string, number> = new Map([
+  ['all', LOG_ALL],
+  ['skuid', 8],
+  ['ether', 0x20],
+]);
+const LOG_TCP: ReadonlyMap<string, number> = new Map([
+  ['sequence', 1],
+  ['options', 2],
+]);
+const LOG_IP_OPTIONS = 4;
+
+function logAt(cursor: Cursor): Expression {
+  const found: Partial<Record<'group' | 'snaplen' | 'queueThreshold' | 'level' | 'flags', number>> = {};
+  let prefix: string | undefined;
+  let flags = 0;
+  for (;;) {
+    if (cursor.accept('prefix')) prefix = cursor.quoted('a prefix');
+    else if (cursor.accept('group')) found.group = Number(integerAt(cursor, 'a group', 0xffff));
+    else if (cursor.accept('snaplen')) found.snaplen = Number(integerAt(cursor, 'a length'));
+    else if (cursor.accept('queue-threshold'))
+      found.queueThreshold = Number(integerAt(cursor, 'a number of packets', 0xffff));
+    else if (cursor.accept('level')) {
+      const name = cursor.word('a level');
+      const level = (LOG_LEVELS as readonly string[]).indexOf(name.text);
+      if (level < 0) throw new Unreadable(`must be one of ${LOG_LEVELS.join(', ')}`, name);
+      found.level = level;
+    } else if (cursor.accept('flags')) flags |= logFlagsAt(cursor);
+    else break;
+  }
+  return { kind: 'log', ...(prefix !== undefined && { prefix }), ...found, ...(flags > 0 && { flags }) };
+}
+
+function logFlagsAt(cursor: Cursor): number {
+  if (cursor.accept('ip')) {
+    cursor.expect('options');
+    return LOG_IP_OPTIONS;
+  }
+  const isTcp = cursor.accept('tcp');
+  const names = isTcp ? LOG_TCP : LOG_FLAGS;
+  let sum = 0;
+  do {
+    const name = cursor.word('a flag of log');
+    const flag = names.get(name.text);
+    if (flag === undefined) throw new Unreadable(`must be one of ${[...names.keys()].join(', ')}`, name);
+    sum |= flag;
+  } while (isTcp && cursor.accept(','));
+  return sum;
+}
+
+function queueAt(cursor: Cursor): Expression {
+  const flags: ('bypass' | 'fanout')[] = [];
+  if (cursor.accept('flags')) {
+    do {
+      const name = cursor.word('a flag of queue');
+      const flag = (['bypass', 'fanout'] as const).find((each) => each === name.text);
+      if (!flag) throw new Unreadable('must be one of bypass, fanout', name);
+      flags.push(flag);
+    } while (cursor.accept(','));
+  }
+  if (!cursor.accept('num')) cursor.expect('to');
+  const token = cursor.word('the number of a queue');
+  const [first = '', last = first, more] = token.text.split('-');
+  const [from, to] = [first, last].map((text) => Number(integerOf(token, text, 0xffff)));
+  if (more !== undefined || (to as number) < (from as number))
+    throw new Unreadable('must be the number of a queue, or a range of numbers', token);
+  const total = (to as number) - (from as number) + 1;
+  return {
+    ...{ kind: 'queue', first: from as number },
+    ...(total > 1 && { total }),
+    ...(flags.length > 0 && { flags }),
+  };
+}
+
+/** Codes of ICMP messages by the names of their protocols, and the family of the packets. */
+const REJECTIONS = {
+  icmp: { codes: ICMP_CODES, network: 'ip' },
+  icmpv6: { codes: ICMPV6_CODES, network: 'ip6' },
+  icmpx: { codes: ICMPX_CODES, network: undefined },
+} as const;
+/** `ICMP_PORT_UNREACH`, `ICMPV6_PORT_UNREACH`, `NFT_REJECT_ICMPX_PORT_UNREACH` */
+const PORT_UNREACHABLE = { ip: 3, ip6: 4, other: 1 } as const;
+const TCP = 6;
+
+function rejectAt(cursor: Cursor, family: TableFamily, network: 'ip' | 'ip6' | undefined): Statement {
+  const isOfOne = family === 'ip' || family === 'ip6';
+  if (!cursor.accept('with')) {
+    return isOfOne
+      ? { expression: { kind: 'reject', type: 'icmp', code: PORT_UNREACHABLE[family] } }
+      : { expression: { kind: 'reject', type: 'icmpx', code: PORT_UNREACHABLE.other } };
+  }
+  if (cursor.accept('tcp')) {
+    cursor.expect('reset');
+    return {
+      expression: { kind: 'reject', type: 'tcp reset' },
+      needs: [{ layer: 'transport', protocol: TCP }],
+    };
+  }
+  const kind = cursor.word('tcp reset, icmp, icmpv6 or icmpx');
+  const known = Object.hasOwn(REJECTIONS, kind.text)
+    ? REJECTIONS[kind.text as keyof typeof REJECTIONS]
+    : undefined;
+  if (!known || (network !== undefined && known.network !== undefined && known.network !== network))
+    throw new Unreadable('must be a rejection of the family: tcp reset, icmp, icmpv6, icmpx', kind);
+  cursor.accept('type');
+  const name = cursor.word('a code');
+  const number = (known.codes as readonly (readonly [string, number])[]).find(
+    ([each]) => each === name.text,
+  )?.[1];
+  const code = number ?? Number(integerOf(name, name.text, 255));
+  if (known.network === undefined) return { expression: { kind: 'reject', type: 'icmpx', code } };
+  return {
+    expression: { kind: 'reject', type: 'icmp', code },
+    needs: [{ layer: 'network', network: known.network }],
+  };
+}

@@ -1,0 +1,208 @@
+// Values, intervals and times in the notation of nft → values of the library, and bytes.
+import type { Value, ValueType } from '../../types.js';
+import { numberOfSymbol, SYMBOLS } from '../../values/symbols.js';
+import { readValue, ruleOfValue, WRITTEN, writeValue } from '../../values/values.js';
+import { formOf, LENGTHS, layoutOf } from '../../values/valueTypes.js';
+import { HOST_IS_LITTLE, type LoadedType } from '../values.js';
+import { type Cursor, type Token, Unreadable } from './tokens.js';
+
+const NUMBER = /^(?:0x[0-9a-f]{1,16}|\d{1,20})$/i;
+
+/** A number, decimal or hexadecimal; undefined for any other text. */
+export function numberIn(text: string): bigint | undefined {
+  return NUMBER.test(text) ? BigInt(text) : undefined;
+}
+
+/** Reads an integer within bounds. `what` says what it is: `a port`. */
+export function integerAt(
+  cursor: Cursor,
+  what: string,
+  most: number | bigint = 0xffff_ffff,
+  least = 0n,
+): bigint {
+  const token = cursor.word(what);
+  return integerOf(token, token.text, most, least);
+}
+
+/** The integer within bounds of a text, which is a part of the token. */
+export function integerOf(token: Token, text: string, most: number | bigint, least = 0n): bigint {
+  const number = numberIn(text);
+  if (number !== undefined && number >= least && number <= BigInt(most)) return number;
+  throw new Unreadable(`must be an integer from ${least} to ${most}`, token);
+}
+
+/** One value of a type; undefined if the text is none. */
+export function valueIn(type: ValueType, text: string): Value | undefined {
+  const value =
+    SYMBOLS[type] && numberOfSymbol(type, text) !== undefined ? text : (plainNumber(type, text) ?? text);
+  const layout = layoutOf(type);
+  return writeValue(layout, value, new Uint8Array(layout.length), 0) === WRITTEN ? value : undefined;
+}
+
+/** Types whose values are texts: a name of a link may be a number. */
+const TEXTS: ReadonlySet<ValueType> = new Set(['ifname', 'ipv4_addr', 'ipv6_addr', 'ether_addr']);
+
+function plainNumber(type: ValueType, text: string): number | undefined {
+  const number = TEXTS.has(type) ? undefined : numberIn(text);
+  return number === undefined ? undefined : Number(number);
+}
+
+/** An interval of values; of one value, it has no last one. */
+export interface Interval {
+  readonly first: Value;
+  readonly last?: Value;
+  /** Bits, if it was written as a prefix. */
+  readonly prefix?: number;
+}
+
+/** A value, a prefix or a range. */
+export function intervalOf(type: ValueType, token: Token): Interval {
+  const { text } = token;
+  const whole = valueIn(type, text);
+  if (whole !== undefined) return { first: whole };
+  const slash = token.isQuoted ? -1 : text.lastIndexOf('/');
+  if (slash > 0) return prefixOf(type, token, text.slice(0, slash), text.slice(slash + 1));
+  for (let dash = text.indexOf('-', 1); dash > 0 && !token.isQuoted; dash = text.indexOf('-', dash + 1)) {
+    const first = valueIn(type, text.slice(0, dash));
+    const last = valueIn(type, text.slice(dash + 1));
+    if (first !== undefined && last !== undefined) return { first, last };
+  }
+  throw unreadableValue(type, token);
+}
+
+/** The error of a token that is no value of a type. */
+export function unreadableValue(type: ValueType, token: Token): Unreadable {
+  return new Unreadable(ruleOfValue(layoutOf(type), 0).replace(/, or \d+ bytes$/, ''), token);
+}
+
+function prefixOf(type: ValueType, token: Token, first: string, bits: string): Interval {
+  const value = valueIn(type, first);
+  if (value === undefined) throw unreadableValue(type, token);
+  // In network order, the bits of a prefix are the first ones.
+  const layout = layoutOf(type, true);
+  const prefix = Number(integerOf(token, bits, 8 * layout.length));
+  const bytes = new Uint8Array(layout.length);
+  writeValue(layout, value, bytes, 0);
+  const mask = maskOf(prefix, layout.length);
+  if (bytes.some((byte, i) => byte & ~(mask[i] as number))) {
+    throw new Unreadable(`must have zeros behind the ${prefix} bits of the prefix`, token);
+  }
+  const last = readValue(
+    layout,
+    bytes.map((byte, i) => byte | (~(mask[i] as number) & 0xff)),
+  );
+  return { first: value, last: last as Value, prefix };
+}
+
+/** A mask with so many leading ones, in network order. */
+export function maskOf(prefix: number, length: number): Uint8Array {
+  return Uint8Array.from({ length }, (_, i) => (0xff00 >> Math.min(8, Math.max(0, prefix - 8 * i))) & 0xff);
+}
+
+/** The bytes of a value in a register. `isNetwork`: numbers are in network order. */
+export function bytesOfValue(type: ValueType, value: Value, isNetwork: boolean): Uint8Array {
+  const layout = layoutOf(type, isNetwork);
+  const bytes = new Uint8Array(layout.length);
+  writeValue(layout, value, bytes, 0);
+  return bytes;
+}
+
+/** The bytes of a number in network order. */
+export function bytesOfNumber(number: bigint, length: number): Uint8Array {
+  return Uint8Array.from({ length }, (_, i) => Number((number >> BigInt(8 * (length - 1 - i))) & 0xffn));
+}
+
+/** The bytes of a number in network order, or in the machine's. */
+export function bytesOfInteger(number: bigint, length: number, isNetwork: boolean): Uint8Array {
+  const bytes = bytesOfNumber(number, length);
+  return isNetwork || !HOST_IS_LITTLE ? bytes : bytes.reverse();
+}
+
+/** The name of a link; of `eth*`, the beginning of names without a zero behind it. */
+export function interfaceBytes(token: Token): Uint8Array {
+  const bytes = Buffer.from(token.text);
+  const isPattern = token.text.endsWith('*');
+  const length = bytes.length - (isPattern ? 1 : 0);
+  if (length < 1 || length > 15 || token.text.includes('\0')) throw unreadableValue('ifname', token);
+  if (isPattern) return Uint8Array.from(bytes.subarray(0, length));
+  const padded = new Uint8Array(16);
+  padded.set(bytes);
+  return padded;
+}
+
+/** Whether values of a type are numbers in network order, of any length. */
+export function isNumber(type: LoadedType): type is 'number' | 'hexadecimal' {
+  return type === 'number' || type === 'hexadecimal';
+}
+
+/** The bytes of one value that is compared, or assigned. */
+export function bytesOfToken(
+  { type, length, isNetwork }: { type: LoadedType; length: number; isNetwork: boolean },
+  token: Token,
+): Uint8Array {
+  if (isNumber(type) || (type === 'integer' && length !== LENGTHS[formOf('integer')])) {
+    const number = integerOf(token, token.text, 2n ** BigInt(8 * length) - 1n);
+    return bytesOfInteger(number, length, isNetwork || isNumber(type));
+  }
+  if (type === 'ifname') return interfaceBytes(token);
+  const value = valueIn(type, token.text);
+  if (value === undefined) throw unreadableValue(type, token);
+  return bytesOfValue(type, value, isNetwork);
+}
+
+/** A sum of flags: `fin,syn`, or `(fin | syn)`. */
+export function flagsAt(cursor: Cursor, type: ValueType): number {
+  const isInParentheses = cursor.accept('(');
+  let sum = 0;
+  do {
+    const token = cursor.word(`a value of ${type}`);
+    const value = valueIn(type, token.text);
+    if (value === undefined) throw unreadableValue(type, token);
+    sum |= typeof value === 'number' ? value : (numberOfSymbol(type, value) as number);
+  } while (isInParentheses ? cursor.accept('|', ',') : cursor.accept(','));
+  if (isInParentheses) cursor.expect(')');
+  return sum >>> 0;
+}
+
+const UNITS: ReadonlyMap<string, bigint> = new Map([
+  ['w', 604_800_000n],
+  ['d', 86_400_000n],
+  ['h', 3_600_000n],
+  ['m', 60_000n],
+  ['s', 1000n],
+  ['ms', 1n],
+]);
+
+/** A time in ms: `1d2h3m4s5ms`. */
+export function timeAt(cursor: Cursor): bigint {
+  const token = cursor.word('a time');
+  if (!/^(?:\d{1,18}(?:w|d|h|ms|m|s))+$/.test(token.text)) {
+    throw new Unreadable('must be a time: `1d2h3m4s5ms`', token);
+  }
+  let sum = 0n;
+  for (const [, number = '', unit = ''] of token.text.matchAll(/(\d+)(ms|[wdhms])/g)) {
+    sum += BigInt(number) * (UNITS.get(unit) as bigint);
+  }
+  return sum;
+}
+
+const SIZES: ReadonlyMap<string, bigint> = new Map([
+  ['bytes', 1n],
+  ['kbytes', 1024n],
+  ['mbytes', 1024n ** 2n],
+  ['gbytes', 1024n ** 3n],
+]);
+
+/** The factor of a unit of bytes; undefined for another word. */
+export function sizeOf(unit: string): bigint | undefined {
+  return SIZES.get(unit);
+}
+
+/** A number of bytes: `25 mbytes`. */
+export function bytesAt(cursor: Cursor): bigint {
+  const number = integerAt(cursor, 'a number of bytes', 2n ** 64n - 1n);
+  const unit = cursor.word('a unit of bytes');
+  const size = sizeOf(unit.text);
+  if (size === undefined) throw new Unreadable(`must be one of ${[...SIZES.keys()].join(', ')}`, unit);
+  return number * size;
+}

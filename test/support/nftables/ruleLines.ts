@@ -1,0 +1,165 @@
+// Rules as nft 1.0.6 lists them, by the family of their table, which the library reads and prints.
+
+/** All of a family are in one chain, behind the sets of {@link SETS}. */
+export const RULE_LINES: Readonly<Record<'ip' | 'ip6' | 'inet' | 'bridge' | 'netdev', readonly string[]>> = {
+  ip: [
+    'ip saddr 10.0.0.1',
+    'ip saddr 10.0.0.0/8',
+    'ip daddr != 10.96.0.0/12',
+    'ip daddr { 10.0.0.1, 10.0.0.2 }',
+    'ip daddr 10.0.0.1-10.0.0.9',
+    'ip daddr != 10.0.0.1-10.0.0.9',
+    'ip saddr & 255.255.0.255 == 10.0.0.1',
+    'ip protocol udp',
+    'ip ttl > 5',
+    'ip length 100-200',
+    'ip id set 5',
+    'ip daddr set 10.0.0.1',
+    'icmp type { echo-reply, echo-request }',
+    'icmp code port-unreachable',
+    'tcp dport set 8080',
+    'dnat to 10.0.0.1-10.0.0.5',
+    'meta l4proto tcp dnat to 10.0.0.1:80-90 random',
+    'meta l4proto tcp dnat ip to numgen random mod 2 map { 0 : 10.0.0.1 . 80, 1 : 10.0.0.2 . 80 }',
+    'snat to ip saddr map { 10.0.0.1 : 10.1.0.1 }',
+    'meta l4proto tcp masquerade to :1024-2048 random,persistent',
+    'redirect to :8080',
+    'reject',
+    'reject with icmp net-unreachable',
+    'reject with tcp reset',
+    'meta l4proto tcp tproxy to 127.0.0.1:50080',
+    'dup to 10.0.0.9',
+    'dup to 10.0.0.9 device "lo"',
+    'rt ip nexthop 10.0.0.1',
+    'ip saddr . ip daddr . meta l4proto . th dport { 10.0.0.1 . 10.0.0.2 . tcp . 80 }',
+    'iif "lo" iifname "eth*" accept',
+    'accept comment "words, { braces } and ; signs"',
+  ],
+  ip6: [
+    'ip6 saddr fd00::1',
+    'ip6 daddr fd00::/64',
+    'ip6 daddr { fd00::1, fd00::2 } drop',
+    'ip6 nexthdr tcp',
+    'ip6 saddr set fd00::2',
+    'icmpv6 type nd-neighbor-solicit',
+    'icmpv6 code no-route',
+    'meta l4proto tcp dnat to [fd00::1]:80',
+    'dnat to fd00::1-fd00::9',
+    'reject',
+    'reject with icmpv6 addr-unreachable',
+  ],
+  inet: [
+    'counter packets 5 bytes 6',
+    'counter name "passed"',
+    'quota over 1 kbytes used 500 bytes',
+    'quota name "month"',
+    'limit rate 5/second',
+    'limit rate over 400/minute burst 10 packets',
+    'limit rate 1 mbytes/second',
+    'limit rate 1 mbytes/second burst 2 kbytes',
+    'log prefix "a prefix: " level debug flags all',
+    'log group 5 snaplen 100 queue-threshold 20',
+    'log flags tcp sequence,options flags ip options flags skuid',
+    'notrack',
+    'queue to 2',
+    'queue flags bypass,fanout to 1-4',
+    'ct state established,related accept',
+    'ct state == new',
+    'ct state != invalid',
+    'ct state vmap { established : accept, new : drop }',
+    'ct status snat,dnat',
+    'ct mark & 0x000000ff == 0x00000001',
+    'ct mark set meta mark',
+    'ct original ip saddr 10.0.0.1',
+    'ct reply proto-dst 80',
+    'ct zone 1',
+    'ct original zone set 2',
+    'ct bytes > 100000',
+    'ct original packets > 3',
+    'ct direction reply',
+    'ct id 12345',
+    'ct count over 10',
+    'meta mark 0x00000001-0x00000005',
+    'meta mark != 0x00000010-0x00000020',
+    'meta mark set meta mark | 0x00000010',
+    'meta mark set meta mark & 0xffff0010 | 0x00000010',
+    'meta mark set meta mark << 8',
+    'meta mark set ip saddr map { 1.1.1.1 : 0x00000001, 2.2.2.2 : 0x00000002 }',
+    'meta mark set numgen inc mod 4 offset 100 map { 100 : 0x00000001, 101 : 0x00000002 }',
+    'meta length > 1000',
+    'meta protocol ip6',
+    'meta l4proto { tcp, udp } th dport 53',
+    'meta nfproto ipv6 tcp dport 80',
+    'meta nftrace set 1',
+    'meta pkttype broadcast',
+    'meta skgid 1-5',
+    'meta random 0-100',
+    'oifname { "eth0", "eth1" }',
+    'tcp dport != 1-100',
+    'tcp dport { 80, 90-100 }',
+    'tcp dport @ports',
+    'tcp flags syn / fin,syn,rst,ack',
+    'tcp flags ! syn,rst',
+    'tcp flags == 0x3',
+    'tcp window 100',
+    'sctp vtag 5',
+    '@nh,8,8 & 0xf0 == 0x10',
+    'fib saddr . iif oif missing',
+    'fib daddr . iif type { local, broadcast }',
+    'fib saddr oifname "eth0"',
+    'socket transparent 1',
+    'socket mark 0x00000005',
+    'jhash ip saddr . tcp dport mod 4 seed 0xabc offset 10 11',
+    'symhash mod 2 vmap { 0 : accept, 1 : drop }',
+    'update @recent { ip saddr timeout 5s }',
+    'add @recent { ip saddr limit rate 5/second counter }',
+    'ip saddr != @recent drop',
+    'ip saddr vmap @verdicts',
+    'meta mark @marks',
+    'iifname . ip saddr . tcp dport { "eth0" . 10.0.0.1 . 80 } accept',
+    'ip saddr . tcp dport { 10.0.0.0/24 . 80-90 } accept',
+    'ether saddr 00:11:22:33:44:55',
+    'dnat ip6 to [fd00::2]:8080',
+    'reject with icmpx no-route',
+    'reject with icmp port-unreachable',
+    'reject',
+    'goto other',
+    'continue',
+  ],
+  bridge: ['ether type ip', 'ip saddr 10.0.0.1 drop', 'ip6 saddr fd00::1 accept'],
+  netdev: ['fwd to "lo"', 'dup to "lo"', 'ip saddr 10.0.0.1 drop', 'tcp dport 80 counter packets 0 bytes 0'],
+};
+
+/** What rules of `inet` refer to. */
+export const SETS = `	counter passed {
+		packets 0 bytes 0
+	}
+
+	quota month {
+		25 mbytes
+	}
+
+	set recent {
+		type ipv4_addr
+		size 65535
+		flags dynamic,timeout
+	}
+
+	set ports {
+		type inet_service
+		flags interval
+		elements = { 22, 1024-2048 }
+	}
+
+	set marks {
+		type mark
+		flags interval
+		elements = { 0x00000001-0x00000005 }
+	}
+
+	map verdicts {
+		type ipv4_addr : verdict
+		elements = { 1.1.1.1 : jump other, 2.2.2.2 comment "e" : drop }
+	}
+
+`;

@@ -1,0 +1,305 @@
+// The text of nft as operations, and back. test/kernel/nftables-text.test.ts compares both with nft itself.
+import assert from 'node:assert/strict';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import {
+  formatRuleset,
+  type NftablesOperation,
+  parseRuleset,
+  parseRulesetAsync,
+  RulesetError,
+  throwOnFailure,
+} from '../../../../src/kernel/nftables/index.js';
+import { FakeNftables } from '../../../../src/kernel/testing/index.js';
+import { inOrder } from '../../../support/nftables/listed.js';
+import { RULE_LINES, SETS } from '../../../support/nftables/ruleLines.js';
+import { rulesetOf } from '../../../support/nftables/rulesetOf.js';
+import { FIREWALL, KUBE_PROXY } from '../../../support/nftables/rulesets.js';
+import { ROOT } from '../../../support/paths.js';
+
+const LINKS = new Map([[1, 'lo']]);
+const printed = (operations: readonly NftablesOperation[]) =>
+  formatRuleset({ ...rulesetOf(operations), links: LINKS });
+
+describe('rules, as nft lists them, are read and printed again', () => {
+  for (const [family, lines] of Object.entries(RULE_LINES))
+    for (const line of lines)
+      it(`${family}: ${line}`, () => {
+        const text = `table ${family} t {\n${family === 'inet' ? SETS : ''}\tchain other {\n\t}\n\n\tchain c {\n\t\t${line}\n\t}\n}\n`;
+        assert.equal(printed(parseRuleset(text)), text);
+      });
+});
+
+/** The lines of each block, without their order among blocks. */
+function blocksOf(text: string): Map<string, string[]> {
+  const blocks = new Map<string, string[]>();
+  let table = '';
+  let lines: string[] = [];
+  for (const line of inOrder(text)) {
+    if (line.startsWith('table ')) table = line;
+    const isHead = /^(?:table|set|map|chain|counter|quota) .*\{$/.test(line);
+    if (isHead) lines = [];
+    if (isHead) blocks.set(`${table} ${line}`, lines);
+    else if (line !== '}' && line !== '') lines.push(line.replace(/^(elements = \{ )(.*?),? \}$/, '$1$2 }'));
+  }
+  return blocks;
+}
+
+const folder = join(ROOT, 'test/oracle/recordings');
+const RECORDINGS = readdirSync(folder, { recursive: true, encoding: 'utf8' })
+  .filter((path) => path.endsWith('nft.txt') && existsSync(join(folder, path)))
+  .map((path): [string, string] => [path, readFileSync(join(folder, path), 'utf8')]);
+
+describe('rulesets, as nft lists them, are read, applied and listed again', () => {
+  it('there are recordings', () => assert.ok(RECORDINGS.length > 50, String(RECORDINGS.length)));
+
+  for (const [name, text] of [['KUBE_PROXY', KUBE_PROXY], ['FIREWALL', FIREWALL], ...RECORDINGS] as const)
+    it(name, async () => {
+      const [first, second] = [new FakeNftables(), new FakeNftables()];
+      throwOnFailure(await first.apply(parseRuleset(text)));
+      const listed = first.dump();
+      throwOnFailure(await second.apply(parseRuleset(listed)));
+      assert.equal(second.dump(), listed);
+      if (text !== KUBE_PROXY && text !== FIREWALL) assert.deepEqual(blocksOf(listed), blocksOf(text));
+    });
+});
+
+it('objects, sets, elements, and the order of the operations', () => {
+  const text = `table inet t { # handle 1
+	flags dormant
+	comment "a table"
+	counter c {
+		comment "counted"
+		packets 5 bytes 7
+	}
+	map m {
+		typeof ip daddr . meta mark : ip daddr . tcp dport
+		size 10
+		flags timeout
+		timeout 1d2h
+		comment "a map"
+		elements = { 10.0.0.1 . 0x00000005 timeout 1h expires 30m5s comment "x" : 10.1.0.1 . 80,
+			     10.0.0.2 . 0x00000006 : 10.1.0.2 . 81 }
+	}
+	chain a { type nat hook prerouting priority dstnat + 5; policy drop; accept; }
+	chain b {
+		comment "regular"
+		iif "eth5" drop comment "a rule" # handle 7
+	}
+}
+table netdev n {
+	chain i {
+		type filter hook ingress devices = { "eth0", "lo" } priority -5; policy accept;
+	}
+}
+`;
+  const T = { family: 'inet', table: 't' } as const;
+  const set = {
+    ...{ ...T, name: 'm', key: ['ipv4_addr', 'mark'], data: ['ipv4_addr', 'inet_service'] },
+    ...{ flags: ['timeout'], keyExpressions: ['ip daddr', 'meta mark'] },
+    dataExpressions: ['ip daddr', 'tcp dport'],
+  };
+  assert.deepEqual(parseRuleset(text, { links: new Map([[5, 'eth5']]) }), [
+    { do: 'addTable', table: { family: 'inet', name: 't', flags: ['dormant'], comment: 'a table' } },
+    {
+      do: 'addChain',
+      chain: {
+        ...{ ...T, name: 'a' },
+        base: { type: 'nat', hook: 'prerouting', priority: -95, policy: 'drop' },
+      },
+    },
+    { do: 'addChain', chain: { ...T, name: 'b', comment: 'regular' } },
+    {
+      do: 'addObject',
+      object: { ...T, name: 'c', type: 'counter', comment: 'counted', packets: 5n, bytes: 7n },
+    },
+    { do: 'addSet', set: { ...set, size: 10, timeout: 93_600_000n, comment: 'a map' } },
+    {
+      do: 'addElements',
+      set,
+      elements: [
+        {
+          ...{ key: ['10.0.0.1', 5], data: ['10.1.0.1', 80], comment: 'x' },
+          ...{ timeout: 3_600_000n, expires: 1_805_000n },
+        },
+        { key: ['10.0.0.2', 6], data: ['10.1.0.2', 81] },
+      ],
+    },
+    {
+      do: 'addRule',
+      rule: { ...T, chain: 'a', expressions: [{ kind: 'verdict', verdict: { verdict: 'accept' } }] },
+    },
+    {
+      do: 'addRule',
+      rule: {
+        ...{ ...T, chain: 'b', comment: 'a rule' },
+        expressions: [
+          { kind: 'meta', key: 'iif', register: 1 },
+          { kind: 'cmp', operator: 'eq', source: 1, data: new Uint8Array(Uint32Array.of(5).buffer) },
+          { kind: 'verdict', verdict: { verdict: 'drop' } },
+        ],
+      },
+    },
+    { do: 'addTable', table: { family: 'netdev', name: 'n' } },
+    {
+      do: 'addChain',
+      chain: {
+        ...{ family: 'netdev', table: 'n', name: 'i' },
+        base: { type: 'filter', hook: 'ingress', priority: -5, policy: 'accept', devices: ['eth0', 'lo'] },
+      },
+    },
+  ]);
+});
+
+it('a text without tables has no operations', () => {
+  for (const text of ['', '\n', '# nothing\n', ' \t\r\n']) assert.deepEqual(parseRuleset(text), []);
+});
+
+/** The table of a broken statement in a chain of `ip`. */
+const inChain = (rule: string) => `table ip t {\n\tchain c {\n\t\t${rule}\n\t}\n}\n`;
+const inSet = (line: string) => `table ip t {\n\tset s {\n\t\ttype ipv4_addr\n\t\t${line}\n\t}\n}\n`;
+
+const BROKEN: readonly [text: string, line: number, column: number, rule: RegExp][] = [
+  ['bogus', 1, 1, /^`bogus` must be a table$/],
+  ['table bogus t {\n}\n', 1, 7, /^`bogus` must be one of ip, ip6/],
+  ['table ip {\n}}\n', 2, 2, /^`}` has no opening brace$/],
+  ['table ip t {\n\tchain c {\n', 2, 2, /^`chain` has no closing brace$/],
+  ['table ip t {\n\tflowtable f {\n\t\thook ingress\n\t}\n}\n', 2, 2, /^`flowtable` is no kind of object/],
+  ['table ip t {\n\tcounter c {\n\t\tbytes 5\n\t}\n}\n', 3, 3, /is no statement of a counter/],
+  ['table ip t {\n\tquota q {\n\t\t5 pounds\n\t}\n}\n', 3, 5, /`pounds` must be one of bytes, kbytes/],
+  ['table ip t {\n\tflags dormant,lazy\n}\n', 2, 16, /`lazy` must be one of dormant, owner/],
+  ['table ip t {\n\tcomment none\n}\n', 2, 10, /`none` must be a comment, in quotation marks/],
+  [`table ip ${'n'.repeat(256)} {\n}\n`, 1, 1, /table\.name must be a name of 1 to 255 bytes/],
+  [inChain('type filter hook bogus priority 0;'), 3, 20, /`bogus` must be one of prerouting/],
+  [inChain('type filter hook input priority high;'), 3, 35, /`high` must be an integer, or the name/],
+  [inChain('type filter hook input priority 5000000000;'), 2, 2, /chain\.base\.priority must be an integer/],
+  [inChain('ip saddr 10.0.0'), 3, 12, /^`10\.0\.0` must be an IPv4 address$/],
+  [inChain('ip saddr 10.0.0.1/33'), 3, 12, /must be an integer from 0 to 32/],
+  [inChain('ip saddr 10.0.0.1/24'), 3, 12, /must have zeros behind the 24 bits/],
+  [inChain('ip saddr'), 3, 11, /^the end must be a value$/],
+  [inChain('ip saddr 10.0.0.1 bogus'), 3, 21, /`bogus` is no statement that the library has/],
+  [inChain('ip bogus 5'), 3, 6, /`bogus` is no field of ip/],
+  [inChain('ip6 saddr fd00::1'), 3, 3, /must be of packets of ip/],
+  [inChain('tcp dport 80 udp dport 53'), 3, 16, /must be of packets of protocol 6/],
+  [inChain('tcp dport 65536'), 3, 13, /must be an integer from 0 to 65535/],
+  [inChain('tcp dport http'), 3, 13, /`http` must be an integer from 0 to 65535/],
+  [inChain('tcp dport > 80-90'), 3, 15, /must be one value/],
+  [inChain('tcp dport { 80'), 1, 1, /^`table` has no closing brace$/],
+  ['table ip t {\n\tchain c {\n\t\ttcp dport { 80\n', 3, 13, /^`{` has no closing brace$/],
+  [inChain('tcp dport { }'), 3, 15, /`}` must be an integer/],
+  [inChain('tcp dport < { 80 }'), 3, 15, /only `!=` is compared/],
+  [inChain('ip saddr . tcp dport 80'), 3, 24, /must be a set: several values/],
+  [inChain('ip saddr @none'), 3, 12, /`@none` must be a set that the table has/],
+  [inChain('ip ttl { 5, 6 }'), 3, 10, /no set of such numbers/],
+  [inChain('meta mark set ip ttl'), 3, 17, /`ip` must be a value of 4 bytes/],
+  [inChain('meta mark set bogus'), 3, 17, /`bogus` must be an integer/],
+  [inChain('ct state sleepy'), 3, 12, /must be an integer from 0 to 4294967295, or one of invalid/],
+  [inChain('ct state < new'), 3, 14, /are compared with/],
+  [inChain('iif "eth9"'), 3, 7, /^"eth9" must be a link that `links` has/],
+  [inChain('dnat to 10.0.0.1:99999'), 3, 11, /must be an integer from 0 to 65535/],
+  [inChain('dnat to fd00::1'), 3, 11, /must be an address of ip/],
+  [inChain('snat ip6 to fd00::1'), 3, 3, /must be of packets of ip/],
+  [inChain('limit rate 5/fortnight'), 3, 14, /must be a rate per second/],
+  [inChain('log level loud'), 3, 13, /must be one of emerg/],
+  [inChain('reject with icmpv6 no-route'), 3, 15, /must be a rejection of the family/],
+  [inChain('queue to 5-2'), 3, 12, /must be the number of a queue/],
+  [inChain('update @none { ip saddr }'), 3, 10, /must be a set that the table has/],
+  [inChain('accept comment "open'), 3, 18, /needs a quotation mark at its end/],
+  [inChain('accept comment "a" drop'), 3, 22, /must be the end of the statement/],
+  [inChain(`accept comment "${'c'.repeat(129)}"`), 3, 3, /rule\.comment must be a text of at most 128 bytes/],
+  [inChain('numgen random mod 0 1'), 3, 21, /must be an integer from 1/],
+  [inChain('@nh,4,8 5'), 3, 7, /must be a multiple of 8 bits/],
+  [inChain('fwd to "lo"'), 3, 10, /must be of the family netdev/],
+  [inSet('elements = { 10.0.0.1, 10.0.0 }'), 4, 26, /`10\.0\.0` must be an IPv4 address/],
+  [inSet('elements = { 10.0.0.0/8 }'), 4, 16, /keyEnd is of sets with the flag interval/],
+  [inSet('elements = { 10.0.0.1 counter packets 0 bytes 0 }'), 4, 25, /elements without statements/],
+  [inSet('elements = { 10.0.0.1,, 10.0.0.2 }'), 4, 25, /`,` has no element before it/],
+  [inSet('elements = { 10.0.0.1 : drop }'), 4, 25, /`:` must be the end of the statement/],
+  [inSet('flags interval,fast'), 4, 18, /must be one of constant, dynamic/],
+  [inSet('gc-interval 5s'), 4, 3, /is no statement of a set/],
+  [inSet('timeout 5x'), 4, 11, /must be a time/],
+  [inSet('timeout 5s'), 2, 2, /set\.timeout needs the flag timeout/],
+  ['table ip t {\n\tset s {\n\t\telements = { 5 }\n\t}\n}\n', 2, 2, /must have a type, before its elements/],
+  ['table ip t {\n\tset s {\n\t\ttype bogus\n\t}\n}\n', 3, 8, /`bogus` must be one of/],
+  ['table ip t {\n\tmap m {\n\t\ttype mark\n\t}\n}\n', 3, 12, /^the end must be `:`$/],
+  ['table ip t {\n\tset s {\n\t\ttypeof ip bogus\n\t}\n}\n', 3, 10, /must be one of ip protocol/],
+];
+
+const cut = (line: string) => (line.length > 200 ? `${line.slice(0, 200)}…` : line);
+
+describe('a broken text', () => {
+  for (const [text, line, column, rule] of BROKEN)
+    it(JSON.stringify(text.replace(/(\w)\1{20,}/g, '$1…')), () => {
+      assert.throws(
+        () => parseRuleset(text),
+        (error) => {
+          assert.ok(error instanceof RulesetError);
+          const [problem] = error.problems;
+          assert.ok(problem);
+          assert.match(problem.rule, rule);
+          assert.deepEqual([problem.line, problem.column], [line, column], problem.rule);
+          assert.equal(problem.text, cut(text.split('\n')[line - 1] ?? ''));
+          assert.ok(error.message.startsWith(`line ${line}, column ${column}: ${problem.rule}`));
+          return true;
+        },
+      );
+    });
+
+  it('has all of its problems, and nothing of a block that cannot be read', () => {
+    const text = `table ip t {
+	flowtable f {
+		hook ingress { 5 }
+	}
+	chain c {
+		accept
+		bogus
+		drop
+		ip saddr x
+	}
+}
+`;
+    assert.throws(
+      () => parseRuleset(text),
+      (error) => {
+        assert.ok(error instanceof RulesetError);
+        assert.deepEqual(
+          error.problems.map(({ line }) => line),
+          [2, 7, 9],
+        );
+        assert.match(error.message, /\(and 2 more\)$/);
+        return true;
+      },
+    );
+  });
+});
+
+/** The text in pieces of so many characters. */
+async function* piecesOf(text: string, size: number): AsyncGenerator<string> {
+  for (let start = 0; start < text.length; start += size) yield text.slice(start, start + size);
+}
+
+describe('in time slices', () => {
+  it('is read as at once, however it is divided', async () => {
+    const expected = parseRuleset(FIREWALL);
+    for (const input of [FIREWALL, piecesOf(FIREWALL, 1), piecesOf(FIREWALL, 1000)])
+      assert.deepEqual(await parseRulesetAsync(input), expected);
+    await assert.rejects(parseRulesetAsync(piecesOf('table ip t {\nbogus\n}', 3)), RulesetError);
+  });
+
+  it('lets other callbacks run within a long line, and ends when it is aborted', async () => {
+    const addresses = Array.from({ length: 20_000 }, (_, i) => `10.0.${i >> 8}.${i & 255}`);
+    const text = inSet(`elements = { ${addresses.join(', ')} }`);
+    let turns = 0;
+    const timer = setInterval(() => turns++, 0);
+    const operations = await parseRulesetAsync(text);
+    clearInterval(timer);
+    assert.ok(turns > 2, `${turns} turns of the event loop`);
+    const [elements] = operations.filter((operation) => operation.do === 'addElements');
+    assert.equal(elements?.elements.length, addresses.length);
+    const reason = new Error('enough');
+    const abort = new AbortController();
+    setTimeout(() => abort.abort(reason), 0);
+    await assert.rejects(parseRulesetAsync(text, { signal: abort.signal }), reason);
+  });
+});

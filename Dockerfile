@@ -2,11 +2,14 @@
 #
 #   docker build -t kube-netlink-proxy .          or   buildah build -t kube-netlink-proxy .
 #
-# The base images are named by version: this repository knows no digest of them. For a build that others can repeat, name them by
-# digest. Look the digests up in your registry, and renew them when their images are corrected:
-#   docker buildx imagetools inspect --format '{{.Manifest.Digest}}' docker.io/library/node:24.21.0-trixie-slim
-#   docker buildx imagetools inspect --format '{{.Manifest.Digest}}' docker.io/library/debian:13.7-slim
-#   docker build --build-arg NODE_IMAGE=docker.io/library/node@sha256:…  --build-arg DEBIAN_IMAGE=docker.io/library/debian@sha256:… .
+# The base images are named by version: this repository knows no digest of them. `npm run release -- pin` looks them up in the registry,
+# and writes them here, as image:tag@sha256:…; run it again when their images are corrected. Or name other ones:
+#   docker build --build-arg NODE_IMAGE=REGISTRY/node@sha256:…  --build-arg DEBIAN_IMAGE=REGISTRY/debian@sha256:… .
+#
+# Equal builds (docs/release.md): bases by digest, one state of Debian's archive, and one time of all files:
+#   buildah build --timestamp "$(git log -1 --format=%ct)" --build-arg SNAPSHOT=20261127T000000Z -t kube-netlink-proxy .
+#
+# --build-arg AUTH_PROVIDERS=without leaves out the packages that only a kubeconfig with an auth-provider needs.
 #
 # For arm64: docker build --platform linux/arm64 .
 ARG NODE_IMAGE=docker.io/library/node:24.21.0-trixie-slim
@@ -20,6 +23,7 @@ FROM ${NODE_IMAGE} AS node
 # The compiler of the prebuilt binaries runs on amd64, and compiles for all platforms.
 FROM --platform=linux/amd64 ${BUILD_IMAGE} AS build
 ARG TARGETARCH
+ARG AUTH_PROVIDERS=with
 RUN apt-get update \
  && apt-get install -y --no-install-recommends make python3 \
  && rm -rf /var/lib/apt/lists/*
@@ -30,7 +34,7 @@ COPY . .
 # A binary in the context that was made from these sources is used as it is. The command contains the packages that it uses; only
 # the loader of the addon stays beside it.
 RUN arch=$(case $TARGETARCH in amd64) echo x64;; *) echo "$TARGETARCH";; esac) \
- && npm run build:ts && npm run bundle && npm run prebuild -- --target linux-$arch-glibc \
+ && npm run build:ts && npm run bundle -- --auth-providers $AUTH_PROVIDERS && npm run prebuild -- --target linux-$arch-glibc \
  && npm pkg delete devDependencies peerDependencies peerDependenciesMeta \
  && npm prune --no-audit --no-fund \
  && find node_modules \( -name '*.d.ts' -o -name '*.map' -o -type d -empty \) -delete \
@@ -54,10 +58,20 @@ RUN mkdir -p /out/usr/local/bin /out/usr/local/sbin \
     done
 
 FROM ${DEBIAN_IMAGE}
-# libipset13 and iptables program the kernel, kmod loads ip_vs; ipset and ipvsadm are for operators.
-RUN apt-get update \
- && apt-get install -y --no-install-recommends ipset iptables ipvsadm kmod libipset13 libstdc++6 \
- && rm -rf /var/lib/apt/lists/* /var/cache/apt /var/cache/debconf/*-old /var/log/apt /var/log/dpkg.log \
+# A time at which snapshot.debian.org has Debian's archive, 20261127T000000Z; blank: the packages of today.
+ARG SNAPSHOT
+# libipset13 and iptables program the kernel, kmod loads ip_vs; ipset and ipvsadm are for operators. The removed files have times in
+# their text, or are caches.
+RUN if [ -n "$SNAPSHOT" ]; then \
+      release=$(. /etc/os-release && echo "$VERSION_CODENAME") \
+   && printf "deb [signed-by=$(ls /usr/share/keyrings/debian-archive-keyring.* | head -n 1)] http://snapshot.debian.org/archive/%s main\n" \
+        "debian/$SNAPSHOT $release" "debian/$SNAPSHOT $release-updates" "debian-security/$SNAPSHOT $release-security" >/tmp/sources.list \
+   && set -- -o Dir::Etc::SourceList=/tmp/sources.list -o Dir::Etc::SourceParts=/dev/null -o Acquire::Check-Valid-Until=false; \
+    fi \
+ && apt-get "$@" update \
+ && apt-get "$@" install -y --no-install-recommends ipset iptables ipvsadm kmod libipset13 libstdc++6 \
+ && rm -rf /tmp/sources.list /var/lib/apt/lists/* /var/cache/apt /var/cache/debconf/*-old /var/cache/ldconfig/aux-cache \
+      /var/lib/dpkg/*-old /var/log/alternatives.log /var/log/apt /var/log/dpkg.log \
  && mkdir -p /lib/modules /var/lib/kube-proxy
 COPY --from=node /usr/local/bin/node /usr/local/bin/node
 COPY --from=build /out/ /

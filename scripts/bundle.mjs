@@ -1,19 +1,31 @@
 // `npm run bundle`: bundles the compiled command and the packages that only it needs into dist/command/, the command of the
 // published package. main.js imports the other files when it needs them: the agent does not load the code of the other
 // commands. The licenses of these packages and the man page are beside them.
+//
+//   --auth-providers without   leaves out the packages that only a kubeconfig with an auth-provider needs
+//   --folder PATH              writes to this folder of the checkout
 
 import { spawnSync } from 'node:child_process';
 import { chmodSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
+import { parseArgs } from 'node:util';
 import { build } from 'esbuild';
 import { CHECKOUT } from './lib/checkout.mjs';
 import { Failure, reportFailures } from './lib/failure.mjs';
 
-const FOLDER = join(CHECKOUT, 'dist', 'command');
+const { values: options } = parseArgs({
+  options: {
+    'auth-providers': { type: 'string', default: 'with' },
+    folder: { type: 'string', default: 'dist/command' },
+  },
+});
+const FOLDER = join(CHECKOUT, options.folder);
 const COMMAND = join(FOLDER, 'main.js');
 
 /** The addon's loader, which every user has. */
-const EXTERNAL = ['node-gyp-build'];
+const LOADER = 'node-gyp-build';
+/** Without it, a kubeconfig with an auth-provider is an error that names it. */
+const CLIENT_LIBRARY = '@kubernetes/client-node';
 
 // Bundled CommonJS modules call require() for Node's modules.
 const BANNER = `import { createRequire as createRequireOfCommand } from 'node:module';
@@ -57,6 +69,10 @@ const credentialsOnly = {
 };
 
 process.exitCode = await reportFailures('bundle', async () => {
+  const providers = options['auth-providers'];
+  if (providers !== 'with' && providers !== 'without')
+    throw new Failure(`--auth-providers must be with or without, found ${providers}`);
+  const isComplete = providers === 'with';
   rmSync(FOLDER, { recursive: true, force: true });
   const { metafile } = await build({
     entryPoints: [join(CHECKOUT, 'dist/src/cli/main.js')],
@@ -73,11 +89,11 @@ process.exitCode = await reportFailures('bundle', async () => {
     platform: 'node',
     format: 'esm',
     target: 'node20',
-    external: EXTERNAL,
+    external: isComplete ? [LOADER] : [LOADER, CLIENT_LIBRARY],
     banner: { js: BANNER },
     // They are all in the file of licenses.
     legalComments: 'none',
-    plugins: [packagesOnFirstUse, credentialsOnly],
+    plugins: isComplete ? [packagesOnFirstUse, credentialsOnly] : [packagesOnFirstUse],
     metafile: true,
     logLevel: 'warning',
   });

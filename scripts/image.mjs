@@ -1,10 +1,13 @@
 // `npm run image`: builds the image of the Dockerfile with buildah and without a registry, for its tests, and unpacks it to
 // .cache/image/unpacked: `rootfs` and `config.json`. Its base images are made of Debian's packages and npm's build of Node; they
 // resemble the official ones. Do not distribute it: `docker build .` makes the image for nodes.
+//
+// With --twice, it builds the image once more, and writes what both builds are made of to .cache/image/builds.json.
 
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { listingOf } from './image/listing.mjs';
 import { CHECKOUT } from './lib/checkout.mjs';
 import { capture, run } from './lib/commands.mjs';
 import { Failure, reportFailures } from './lib/failure.mjs';
@@ -32,30 +35,63 @@ process.exitCode = await reportFailures('image', () => {
   ensureNodeModules();
   step('prebuilt binary', nodeScript('scripts/prebuild.mjs', '--target', `linux-${process.arch}-glibc`));
   const dockerfile = readFileSync(join(CHECKOUT, 'Dockerfile'), 'utf8');
-  const tags = /^ARG NODE_IMAGE=(\S+:([\d.]+)-([a-z]+)-slim)\nARG DEBIAN_IMAGE=(\S+)$/m.exec(dockerfile);
+  // Without their digests, which are those of the official images.
+  const tags =
+    /^ARG NODE_IMAGE=(\S+:([\d.]+)-([a-z]+)-slim)(?:@\S+)?\nARG DEBIAN_IMAGE=([^\s@]+)(?:@\S+)?$/m.exec(
+      dockerfile,
+    );
   const [, node = '', version = '', release = '', debian = ''] = tags ?? [];
   if (!tags) throw new Failure('the first arguments of the Dockerfile are no tags of Node and of Debian');
   if (!has(debian)) withFolder((folder) => makeDebian(debian, release, folder));
   if (!has(node)) withFolder((folder) => makeNode(node, debian, version, folder));
-  heading('building');
   const names = [`NODE_IMAGE=${node}`, `DEBIAN_IMAGE=${debian}`].flatMap((name) => ['--build-arg', name]);
-  buildah(
-    'bud',
-    '--isolation',
-    'chroot',
-    '--network',
-    'host',
-    '--pull-never',
-    ...names,
-    '--tag',
-    IMAGE,
-    CHECKOUT,
-  );
-  // The images whose name this one takes.
-  buildah('rmi', '--prune');
+  build('building', names);
   unpack();
+  if (!process.argv.includes('--twice')) return 0;
+  const first = builtImage();
+  build('building it once more', names);
+  writeFileSync(join(FOLDER, 'builds.json'), `${JSON.stringify([first, builtImage()])}\n`);
   return 0;
 });
+
+/**
+ * Builds the image, without the layers of an earlier build.
+ *
+ * @param {string} title
+ * @param {readonly string[]} names the options with the names of the bases
+ */
+function build(title, names) {
+  heading(title);
+  const isolated = ['--isolation', 'chroot', '--network', 'host', '--pull-never', '--no-cache'];
+  buildah('bud', ...isolated, '--timestamp', timeOfCommit(), ...names, '--tag', IMAGE, CHECKOUT);
+  // The images whose name this one takes.
+  buildah('rmi', '--prune');
+}
+
+/** The time that all files of the image have, in s since the epoch. */
+function timeOfCommit() {
+  const given = process.env['SOURCE_DATE_EPOCH'];
+  if (given !== undefined) return given;
+  const { ok, stdout } = capture('git', ['-C', CHECKOUT, 'log', '-1', '--format=%ct']);
+  if (!ok) throw new Failure('this is no git checkout: set SOURCE_DATE_EPOCH');
+  return stdout.toString().trim();
+}
+
+/**
+ * What the image is made of: its configuration with the digests of its layers, and a line for each file.
+ *
+ * @returns {{ configuration: object, files: string[] }}
+ */
+function builtImage() {
+  heading('reading all its files');
+  /** @type {string[]} */
+  const files = [];
+  within(IMAGE, (container) => {
+    files.push(...listingOf(ask('mount', container)));
+    buildah('umount', container);
+  });
+  return { configuration: JSON.parse(ask('inspect', '--type', 'image', IMAGE)).OCIv1, files };
+}
 
 /**
  * The image of Debian.

@@ -30,13 +30,16 @@ export const FEATURES = {
 
 /** What `npm test` prepares on this machine. */
 export const PREPARED = {
+  apparmor: 'the parser of AppArmor',
   command: 'the command of the package (npm run bundle)',
   curl: 'curl, as documents use it',
   deployTools: 'kustomize, the engine of templates of Go, and the types of Grafana',
   image: 'the container image, and crun',
+  builds: 'two builds of the container image',
   nft: `other versions of nft, of Debian ${NFT_SUITES.join(' and ')}`,
   package: 'the package as npm publishes it, and every Node that it supports',
   promtool: 'promtool, of Prometheus',
+  seccomp: 'a program that runs others under a seccomp filter',
   shells: 'zsh, fish and groff',
   testMachines: 'all test machines that this machine has',
   idle: 'that no other test runs at the same time',

@@ -13,10 +13,12 @@ import {
 } from '../lib/packages.mjs';
 import { heading, nodeScript, step } from '../lib/steps.mjs';
 import { testMachinePackages } from '../vm/testMachines.mjs';
+import { ensureAppArmor } from './appArmor.mjs';
 import { ensureDeployTools } from './deployTools.mjs';
 import { ensureNftVersions } from './nftVersions.mjs';
 import { LOADER_PACKAGES, preparePackage } from './package.mjs';
 import { ensurePromtool } from './promtool.mjs';
+import { ensureSeccompLauncher, SECCOMP_PACKAGES } from './seccompLauncher.mjs';
 
 /**
  * @param {ReadonlyMap<import('./tiers.mjs').Tier, readonly import('./tiers.mjs').TestFile[]>} tiers the tiers to run
@@ -29,14 +31,17 @@ export function prepare(tiers) {
   heading('Debian packages');
   ensurePackages(packagesOf(native, kernel, needed));
   if (needed.has('promtool')) ensurePromtool();
+  if (needed.has('apparmor')) ensureAppArmor();
   if (needed.has('nft')) ensureNftVersions();
+  if (needed.has('seccomp')) ensureSeccompLauncher();
   ensureNodeModules();
   if (needed.has('deployTools')) ensureDeployTools();
   if (native) buildNative();
   buildTypeScript();
   if (needed.has('command') || [...tiers.keys()].some((tier) => tier.bundled)) buildCommand();
   if (needed.has('package')) preparePackage();
-  if (needed.has('image')) step('container image', nodeScript('scripts/image.mjs'));
+  const options = needed.has('builds') ? ['--twice'] : [];
+  if (needsImage(needed)) step('container image', nodeScript('scripts/image.mjs', ...options));
 }
 
 /**
@@ -53,9 +58,13 @@ function packagesOf(native, kernel, needed) {
     ...(native ? BUILD_PACKAGES : {}),
     ...(native || kernel ? WITNESS_PACKAGES : {}),
     ...(kernel || all ? testMachinePackages(all) : {}),
+    ...(needed.has('seccomp') ? SECCOMP_PACKAGES : {}),
     ...(needed.has('shells') ? SHELL_PACKAGES : {}),
     ...(needed.has('curl') ? CURL_PACKAGES : {}),
     ...(needed.has('package') ? LOADER_PACKAGES : {}),
-    ...(needed.has('image') ? { ...NODE_GYP_PACKAGES, ...IMAGE_PACKAGES } : {}),
+    ...(needsImage(needed) ? { ...NODE_GYP_PACKAGES, ...IMAGE_PACKAGES } : {}),
   };
 }
+
+/** @param {ReadonlySet<import('./needs.mjs').Preparation>} needed */
+const needsImage = (needed) => needed.has('image') || needed.has('builds');

@@ -1,13 +1,14 @@
 // A kubeconfig with an auth-provider: the command has the part of the Kubernetes client library that it needs for one.
 // Needs: package
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
-import { existsSync, writeFileSync } from 'node:fs';
+import { execFile, execFileSync } from 'node:child_process';
+import { cpSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { node, service } from '../support/apiServer/objects.js';
 import { ApiServer } from '../support/apiServer/server.js';
 import { closeAfter } from '../support/closeAfter.js';
+import { ROOT } from '../support/paths.js';
 import { emptyProject, install, nodePath, type Project, succeed } from './installedPackage.js';
 
 let project: Project;
@@ -39,8 +40,11 @@ function kubeconfig(server: string, provider: object): string {
 }
 
 /** Reads all objects for the names of Services. What it says of the kernel is ignored here. */
-function services(path: string): Promise<{ readonly failed: boolean; readonly stderr: string }> {
-  const command = join(project.installed, 'dist/command/main.js');
+function services(
+  path: string,
+  folder = 'dist/command',
+): Promise<{ readonly failed: boolean; readonly stderr: string }> {
+  const command = join(project.installed, folder, 'main.js');
   const args = [command, 'services', `--kubeconfig=${path}`, '--proxy-mode=ipvs', '--timeout=5'];
   const options = { cwd: project.folder, env: {}, timeout: 60_000 };
   return new Promise((resolve) => {
@@ -69,4 +73,30 @@ test('an expired token that cannot be renewed is an error of the provider', asyn
   assert.ok(failed);
   assert.match(stderr, /ERR_CREDENTIALS: auth-provider oidc: the library gave no token/);
   assert.equal(server.requests.length, 0);
+});
+
+test('the command without the packages for auth-providers starts, reads other kubeconfigs, and names what this one needs', async () => {
+  const bundle = ['scripts/bundle.mjs', '--auth-providers', 'without', '--folder', '.cache/minimal'];
+  execFileSync(process.execPath, bundle, { cwd: ROOT, stdio: 'pipe' });
+  cpSync(join(ROOT, '.cache/minimal'), join(project.installed, 'dist/minimal'), { recursive: true });
+  const licenses = readFileSync(join(project.installed, 'dist/minimal/LICENSES'), 'utf8');
+  assert.doesNotMatch(licenses, /^@kubernetes\/client-node /m);
+  assert.match(licenses, /^prom-client /m);
+  const server = closeAfter(await new ApiServer({ tokens: new Set(['good']) }).start());
+  server.store.set(service('web', '10.96.0.1'));
+  server.store.set(node('node-a'));
+  const provided = kubeconfig(server.url, { name: 'oidc', config: { 'id-token': token(3600) } });
+  const { stderr, failed } = await services(provided, 'dist/minimal');
+  assert.ok(failed);
+  assert.match(
+    stderr,
+    /ERR_CREDENTIALS: auth-provider oidc: .*@kubernetes\/client-node.*npm install @kubernetes\/client-node/,
+  );
+  assert.equal(server.requests.length, 0);
+  writeFileSync(
+    provided,
+    readFileSync(provided, 'utf8').replace(/"user":\{"auth-provider".*?\}\}\}/, '"user":{"token":"good"}'),
+  );
+  await services(provided, 'dist/minimal');
+  assert.ok(server.requests.some(({ path }) => path === '/api/v1/services'));
 });

@@ -37,6 +37,16 @@ export interface Ended {
 export const COMMAND =
   process.env['KNP_COMMAND'] ?? fileURLToPath(new URL('../../src/cli/main.js', import.meta.url));
 
+/**
+ * A command line, after the words of KNP_LAUNCHER, which are separated by spaces: a program that executes the rest, and limits or records its
+ * system calls.
+ */
+export function launched(...words: readonly string[]): [program: string, args: string[]] {
+  const launcher = process.env['KNP_LAUNCHER']?.split(' ') ?? [];
+  const [program = '', ...args] = [...launcher, ...words];
+  return [program, args];
+}
+
 /** A running proxy. */
 export class ProxyProcess {
   readonly #child: ChildProcess;
@@ -170,7 +180,8 @@ function commandIn(namespace: string, manifests: string): string[] {
     '--logging-format',
     'json',
   ];
-  return ['netns', 'exec', namespace, process.execPath, COMMAND, 'run', ...flags];
+  const [program, args] = launched(process.execPath, COMMAND, 'run', ...flags);
+  return ['netns', 'exec', namespace, program, ...args];
 }
 
 /** A line that is not JSON, for example of a crash, is kept as text. */

@@ -24,7 +24,8 @@ export interface Container {
     readonly privileged?: boolean;
     readonly allowPrivilegeEscalation?: boolean;
     readonly readOnlyRootFilesystem?: boolean;
-    readonly seccompProfile?: { readonly type: string };
+    readonly seccompProfile?: { readonly type: string; readonly localhostProfile?: string };
+    readonly appArmorProfile?: { readonly type: string; readonly localhostProfile?: string };
     readonly capabilities?: { readonly drop?: readonly string[]; readonly add?: readonly string[] };
   };
   readonly volumeMounts: readonly {

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as wait } from 'node:timers/promises';
-import { COMMAND } from '../../laboratory/proxyProcess.js';
+import { COMMAND, launched } from '../../laboratory/proxyProcess.js';
 import { ROOT } from '../paths.js';
 
 /** The command of the package, which `npm run bundle` writes. */
@@ -18,7 +18,7 @@ export class AgentProcess {
 
   /** @param command path of the command; by default the one in dist/src */
   constructor(flags: readonly string[], command = COMMAND) {
-    this.#child = spawn(process.execPath, [command, '--logging-format=json', ...flags], {
+    this.#child = spawn(...launched(process.execPath, command, '--logging-format=json', ...flags), {
       stdio: ['ignore', 'ignore', 'pipe'],
     });
     this.#ended = once(this.#child, 'exit');

@@ -1,0 +1,5 @@
+// `npm run seccomp`: records the system calls of the agent, and writes the seccomp profile of deploy/seccomp.
+
+import { main } from './seccomp/cli.mjs';
+
+process.exitCode = await main(process.argv.slice(2));

@@ -1,0 +1,47 @@
+// The modes of the proxy as `deploy/` seals them: the capabilities that each one needs, and how its endpoints show in the kernel.
+import { tool } from '../namespaces/tools.js';
+
+/** A mode with its backend of iptables, if it uses one. */
+export interface SealedMode {
+  readonly mode: 'ipvs' | 'iptables' | 'nftables';
+  /** The capabilities with which it works, and without each of which it does not; as setpriv names them. */
+  readonly capabilities: readonly string[];
+  /** The endpoints of the kernel, `address:port`, in order. */
+  endpoints(): string[];
+  /** The tools of the image that people use with `kubectl exec`. */
+  readonly tools: readonly (readonly string[])[];
+}
+
+function found(listed: string, pattern: RegExp): string[] {
+  return [...listed.matchAll(pattern)].map(([, address, port]) => `${address}:${port}`).sort();
+}
+
+/** The socket with which iptables looks up a set is a raw one. */
+export const SEALED_IPVS: SealedMode = {
+  mode: 'ipvs',
+  capabilities: ['net_admin', 'net_raw'],
+  endpoints: () => found(tool('ipvsadm', '-S', '-n'), /^-a .* -r ([\d.]+):(\d+) /gm),
+  tools: [['ipvsadm', '-L', '-n'], ['ipset', 'list', '-n'], ['iptables-save']],
+};
+
+/** Of iptables-nft, whose programs use netlink. */
+export const SEALED_IPTABLES_NFT: SealedMode = {
+  mode: 'iptables',
+  capabilities: ['net_admin'],
+  endpoints: () => found(tool('iptables-save', '-t', 'nat'), /--to-destination ([\d.]+):(\d+)$/gm),
+  tools: [['iptables-save'], ['ip6tables-save']],
+};
+
+/** Of iptables-legacy, whose programs use a raw socket for everything. */
+export const SEALED_IPTABLES_LEGACY: SealedMode = {
+  ...SEALED_IPTABLES_NFT,
+  capabilities: ['net_admin', 'net_raw'],
+};
+
+/** It starts no program. */
+export const SEALED_NFTABLES: SealedMode = {
+  mode: 'nftables',
+  capabilities: ['net_admin'],
+  endpoints: () => found(tool('nft', 'list', 'table', 'ip', 'kube-proxy'), /\d+ : ([\d.]+) \. (\d+)/g),
+  tools: [],
+};

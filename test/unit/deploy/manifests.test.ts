@@ -48,11 +48,13 @@ const folders = readdirSync(join(ROOT, 'deploy')).filter((folder) =>
 
 test('every kustomization names what is there, and the version of the package', () => {
   assert.deepEqual(folders.sort(), [
+    'apparmor',
     'base',
     'canary',
     'monitoring',
     'network-policy',
     'privileged',
+    'seccomp',
     'stock-config',
   ]);
   for (const folder of folders) {

@@ -56,6 +56,7 @@ bool MessageBuilder::End() {
 
 void MessageBuilder::Copy(const Message& message, uint16_t flags) {
   Begin(message.type, flags, 0);
+  std::memcpy(buffer_->data() + start_ + offsetof(nlmsghdr, nlmsg_pid), &message.port, sizeof(message.port));
   if (message.size > 0) buffer_->insert(buffer_->end(), message.payload, message.payload + message.size);
   static_cast<void>(End());  // the message has no attributes that could be too long
   // nlmsg_len does not count the padding; the next message is aligned.

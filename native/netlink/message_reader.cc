@@ -55,6 +55,7 @@ bool MessageReader::Next(Message* message) {
   message->type = header.nlmsg_type;
   message->flags = header.nlmsg_flags;
   message->sequence = header.nlmsg_seq;
+  message->port = header.nlmsg_pid;
   message->payload = next_ + sizeof(header);
   message->size = header.nlmsg_len - sizeof(header);
   const size_t step = std::min(remaining_, NlmsgAlign(header.nlmsg_len));

@@ -14,6 +14,7 @@ struct Message {
   uint16_t type = 0;
   uint16_t flags = 0;
   uint32_t sequence = 0;
+  uint32_t port = 0;  // of a reply, that of the socket; of a notification, of whose request caused it
   const uint8_t* payload = nullptr;
   size_t size = 0;
 

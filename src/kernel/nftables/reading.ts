@@ -1,10 +1,9 @@
 // Replies to requests → values, and the requests for elements. Pure.
 import { NetlinkError } from '../../errors.js';
 import { readMessages } from '../netlink/messages.js';
-import type { NetlinkMessage } from '../netlink/types.js';
 import { argumentError, checkArray } from '../shared/arguments.js';
 import { ByteWriter } from '../shared/wire/byteWriter.js';
-import { aligned, HOST_IS_LITTLE, MESSAGE_HEADER } from '../shared/wire/messages.js';
+import { aligned, HOST_IS_LITTLE, MESSAGE_HEADER, messagesIn } from '../shared/wire/messages.js';
 import { readEvent } from './decode/events.js';
 import { readGeneration } from './decode/tables.js';
 import { encodeElements } from './encode/elements.js';
@@ -37,14 +36,13 @@ export function generationIn(replies: Uint8Array): Generation {
 
 /** The events of notifications. Those of objects that this library does not know, as flowtables, are left out. */
 export function* readEvents(records: Uint8Array): Generator<NftablesEvent, void> {
-  for (const message of readMessages(records)) {
-    const event = isOwn(message) ? readEvent(message) : undefined;
-    if (event) yield event;
+  const view = new DataView(records.buffer, records.byteOffset, records.length);
+  for (const { type, port, start, end } of messagesIn(view, 'netlink.read')) {
+    if (type >> 8 !== SUBSYSTEM) continue;
+    const payload = new Uint8Array(records.buffer, records.byteOffset + start, end - start);
+    const event = readEvent({ type, payload });
+    if (event) yield port === 0 ? event : { ...event, sender: port };
   }
-}
-
-function isOwn({ type }: NetlinkMessage): boolean {
-  return type >> 8 === SUBSYSTEM;
 }
 
 /** The requests for elements of a set, one for each. Throws the error of the call if one is invalid. */

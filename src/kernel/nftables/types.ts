@@ -274,26 +274,37 @@ export interface RuleFilter extends TableFilter {
   readonly chain?: string;
 }
 
+/** What the kernel tells of the request that caused an event. */
+export interface Sent {
+  /**
+   * Port of the socket whose request caused the change (`nlmsg_pid`): that of {@link Nftables.port} for the client's own. Absent: the
+   * kernel made the change itself.
+   */
+  readonly sender?: number;
+}
+
 /**
  * A change of the ruleset. Those of one transaction are followed by one event `generation`. Of what was deleted, the kernel tells names
  * and handles; recent ones nothing else, and all other fields are then 0, empty or absent.
  */
-export type NftablesEvent =
-  | { readonly kind: 'table'; readonly change: 'new' | 'deleted'; readonly table: Table }
-  | { readonly kind: 'chain'; readonly change: 'new' | 'deleted'; readonly chain: Chain }
-  | { readonly kind: 'rule'; readonly change: 'new' | 'deleted'; readonly rule: Rule }
-  | { readonly kind: 'set'; readonly change: 'new' | 'deleted'; readonly set: NftSet }
-  | {
-      readonly kind: 'elements';
-      readonly change: 'new' | 'deleted';
-      /** Name of the set. */
-      readonly set: NameInTable;
-      /** With bytes as keys and data: the notification does not say their types. */
-      readonly elements: readonly Element[];
-    }
-  | { readonly kind: 'object'; readonly change: 'new' | 'deleted'; readonly object: NftObject }
-  /** A transaction was committed. */
-  | { readonly kind: 'generation'; readonly generation: Generation };
+export type NftablesEvent = Sent &
+  (
+    | { readonly kind: 'table'; readonly change: 'new' | 'deleted'; readonly table: Table }
+    | { readonly kind: 'chain'; readonly change: 'new' | 'deleted'; readonly chain: Chain }
+    | { readonly kind: 'rule'; readonly change: 'new' | 'deleted'; readonly rule: Rule }
+    | { readonly kind: 'set'; readonly change: 'new' | 'deleted'; readonly set: NftSet }
+    | {
+        readonly kind: 'elements';
+        readonly change: 'new' | 'deleted';
+        /** Name of the set. */
+        readonly set: NameInTable;
+        /** With bytes as keys and data: the notification does not say their types. */
+        readonly elements: readonly Element[];
+      }
+    | { readonly kind: 'object'; readonly change: 'new' | 'deleted'; readonly object: NftObject }
+    /** A transaction was committed. */
+    | { readonly kind: 'generation'; readonly generation: Generation }
+  );
 
 /** The state of the ruleset of a network namespace: a number that each transaction that changes something raises. */
 export interface Generation {
@@ -357,6 +368,8 @@ export interface Nftables extends KernelClient<NftablesOperation> {
   /** Those of these elements that the set has, which the kernel looks up one by one. */
   getElements(set: SetName, elements: readonly ElementName[], options?: CallOptions): Promise<Element[]>;
   generation(options?: CallOptions): Promise<Generation>;
+  /** Port of the client's socket, which events of its own changes have as `sender`. Another client, also of this process, has another one. */
+  port(options?: CallOptions): Promise<number>;
   /** Changes of the ruleset by any program. */
   watch(options?: WatchOptions): EventStream<NftablesEvent>;
   /** Committed transactions, with the tables that they changed: what changed in them is not decoded. */

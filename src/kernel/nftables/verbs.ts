@@ -7,6 +7,7 @@ import { RecordListing } from '../shared/listing.js';
 import { reportedBatch } from '../shared/reported.js';
 import type { CallOptions, Listing, OperationResult } from '../shared/types.js';
 import { Applier } from '../shared/verbs.js';
+import { portOf } from '../shared/wire/messages.js';
 import { ElementReader } from './decode/elements.js';
 import { readSet } from './decode/sets.js';
 import { readChain, readObject, readRule, readTable } from './decode/tables.js';
@@ -166,6 +167,11 @@ export abstract class NftablesVerbs extends Applier<Operation> implements Partia
 
   async generation(options?: CallOptions): Promise<types.Generation> {
     return generationIn(await this.ask(attemptToRead('generation'), requests.generationRequest(), options));
+  }
+
+  async port(options?: CallOptions): Promise<number> {
+    const attempt = attemptToRead('port');
+    return portOf(await this.ask(attempt, requests.generationRequest(), options), attempt.operation);
   }
 
   /** A listing. `absent` is the code of an error that means that there are none: a table does not exist. */

@@ -12,6 +12,7 @@ import { RecordListing, readAll } from '../shared/listing.js';
 import type { CallOptions, EventStream, Listing, OpenOptions, OperationResult } from '../shared/types.js';
 import { withVerbs } from '../shared/verbs.js';
 import { watchEvents } from '../shared/watch.js';
+import { portOf } from '../shared/wire/messages.js';
 import { encodeListAddresses, readAddress } from './addresses/codec.js';
 import { encodeListBridgeVlans, readBridgeVlans } from './bridgeVlans/codec.js';
 import { findCapabilities } from './capabilities.js';
@@ -58,6 +59,9 @@ export async function openRtnetlink(options: OpenOptions = {}): Promise<types.Rt
   const native = new (loadAddon().RtnetlinkClient)();
   return new RtnetlinkClient(await openCalls(native, options, { operation: 'rtnetlink.open' }));
 }
+
+/** `LOOPBACK_IFINDEX`: the link that every network namespace has. */
+const LOOPBACK = 1;
 
 class RtnetlinkClient
   extends withVerbs(Client<NativeRtnetlinkClient, Operation>, RtnetlinkVerbs)
@@ -237,6 +241,11 @@ class RtnetlinkClient
   watch(options: types.RtnetlinkWatchOptions = {}): EventStream<types.RtnetlinkEvent> {
     const { kinds, ...watching } = checkWatch(options);
     return watchEvents(watchOf(kinds), this.calls, watching);
+  }
+
+  async port(options?: CallOptions): Promise<number> {
+    const attempt = attemptToRead('port');
+    return portOf(await this.#read(attempt, encodeGetLink(LOOPBACK), options), attempt.operation);
   }
 
   async capabilities(options?: CallOptions): Promise<types.RtnetlinkCapabilities> {

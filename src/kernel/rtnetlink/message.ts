@@ -93,16 +93,24 @@ export class MessageWriter extends ByteWriter {
 export class Message implements AttributeSource {
   /** `RTM_NEWROUTE` and its like. */
   readonly type: number;
+  /** `nlmsg_pid` */
+  readonly port: number;
   readonly bytes: Uint8Array;
   readonly view: DataView;
   readonly #operation: string;
   readonly #start: number;
   readonly #end: number;
 
-  constructor(bytes: Uint8Array, view: DataView, { type, start, end }: MessagePlace, operation: string) {
+  constructor(
+    bytes: Uint8Array,
+    view: DataView,
+    { type, port, start, end }: MessagePlace,
+    operation: string,
+  ) {
     this.bytes = bytes;
     this.view = view;
     this.type = type;
+    this.port = port;
     this.#operation = operation;
     this.#start = start;
     this.#end = end;

@@ -26,6 +26,7 @@ export type ReadingVerb =
   | 'listNextHops'
   | 'getNextHop'
   | 'listBridgeVlans'
+  | 'port'
   | 'listForwardingEntries'
   | 'capabilities';
 

@@ -141,7 +141,7 @@ export function* readEvents(bytes: Uint8Array): Generator<RtnetlinkEvent> {
       links.set(reader.u32(LINK_NAME.index), reader.text(LINK_NAME.name));
     }
     const event = message && readEvent(kind, deleted, message, links);
-    if (event) yield event;
+    if (event) yield message.port === 0 ? event : { ...event, sender: message.port };
   }
 }
 

@@ -42,17 +42,28 @@ export type * from './rules/types.js';
 /** The kinds of objects that a watch reports. */
 export type RtnetlinkEventKind = 'link' | 'address' | 'route' | 'rule' | 'neighbour' | 'forwardingEntry';
 
+/** What the kernel tells of the request that caused an event. */
+export interface Sent {
+  /**
+   * Port of the socket whose request caused the change (`nlmsg_pid`): that of {@link Rtnetlink.port} for the client's own. Absent: the
+   * kernel made the change itself, or does not say: of links before Linux 6.2, and of what follows from another change.
+   */
+  readonly sender?: number;
+}
+
 /**
  * A change, as the kernel notified of it (`RTM_NEWLINK`, `RTM_DELADDR` and their like). A change that is not a deletion has the
  * new state. The kernel may repeat an event, and deletes some objects without one: the IPv4 routes of a link that goes down.
  */
-export type RtnetlinkEvent =
-  | { readonly kind: 'link'; readonly deleted: boolean; readonly link: Link }
-  | { readonly kind: 'address'; readonly deleted: boolean; readonly address: LinkAddress }
-  | { readonly kind: 'route'; readonly deleted: boolean; readonly route: Route }
-  | { readonly kind: 'rule'; readonly deleted: boolean; readonly rule: Rule }
-  | { readonly kind: 'neighbour'; readonly deleted: boolean; readonly neighbour: Neighbour }
-  | { readonly kind: 'forwardingEntry'; readonly deleted: boolean; readonly entry: ForwardingEntry };
+export type RtnetlinkEvent = Sent &
+  (
+    | { readonly kind: 'link'; readonly deleted: boolean; readonly link: Link }
+    | { readonly kind: 'address'; readonly deleted: boolean; readonly address: LinkAddress }
+    | { readonly kind: 'route'; readonly deleted: boolean; readonly route: Route }
+    | { readonly kind: 'rule'; readonly deleted: boolean; readonly rule: Rule }
+    | { readonly kind: 'neighbour'; readonly deleted: boolean; readonly neighbour: Neighbour }
+    | { readonly kind: 'forwardingEntry'; readonly deleted: boolean; readonly entry: ForwardingEntry }
+  );
 
 /** How changes are watched. */
 export interface RtnetlinkWatchOptions extends WatchOptions {
@@ -246,6 +257,8 @@ export interface Rtnetlink extends KernelClient<RtnetlinkOperation> {
    * no privilege in the process's own namespace.
    */
   watch(options?: RtnetlinkWatchOptions): EventStream<RtnetlinkEvent>;
+  /** Port of the client's socket, which events of its own changes have as `sender`. Another client, also of this process, has another one. */
+  port(options?: CallOptions): Promise<number>;
   /** The features of the kernel, found by trying. Changes nothing. */
   capabilities(options?: CallOptions): Promise<RtnetlinkCapabilities>;
 }

@@ -52,7 +52,7 @@ export class FakeNftables
         return events.isWatched || commits.isWatched;
       },
       notify(messages: Uint8Array) {
-        for (const event of readEvents(messages)) events.emit(event);
+        for (const event of readEvents(messages)) events.emit({ ...event, sender: process.pid });
         for (const commit of readCommits(messages)) commits.emit(commit);
       },
     };
@@ -64,6 +64,11 @@ export class FakeNftables
 
   watchCommits(options: WatchOptions = {}): EventStream<Commit> {
     return this.commits.stream('nftables.watchCommits', options, this.closed);
+  }
+
+  override async port(options?: CallOptions): Promise<number> {
+    await super.port(options);
+    return process.pid;
   }
 
   /** The output of `nft list ruleset`. */

@@ -64,7 +64,7 @@ export class FakeRtnetlink
       hasNextHop: (id) => this.#nextHops.get(id) !== undefined,
     },
     (change, deleted) =>
-      this.events.emit(
+      this.#emit(
         'route' in change ? { kind: 'route', deleted, ...change } : { kind: 'rule', deleted, ...change },
       ),
   );
@@ -79,10 +79,10 @@ export class FakeRtnetlink
       find: (name) => this.#links.get(name),
       vlansOf: (link) => this.#bridgeVlans.list(link).map(({ vlan }) => vlan),
     },
-    (entry, deleted) => this.events.emit({ kind: 'forwardingEntry', deleted, entry }),
+    (entry, deleted) => this.#emit({ kind: 'forwardingEntry', deleted, entry }),
   );
   readonly #neighbours = new FakeNeighbours((neighbour, deleted) =>
-    this.events.emit({ kind: 'neighbour', deleted, neighbour }),
+    this.#emit({ kind: 'neighbour', deleted, neighbour }),
   );
 
   listLinks(options?: CallOptions): Promise<types.Link[]> {
@@ -260,7 +260,28 @@ export class FakeRtnetlink
     return this.#neighbours.list().map(dumpNeighbour).join('');
   }
 
+  /** Port of the client's socket: the kernel gives that of the first one of a process its id. */
+  async port(options?: CallOptions): Promise<number> {
+    return this.read(attemptToRead('port'), () => process.pid, options);
+  }
+
+  /** Whether an operation of the client is under way, and changes are its own. */
+  #isActing = false;
+
+  #emit(event: types.RtnetlinkEvent): void {
+    this.events.emit(this.#isActing ? { ...event, sender: process.pid } : event);
+  }
+
   protected act(given: types.RtnetlinkOperation): Refusal | undefined {
+    this.#isActing = true;
+    try {
+      return this.#carryOut(given);
+    } finally {
+      this.#isActing = false;
+    }
+  }
+
+  #carryOut(given: types.RtnetlinkOperation): Refusal | undefined {
     const operation = namedOperation(given, (link) => this.#links.get(link));
     if (typeof operation === 'number') return operation;
     if ('route' in operation) return this.#routes.write(verb(operation.do, 'Route'), operation.route);
@@ -323,7 +344,7 @@ export class FakeRtnetlink
   #linkChanged(link: types.Link, deleted: boolean): void {
     if (deleted) {
       for (const address of this.#addressesOf(link).list(link.name)) {
-        this.events.emit({ kind: 'address', deleted, address });
+        this.#emit({ kind: 'address', deleted, address });
       }
       this.#addresses.delete(link.index);
     }
@@ -332,7 +353,7 @@ export class FakeRtnetlink
     this.#entries.follow(link, deleted);
     this.#nextHops.prune();
     this.#routes.prune();
-    this.events.emit({ kind: 'link', deleted, link: { ...link } });
+    this.#emit({ kind: 'link', deleted, link: { ...link } });
   }
 
   /** The name of a link; ENODEV if there is none. */
@@ -350,9 +371,7 @@ export class FakeRtnetlink
   #addressesOf({ index }: types.Link): FakeAddresses {
     let addresses = this.#addresses.get(index);
     if (!addresses) {
-      addresses = new FakeAddresses((address, deleted) =>
-        this.events.emit({ kind: 'address', deleted, address }),
-      );
+      addresses = new FakeAddresses((address, deleted) => this.#emit({ kind: 'address', deleted, address }));
       this.#addresses.set(index, addresses);
     }
     return addresses;

@@ -252,6 +252,22 @@ export function nftablesObjectsContract(open: () => Promise<Nftables>): void {
     await commits.return?.();
   });
 
+  it('names the client whose transaction an event is of', async () => {
+    const nftables = await open();
+    const port = await nftables.port();
+    assert.ok(Number.isInteger(port) && port > 0, String(port));
+    const events = nftables.watch()[Symbol.asyncIterator]();
+    assert.equal((await events.next()).value?.kind, 'resync');
+    await nftables.apply([table, chain('c')]);
+    for (const kind of ['table', 'chain', 'generation']) {
+      const { value: event } = await events.next();
+      assert.ok(event && event.kind !== 'resync');
+      assert.deepEqual([event.kind, event.sender], [kind, port]);
+    }
+    assert.equal(await nftables.port(), port);
+    await events.return?.();
+  });
+
   it('notifies of what a transaction changed, and of the generation behind it', async () => {
     const nftables = await open();
     const events = nftables.watch()[Symbol.asyncIterator]();

@@ -189,6 +189,22 @@ export function rtnetlinkContract(open: () => Promise<Rtnetlink>, kind: string):
     );
   });
 
+  it('names the client whose request an event is of', async () => {
+    const rtnetlink = await open();
+    const port = await rtnetlink.port();
+    assert.ok(Number.isInteger(port) && port > 0, String(port));
+    await rtnetlink.addLink('knp0', kind);
+    for await (const event of rtnetlink.watch({ kinds: ['address'] })) {
+      if (event.kind === 'resync') await rtnetlink.addAddress(on('10.96.0.1', 32));
+      else {
+        assert.deepEqual([event.kind, event.sender], ['address', port]);
+        break;
+      }
+    }
+    assert.equal(await rtnetlink.port(), port);
+    await rtnetlink.deleteLink('knp0');
+  });
+
   it('notifies of changes, after a first resync', async () => {
     const rtnetlink = await open();
     const lines: string[] = [];

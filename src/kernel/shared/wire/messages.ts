@@ -23,6 +23,8 @@ export interface MessagePlace {
   readonly type: number;
   /** `nlmsg_flags`. */
   readonly flags: number;
+  /** `nlmsg_pid`: of a reply, the port of the socket; of a notification, that of the request that caused it, 0 for the kernel. */
+  readonly port: number;
   /** Offset of the payload, in bytes. */
   readonly start: number;
   /** Offset behind the payload, in bytes. */
@@ -33,6 +35,7 @@ export interface MessagePlace {
 export class MessageCursor implements MessagePlace {
   type = 0;
   flags = 0;
+  port = 0;
   start = 0;
   end = 0;
   readonly #view: DataView;
@@ -56,6 +59,7 @@ export class MessageCursor implements MessagePlace {
     }
     this.type = view.getUint16(at + 4, HOST_IS_LITTLE);
     this.flags = view.getUint16(at + 6, HOST_IS_LITTLE);
+    this.port = view.getUint32(at + 12, HOST_IS_LITTLE);
     this.start = at + MESSAGE_HEADER;
     this.end = at + length;
     return true;
@@ -65,7 +69,19 @@ export class MessageCursor implements MessagePlace {
 /** The messages in `view`, see {@link MessageCursor}. */
 export function* messagesIn(view: DataView, operation: string): Generator<MessagePlace, void> {
   for (const message = new MessageCursor(view, operation); message.next(); ) {
-    const { type, flags, start, end } = message;
-    yield { type, flags, start, end };
+    const { type, flags, port, start, end } = message;
+    yield { type, flags, port, start, end };
   }
+}
+
+/** The port of the socket that got these replies, of which there is one at least. */
+export function portOf(replies: Uint8Array, operation: string): number {
+  const view = new DataView(replies.buffer, replies.byteOffset, replies.length);
+  const message = new MessageCursor(view, operation);
+  if (message.next()) return message.port;
+  throw new NetlinkError({
+    code: 'ERR_MALFORMED_REPLY',
+    operation,
+    kernelMessage: 'the kernel sent no reply',
+  });
 }

@@ -160,6 +160,7 @@ export const NFTABLES: Rows<Nftables> = {
     [PAIRS, [PAIR], CALL],
   ],
   generation: [[CALL]],
+  port: [[CALL]],
   watch: [[WATCH]],
   watchCommits: [[WATCH]],
 };

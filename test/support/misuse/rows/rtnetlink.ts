@@ -201,4 +201,5 @@ export const RTNETLINK: Rows<Rtnetlink> = {
   apply: alone(...OPERATIONS),
   watch: [[{ ...CALL, gather: 1, keepAlive: false, receiveBuffer: 65_536, kinds: ['link'] }]],
   capabilities: [[CALL]],
+  port: [[CALL]],
 };

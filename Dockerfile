@@ -80,7 +80,7 @@ ARG DEBIAN_IMAGE
 ARG VERSION=0.1.0
 ARG REVISION=unknown
 LABEL org.opencontainers.image.title="kube-netlink-proxy" \
-      org.opencontainers.image.description="A drop-in kube-proxy whose data plane speaks netlink, in ipvs and iptables mode" \
+      org.opencontainers.image.description="A drop-in kube-proxy whose data plane speaks netlink, in ipvs, iptables and nftables mode" \
       org.opencontainers.image.licenses="MIT" \
       org.opencontainers.image.version="${VERSION}" \
       org.opencontainers.image.revision="${REVISION}" \

@@ -208,6 +208,12 @@ const GONE = '10.96.0.99 . udp . 53';
 const SIX = 'fd00:10:96::1 . tcp . 80';
 const [OPEN_SHARD, GONE_SHARD, SIX_SHARD] = [OPEN, GONE, SIX].map(shardOf);
 
+/** Leads Service `open` to another chain. */
+const leadTo = (chain: string) =>
+  load(
+    `add chain ip kube-proxy ${chain}\ndelete element ip kube-proxy service-ips { ${OPEN} }\nadd element ip kube-proxy service-ips { ${OPEN} : goto ${chain} }`,
+  );
+
 /** Changes of what only layout `scalable` has. */
 const SCALABLE_CHANGES: typeof CHANGES = [
   ['flushes the endpoints', () => nft('flush', 'map', 'ip6', 'kube-proxy', `endpoints-${SIX_SHARD}`)],
@@ -227,20 +233,8 @@ const SCALABLE_CHANGES: typeof CHANGES = [
     'adds an endpoint of a Service that is gone',
     () => nft(`add element ip kube-proxy endpoints-${GONE_SHARD} { ${GONE} . 0 : 10.244.0.99 . 53 }`),
   ],
-  [
-    'leads a Service to another shared chain',
-    () =>
-      load(
-        `add chain ip kube-proxy balance-9-${OPEN_SHARD}\ndelete element ip kube-proxy service-ips { ${OPEN} }\nadd element ip kube-proxy service-ips { ${OPEN} : goto balance-9-${OPEN_SHARD} }`,
-      ),
-  ],
-  [
-    'leads a Service to the shared chain of another map',
-    () =>
-      load(
-        `add chain ip kube-proxy balance-3-${GONE_SHARD}\ndelete element ip kube-proxy service-ips { ${OPEN} }\nadd element ip kube-proxy service-ips { ${OPEN} : goto balance-3-${GONE_SHARD} }`,
-      ),
-  ],
+  ['leads a Service to another shared chain', () => leadTo(`balance-9-${OPEN_SHARD}`)],
+  ['leads a Service to the shared chain of another map', () => leadTo(`balance-3-${GONE_SHARD}`)],
   ['empties a shared chain', () => nft('flush', 'chain', 'ip', 'kube-proxy', `balance-3-${OPEN_SHARD}`)],
   ['adds a shared chain', () => nft('add', 'chain', 'ip', 'kube-proxy', 'nodeport-77')],
   [

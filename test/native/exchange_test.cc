@@ -61,7 +61,7 @@ namespace {
 std::vector<uint8_t> OfSize(size_t payload, uint16_t flags, uint32_t sequence) {
   const std::vector<uint8_t> bytes(payload);
   std::vector<uint8_t> reply;
-  const Message message{kReply, flags, 0, bytes.data(), bytes.size()};
+  const Message message{kReply, flags, 0, 0, bytes.data(), bytes.size()};
   AppendMessage(message, &reply);
   knp::netlink::SetSequence(reply.data(), sequence);
   return reply;

@@ -21,7 +21,7 @@ using knp::test::MessagesOf;
 
 std::vector<uint8_t> WithPayload(uint16_t flags, const std::vector<uint8_t>& payload) {
   std::vector<uint8_t> bytes;
-  const Message message{kReply, flags, 7, payload.data(), payload.size()};
+  const Message message{kReply, flags, 7, 0, payload.data(), payload.size()};
   AppendMessage(message, &bytes);
   return bytes;
 }
@@ -56,7 +56,7 @@ TEST(LongMessagesAreSentInSeveralBuffers) {
   Batch batch(&kernel.socket, 256);
   for (uint32_t i = 0; i < 9; i++) {
     batch.Add(i, [&](MessageBuilder* builder) {
-      builder->Copy(Message{kReply, NLM_F_REQUEST, 0, payload.data(), payload.size()}, NLM_F_REQUEST);
+      builder->Copy(Message{kReply, NLM_F_REQUEST, 0, 0, payload.data(), payload.size()}, NLM_F_REQUEST);
       return true;
     });
   }
@@ -73,7 +73,7 @@ TEST(ABatchThatEndsWithAListingEnds) {
   });
   Batch batch(&kernel.socket, 256);
   batch.Add(0, [](MessageBuilder* builder) {
-    builder->Copy(Message{kReply, 0, 0, nullptr, 0}, NLM_F_REQUEST | NLM_F_DUMP);
+    builder->Copy(Message{kReply, 0, 0, 0, nullptr, 0}, NLM_F_REQUEST | NLM_F_DUMP);
     return true;
   });
   CHECK(batch.Finish().empty());

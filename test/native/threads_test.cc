@@ -34,7 +34,7 @@ void OnThreads(const std::function<void(int)>& work) {
 std::vector<uint8_t> ListLinks() {
   const std::vector<uint8_t> header(sizeof(ifinfomsg));
   std::vector<uint8_t> bytes;
-  const knp::netlink::Message request{RTM_GETLINK, NLM_F_DUMP, 0, header.data(), header.size()};
+  const knp::netlink::Message request{RTM_GETLINK, NLM_F_DUMP, 0, 0, header.data(), header.size()};
   AppendMessage(request, &bytes);
   return bytes;
 }

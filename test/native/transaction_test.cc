@@ -34,7 +34,7 @@ void Append(Bytes* out, const Bytes& more) {
 Bytes MessageOf(uint16_t type, size_t payload = sizeof(nfgenmsg), uint16_t flags = 0) {
   Bytes bytes;
   const Bytes zeros(payload);
-  knp::netlink::AppendMessage(Message{type, flags, 99, zeros.data(), zeros.size()}, &bytes);
+  knp::netlink::AppendMessage(Message{type, flags, 99, 0, zeros.data(), zeros.size()}, &bytes);
   return bytes;
 }
 

@@ -39,7 +39,10 @@ const MODE = {
   name: 'map',
   auditPeriod: 30_000,
   host: { ...methods('facts', 'uses'), podNetworks: true },
-  items: { ...methods('isOurs', 'isSame', 'groupOf'), keep: methods('found', 'beyond', 'join') },
+  items: {
+    ...methods('isOurs', 'isSame', 'groupOf'),
+    keep: methods('found', 'beyond', 'join', 'inFormOf', 'contradicts'),
+  },
   transactions: methods('dependsOn', 'refusedBy'),
   sharedEndpoints: methods('formOf'),
   ...methods('planService', 'planNode', 'affectsNode', 'compare', 'acknowledged', 'describe'),

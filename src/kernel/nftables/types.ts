@@ -274,7 +274,7 @@ export interface RuleFilter extends TableFilter {
   readonly chain?: string;
 }
 
-/** What the kernel tells of the request that caused an event. */
+/** An event names the sender of the request that caused it. */
 export interface Sent {
   /**
    * Port of the socket whose request caused the change (`nlmsg_pid`): that of {@link Nftables.port} for the client's own. Absent: the

@@ -42,7 +42,7 @@ export type * from './rules/types.js';
 /** The kinds of objects that a watch reports. */
 export type RtnetlinkEventKind = 'link' | 'address' | 'route' | 'rule' | 'neighbour' | 'forwardingEntry';
 
-/** What the kernel tells of the request that caused an event. */
+/** An event names the sender of the request that caused it. */
 export interface Sent {
   /**
    * Port of the socket whose request caused the change (`nlmsg_pid`): that of {@link Rtnetlink.port} for the client's own. Absent: the

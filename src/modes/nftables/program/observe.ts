@@ -58,7 +58,7 @@ async function* itemsOf(nftables: Client, family: Family, whole: boolean): Async
     yield* elementsOf(nftables, container, (name) => names.has(name));
 }
 
-/** Our counters. A table has no other objects of ours. */
+/** The counters of rejected packets. This mode adds no other objects to the table. */
 export async function* countersOf(
   nftables: Pick<Client, 'listObjects'>,
   family: Family,

@@ -67,17 +67,15 @@ export function loadParts(parts: readonly Operand[], word: number): Expression[]
   return expressions;
 }
 
+/** The operand with its bits changed by an expression, which reads and writes a register. */
+export function changed(operand: Operand, by: (register: Register) => Expression): Operand {
+  const { payload: _, meta: __, ...rest } = operand;
+  return { ...rest, isMasked: true, load: (word) => [...operand.load(word), by(registerOf(word))] };
+}
+
 /** The operand with its bits changed: (value & mask) ^ xor. */
 export function withBits(operand: Operand, mask: Uint8Array, xor = new Uint8Array(mask.length)): Operand {
-  const { payload: _, meta: __, ...rest } = operand;
-  return {
-    ...rest,
-    isMasked: true,
-    load: (word) => {
-      const register = registerOf(word);
-      return [...operand.load(word), { kind: 'bitwise', source: register, register, mask, xor }];
-    },
-  };
+  return changed(operand, (register) => ({ kind: 'bitwise', source: register, register, mask, xor }));
 }
 
 /** The operand with its number in network order, as comparisons by size and intervals need it. */

@@ -13,6 +13,7 @@ import {
 } from '../fields.js';
 import { isBitmask, type LoadedType } from '../values.js';
 import {
+  changed,
   loaded,
   loadParts,
   type Need,
@@ -284,15 +285,14 @@ function shifted(cursor: Cursor, operand: Operand): Operand {
   if (direction === 'right') cursor.expect('>>');
   const bits = Number(integerAt(cursor, 'a number of bits', 8 * operand.length - 1));
   const { length } = operand;
-  const { payload: _, meta: __, ...rest } = operand;
-  return {
-    ...rest,
-    isMasked: true,
-    load: (word) => {
-      const register = registerOf(word);
-      return [...operand.load(word), { kind: 'shift', source: register, register, length, direction, bits }];
-    },
-  };
+  return changed(operand, (register) => ({
+    kind: 'shift',
+    source: register,
+    register,
+    length,
+    direction,
+    bits,
+  }));
 }
 
 /** `& 0xff ^ 0x10 | 0x1`: one expression, (value & mask) ^ xor. */

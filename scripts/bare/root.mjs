@@ -58,7 +58,8 @@ export function ensureBase(fresh) {
     renameSync(folder, BASE);
   } catch (error) {
     deleteRoot(folder);
-    throw error;
+    // Of parallel runs, the first wins: a folder with contents is not renamed over.
+    if (!existsSync(BASE)) throw error;
   }
   return BASE;
 }

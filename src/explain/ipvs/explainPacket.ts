@@ -183,15 +183,16 @@ class Path {
     );
   }
 
-  /** The addresses of the node, other than virtual IPs, with a virtual service for the same port. */
+  /** The addresses of the node, other than virtual IPs, with a virtual service for the same port. Sorted: the kernel's order varies. */
   #addressesOfNodePort(): string[] {
     const { node, dialled } = this.#context;
     const { port, protocol } = dialled;
-    return this.#facts.services.flatMap((service) => {
+    const addresses = this.#facts.services.flatMap((service) => {
       if ('firewallMark' in service || service.port !== port || service.protocol !== protocol) return [];
       const assigned = node.topology.assigned(service.address);
       return assigned && assigned.link !== LINK ? [service.address] : [];
     });
+    return addresses.sort();
   }
 
   /** Rules stop the packet before IPVS. */

@@ -77,7 +77,8 @@ function nodePortExclusion(table: ProgrammedTable, { address, port, protocol }: 
       expressions.some((each) => each.kind === 'lookup' && each.set === 'nodeport-ips'),
     );
   if (!limited) return isLoopback(address) ? `is not served on ${address}` : undefined;
-  const addresses = (table.sets.get('nodeport-ips')?.elements ?? []).map(({ key }) => String(key));
+  // Sorted: the kernel's order varies.
+  const addresses = (table.sets.get('nodeport-ips')?.elements ?? []).map(({ key }) => String(key)).sort();
   if (addresses.includes(address)) return undefined;
   return addresses.length === 0
     ? 'is served on no address'

@@ -73,7 +73,7 @@ async function start(): Promise<void> {
 }
 
 async function until(what: string, reached: () => boolean): Promise<void> {
-  const deadline = Date.now() + 5000;
+  const deadline = Date.now() + 20_000;
   while (!reached()) {
     assert.ok(Date.now() < deadline, `${what} did not happen`);
     await new Promise((resolve) => setTimeout(resolve, 2));

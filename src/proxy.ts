@@ -117,6 +117,11 @@ class RunningProxy<Item, Operation extends KeyedOperation<Item>> implements Serv
   #watches: { close(): void }[] = [];
   readonly #formerModes: FormerModes;
   #synced = false;
+  /**
+   * Whether the plans of the last pass are those of all objects. Otherwise what a former mode left may be all that serves an unreadable
+   * one: it stays.
+   */
+  #knowsAll = true;
   /** Time of the first full pass, in ms. */
   #firstFull: number | undefined;
   /** When the source reported the oldest change that no pass has begun with, and the oldest of the pass under way, in ms. */
@@ -160,13 +165,14 @@ class RunningProxy<Item, Operation extends KeyedOperation<Item>> implements Serv
     // Addresses that the first pass bound may be among those that node ports stand on.
     await this.#readHost();
     const summary = this.#reconciler.pending ? together(first, await this.#reconciler.sync()) : first;
-    if (isComplete(summary)) await this.#formerModes.remove();
+    if (isComplete(summary) && this.#knowsAll) await this.#formerModes.remove();
     return summary;
   }
 
   async plan(): Promise<PlannedOperation[]> {
     await this.#begin(() => {});
-    return [...(await this.#reconciler.preview()), ...(await this.#formerModes.preview())];
+    const planned = await this.#reconciler.preview();
+    return this.#knowsAll ? [...planned, ...(await this.#formerModes.preview())] : planned;
   }
 
   async frontends(): Promise<NamedFrontend[]> {
@@ -240,10 +246,16 @@ class RunningProxy<Item, Operation extends KeyedOperation<Item>> implements Serv
 
   /** The source keeps what it has read: only the kernel's state from before the start has no other record. */
   #incomplete(unread: readonly string[]): void {
-    if (unread.length === 0) this.#reconciler.release();
+    if (unread.length === 0) this.#allReadable();
     else if (!this.#synced) this.#reconciler.hold();
     this.#parts.events.incomplete?.(unread);
     this.#request();
+  }
+
+  #allReadable(): void {
+    // What former modes left goes after a full pass, and no earlier one was followed by its removal.
+    if (this.#reconciler.held && this.#formerModes.pending) this.#reconciler.requestFullSync();
+    this.#reconciler.release();
   }
 
   #nodeChanged(): void {
@@ -304,6 +316,7 @@ class RunningProxy<Item, Operation extends KeyedOperation<Item>> implements Serv
       planned: (service, input) => this.#planned(service, input),
       node: () => this.#node.facts,
       taken: () => {
+        this.#knowsAll = !this.#reconciler.held;
         this.#underWay ??= this.#oldest;
         this.#oldest = undefined;
         this.#parts.events.taken?.();
@@ -321,7 +334,7 @@ class RunningProxy<Item, Operation extends KeyedOperation<Item>> implements Serv
 
   /** Whether the items of this mode serve in place of those of a former one: a Service that is refused for long does not count. */
   #replacesFormer(summary: SyncSummary): boolean {
-    if (!summary.full) return false;
+    if (!summary.full || !this.#knowsAll) return false;
     this.#firstFull ??= now();
     if (isComplete(summary)) return true;
     const { node, services, plans } = this.#reconciler.refused();

@@ -80,6 +80,11 @@ export class Reconciler<Item, Operation extends KeyedOperation<Item>> {
     this.#planner.release();
   }
 
+  /** Whether some objects are unreadable, since {@link hold}. */
+  get held(): boolean {
+    return this.#planner.held;
+  }
+
   /** The next pass is a full pass. */
   requestFullSync(): void {
     this.#fullAsked++;

@@ -40,21 +40,37 @@ function former(mode: AnyMode, connections?: () => number): FormerMode & { opene
   return result;
 }
 
-/** Starts a proxy with the objects of this manifest. */
-async function start(
+/** What a source reports at its start. */
+interface Input {
+  readonly text: string;
+  /** Manifests whose objects are missing. */
+  readonly unread?: readonly string[];
+}
+
+/** Reports the objects of a manifest. */
+async function report({ text, unread = [] }: Input, source: SourceEvents): Promise<void> {
+  const { objects } = await readManifest('objects.yaml', text);
+  source.changed([...objects.values()].map((object) => ({ type: 'set', object })));
+  source.incomplete?.(unread);
+  source.synced();
+}
+
+/** A proxy with these objects, its passes, and what it tells of former modes. */
+function proxyOf(
   { host }: MapKernel,
   mode: AnyMode,
-  text: string,
+  input: Input,
   formerModes: readonly FormerMode[] = [],
   drainBound?: number,
 ) {
   const passes: SyncSummary[] = [];
   const switched: string[] = [];
-  let source: SourceEvents | undefined;
+  let told: SourceEvents | undefined;
   const proxy = createProxy({
     source: {
       async start(events) {
-        source = events;
+        told = events;
+        await report(input, events);
       },
       stop() {},
     },
@@ -76,12 +92,27 @@ async function start(
     },
   });
   running.push(proxy);
-  await proxy.start();
-  const { objects } = await readManifest('objects.yaml', text);
-  source?.changed([...objects.values()].map((object) => ({ type: 'set', object })));
-  source?.synced();
-  await until('a pass was made', () => passes.length > 0);
-  return { passes, switched };
+  return { proxy, passes, switched, source: () => told ?? assert.fail('not started') };
+}
+
+/** Starts a proxy with the objects of this manifest. */
+async function start(
+  kernel: MapKernel,
+  mode: AnyMode,
+  input: string | Input,
+  formerModes: readonly FormerMode[] = [],
+  drainBound?: number,
+) {
+  const started = proxyOf(
+    kernel,
+    mode,
+    typeof input === 'string' ? { text: input } : input,
+    formerModes,
+    drainBound,
+  );
+  await started.proxy.start();
+  await until('a pass was made', () => started.passes.length > 0);
+  return started;
 }
 
 const WEB = service('web', '10.96.0.1') + slice('web', '10.0.0.1');
@@ -90,6 +121,9 @@ const STATE = [
   ['10.96.0.1:80/tcp', ['10.0.0.1:8080']],
   ['10.96.0.2:80/tcp', ['10.0.0.2:8080']],
 ];
+
+/** The Service of `web.yaml` is in the kernel only. */
+const UNREAD: Input = { text: API, unread: ['web.yaml'] };
 
 const stateOf = ({ table }: MapKernel) => [...(table ?? [])].sort(([a], [b]) => (a < b ? -1 : 1));
 
@@ -186,8 +220,8 @@ it('the removal of items of a former mode is retried after the next full pass', 
 });
 
 describe('the items of a former mode', () => {
-  const ipvsMode = (kernel: MapKernel) =>
-    createIpvsMode(kernel.host, { ...IPVS_DEFAULTS, auditPeriod: 20, kernelRelease: '6.1.0' });
+  const ipvsMode = (kernel: MapKernel, auditPeriod = 20) =>
+    createIpvsMode(kernel.host, { ...IPVS_DEFAULTS, auditPeriod, kernelRelease: '6.1.0' });
   const leftByMap = async () => {
     const kernel = new MapKernel();
     await start(kernel, createMapMode(kernel, NO_AUDIT), WEB);
@@ -239,5 +273,69 @@ describe('the items of a former mode', () => {
     ]);
     await until('an audit ended', () => passes.filter(({ full }) => full).length > 1);
     assert.deepEqual([switched, kernel.table?.size], [[], 1]);
+  });
+
+  it('stay while an object is unreadable, which they may serve, until it is read and programmed', async () => {
+    const kernel = await leftByMap();
+    const { passes, switched, source } = await start(kernel, ipvsMode(kernel), UNREAD, [
+      former(createMapMode(kernel, NO_AUDIT)),
+    ]);
+    await until('an audit ended', () => passes.filter(({ full }) => full).length > 1);
+    assert.deepEqual([switched, kernel.table?.size], [[], 1]);
+    let served: boolean | undefined;
+    kernel.fault = (operation) => {
+      if (operation === 'deleteTable') served ??= kernel.host.ipvs.dump().includes('10.96.0.1:80');
+      return undefined;
+    };
+    const { objects } = await readManifest('web.yaml', WEB);
+    source().changed([...objects.values()].map((object) => ({ type: 'set', object })));
+    source().incomplete?.([]);
+    await until('it is gone', () => switched.length > 0);
+    assert.deepEqual([served, switched, kernel.table], [true, ['map left 0'], undefined]);
+  });
+
+  it('stay if an object becomes readable during a pass that does not plan it, and go after the next one', async () => {
+    const kernel = await leftByMap();
+    const mode = ipvsMode(kernel, NO_AUDIT);
+    let read = () => {};
+    const late = {
+      ...mode,
+      apply: async (operations: Parameters<typeof mode.apply>[0]) => {
+        read();
+        return mode.apply(operations);
+      },
+    };
+    const { proxy, switched, source } = proxyOf(kernel, late as AnyMode, UNREAD, [
+      former(createMapMode(kernel, NO_AUDIT)),
+    ]);
+    const { objects } = await readManifest('web.yaml', WEB);
+    read = () => {
+      read = () => {};
+      source().changed([...objects.values()].map((object) => ({ type: 'set', object })));
+      source().incomplete?.([]);
+    };
+    let served: boolean | undefined;
+    kernel.fault = (operation) => {
+      if (operation === 'deleteTable') served ??= kernel.host.ipvs.dump().includes('10.96.0.1:80');
+      return undefined;
+    };
+    await proxy.start();
+    await until('it is gone', () => switched.length > 0);
+    assert.deepEqual([served, kernel.table], [true, undefined]);
+  });
+
+  it('stay after one pass, and in a plan, while an object is unreadable', async () => {
+    const kernel = await leftByMap();
+    const mapMode = former(createMapMode(kernel, NO_AUDIT));
+    const planned = await proxyOf(kernel, ipvsMode(kernel), UNREAD, [mapMode]).proxy.plan();
+    assert.ok(planned.length > 0);
+    assert.deepEqual(
+      planned.filter(({ formerMode }) => formerMode !== undefined),
+      [],
+    );
+    const { failures, full } = await proxyOf(kernel, ipvsMode(kernel), UNREAD, [mapMode]).proxy.once();
+    assert.deepEqual([failures, full, kernel.table?.size, mapMode.opened], [[], true, 1, 0]);
+    await proxyOf(kernel, ipvsMode(kernel), { text: WEB + API }, [mapMode]).proxy.once();
+    assert.equal(kernel.table, undefined);
   });
 });

@@ -122,6 +122,11 @@ class RunningProxy<Item, Operation extends KeyedOperation<Item>> implements Serv
    * one: it stays.
    */
   #knowsAll = true;
+  /** Whether the kernel had the whole desired state after the last full pass; undefined before one, and after one that was aborted. */
+  #complete: boolean | undefined;
+  /** The next attempt to remove what former modes left. */
+  #formerTimer: NodeJS.Timeout | undefined;
+  #stopped = false;
   /** Time of the first full pass, in ms. */
   #firstFull: number | undefined;
   /** When the source reported the oldest change that no pass has begun with, and the oldest of the pass under way, in ms. */
@@ -190,6 +195,8 @@ class RunningProxy<Item, Operation extends KeyedOperation<Item>> implements Serv
   }
 
   async stop(): Promise<void> {
+    this.#stopped = true;
+    clearTimeout(this.#formerTimer);
     for (const watch of this.#watches) watch.close();
     this.#parts.source.stop();
     this.#reports.close();
@@ -332,11 +339,20 @@ class RunningProxy<Item, Operation extends KeyedOperation<Item>> implements Serv
     this.#parts.events.planned?.(service, input);
   }
 
+  /** Removes what former modes left. What connections need, or could not be removed, is tried again. */
+  async #removeFormer(): Promise<void> {
+    clearTimeout(this.#formerTimer);
+    if (this.#replacesFormer()) await this.#formerModes.remove();
+    const { retryIn } = this.#formerModes;
+    if (retryIn === undefined || this.#stopped) return;
+    this.#formerTimer = setTimeout(() => this.#enqueue(() => this.#removeFormer()), retryIn);
+  }
+
   /** Whether the items of this mode serve in place of those of a former one: a Service that is refused for long does not count. */
-  #replacesFormer(summary: SyncSummary): boolean {
-    if (!summary.full || !this.#knowsAll) return false;
+  #replacesFormer(): boolean {
+    if (this.#stopped || !this.#knowsAll || this.#complete === undefined) return false;
     this.#firstFull ??= now();
-    if (isComplete(summary)) return true;
+    if (this.#complete) return true;
     const { node, services, plans } = this.#reconciler.refused();
     return now() - this.#firstFull >= PATIENCE && !node && 2 * services < plans;
   }
@@ -348,10 +364,14 @@ class RunningProxy<Item, Operation extends KeyedOperation<Item>> implements Serv
         events.synced(summary, now() - (this.#underWay ?? now()));
         this.#underWay = undefined;
         // Traffic is served by the items of this mode before those of another one are removed.
-        if (this.#formerModes.pending && this.#replacesFormer(summary))
-          this.#enqueue(() => this.#formerModes.remove());
+        if (!summary.full || !this.#formerModes.pending) return;
+        this.#complete = isComplete(summary);
+        this.#enqueue(() => this.#removeFormer());
       },
-      failed: (error) => events.failed(error),
+      failed: (error) => {
+        this.#complete = undefined;
+        events.failed(error);
+      },
       retrying: (milliseconds) => events.retrying(milliseconds),
     };
   }

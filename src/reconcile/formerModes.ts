@@ -7,6 +7,9 @@ import { describePlanned, type PlannedOperation } from './plannedOperation.js';
 /** Maximum time for which connections keep the state of a former mode, in ms. */
 const DRAIN_BOUND = 15 * 60_000;
 
+/** Time until what is left is tried again, in ms. The running mode may read all its items once in an hour only. */
+const AGAIN = 30_000;
+
 /** Reports about former modes. */
 export interface FormerModeEvents {
   /** Items of a mode were removed; `left` in the summary has those that could not be. */
@@ -47,7 +50,14 @@ export class FormerModes {
     return this.#modes.length > 0;
   }
 
-  /** Removes the state of each mode. Call it after a full pass without failures; again while {@link pending}. */
+  /** Time until the next attempt, in ms: never after the time limit of the connections. Undefined if nothing is left. */
+  get retryIn(): number | undefined {
+    if (!this.pending) return undefined;
+    const left = (this.#since ?? this.#now()) + this.#bound - this.#now();
+    return left > 0 ? Math.min(left, AGAIN) : AGAIN;
+  }
+
+  /** Removes the state of each mode. Call it after a full pass without failures; again after {@link retryIn}. */
   async remove(): Promise<void> {
     this.#since ??= this.#now();
     const left: FormerMode[] = [];

@@ -1,0 +1,120 @@
+// When the state of a former mode is removed, on a clock that the test moves: neither a Service that the kernel refuses nor a connection keeps
+// it for ever, whatever the period of the audits.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { setImmediate as turn } from 'node:timers/promises';
+import { NetlinkError } from '../../src/errors.js';
+import { FakeKernel } from '../../src/kernel/testing/index.js';
+import { createIpvsMode, IPVS_DEFAULTS } from '../../src/modes/ipvs/index.js';
+import type { KeyedOperation, Mode } from '../../src/modes/mode.js';
+import { createProxy } from '../../src/proxy.js';
+import { readManifest } from '../../src/source/manifestFile.js';
+import { service } from '../support/clusters/manifests.js';
+import { VirtualTime } from '../support/fakes/virtualTime.js';
+import { MapKernel } from '../support/mapMode/mapKernel.js';
+import { createMapMode } from '../support/mapMode/mapMode.js';
+
+type AnyMode = Mode<unknown, KeyedOperation>;
+
+/** An audit in nftables mode is this rare, in ms. */
+const HOUR = 3_600_000;
+
+interface Story {
+  readonly isRefused?: (target: string) => boolean;
+  /** Connections of the former mode at a time, in ms. */
+  readonly connections?: (now: number) => number;
+  /** Its period of audits, in ms. */
+  readonly auditPeriod?: number;
+  /** In ms. */
+  readonly drainBound?: number;
+}
+
+/** Runs a proxy for some minutes. Returns the time at which the former mode's state is removed, in ms. */
+async function removedAfter({
+  isRefused = () => false,
+  connections = () => 0,
+  auditPeriod = IPVS_DEFAULTS.auditPeriod,
+  drainBound,
+}: Story): Promise<number | undefined> {
+  const time = new VirtualTime();
+  try {
+    const kernel = new FakeKernel();
+    kernel.ipvs.fault = (operation, target) =>
+      isRefused(target) ? new NetlinkError({ code: 'EINVAL', operation, target }) : undefined;
+    const text = [1, 2, 3, 4].map((n) => service(`s${n}`, `10.96.0.${n}`)).join('');
+    const { objects } = await readManifest('objects.yaml', text);
+    let removed: number | undefined;
+    const proxy = createProxy({
+      source: {
+        async start(events) {
+          events.changed([...objects.values()].map((object) => ({ type: 'set', object })));
+          events.synced();
+        },
+        stop: () => {},
+      },
+      mode: createIpvsMode(kernel, { ...IPVS_DEFAULTS, auditPeriod, kernelRelease: '6.1.0' }),
+      formerModes: [
+        {
+          name: 'map',
+          open: async () => ({
+            mode: createMapMode(new MapKernel(), auditPeriod) as AnyMode,
+            connections: async () => connections(time.now),
+            finish: async () => {
+              removed ??= time.now;
+            },
+            close: () => {},
+          }),
+        },
+      ],
+      drainBound,
+      rtnetlink: kernel.rtnetlink,
+      watchHost: async () => ({ close: () => {} }),
+      nodeName: 'node-a',
+      events: {
+        synced: () => {},
+        problems: () => {},
+        failed: (error) => assert.fail(String(error)),
+        retrying: () => {},
+      },
+    });
+    await proxy.start();
+    while (time.now < 600_000) {
+      for (let i = 0; i < 100; i++) await turn();
+      const [next] = time.timers;
+      assert.ok(next);
+      time.fire(next);
+    }
+    await proxy.stop();
+    return removed;
+  } finally {
+    time.restore();
+  }
+}
+
+it('the state of a former mode is removed at once if nothing is refused', async () => {
+  assert.equal(await removedAfter({}), 0);
+});
+
+it('the state of a former mode stays while most Services are refused', async () => {
+  const isRefused = (target: string) => /10\.96\.0\.[123]:/.test(target);
+  assert.equal(await removedAfter({ isRefused }), undefined);
+});
+
+for (const auditPeriod of [IPVS_DEFAULTS.auditPeriod, HOUR])
+  describe(`with an audit each ${auditPeriod / 1000} s, the state of a former mode is removed`, () => {
+    it('after a minute if few Services are refused', async () => {
+      const isRefused = (target: string) => target.includes('10.96.0.1:');
+      const after = (await removedAfter({ isRefused, auditPeriod })) ?? assert.fail('it stayed');
+      assert.ok(after >= 60_000 && after <= 150_000, `${after} ms`);
+    });
+
+    it('at most half a minute after its connections have ended', async () => {
+      const connections = (now: number) => (now < 100_000 ? 2 : 0);
+      const after = (await removedAfter({ connections, auditPeriod })) ?? assert.fail('it stayed');
+      assert.ok(after >= 100_000 && after <= 130_000, `${after} ms`);
+    });
+
+    it('at its time limit, whatever connections there are', async () => {
+      assert.equal(await removedAfter({ connections: () => 1, auditPeriod, drainBound: 100_000 }), 100_000);
+    });
+  });

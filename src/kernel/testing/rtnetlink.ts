@@ -47,13 +47,15 @@ export class FakeRtnetlink
 {
   /** Kinds of links that this kernel has; others are refused with EOPNOTSUPP. */
   readonly kinds = new Set<string>(KINDS);
+  /** Whether a link that is up can be renamed, as since Linux 6.2; before, EBUSY is the answer. Default true. */
+  renamesLinksThatAreUp = true;
   /** Counters of links by their names; those that are not set are 0. */
   readonly counters = new Map<string, Partial<types.LinkCounters>>();
   /** Notifications of changes, for every `watch()`. A test may add others, or lose some. */
   readonly events = new FakeEvents<types.RtnetlinkEvent>();
   readonly #addresses = new Map<number, FakeAddresses>();
   readonly #links = new FakeLinks(
-    this.kinds,
+    this,
     (link, deleted) => this.#linkChanged(link, deleted),
     () => this.events.lose(),
   );

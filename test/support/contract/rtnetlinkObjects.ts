@@ -10,9 +10,14 @@ import { rtnetlinkRoutingContract } from './rtnetlinkRouting.js';
 import { rtnetlinkStatesContract } from './rtnetlinkStates.js';
 import { type Open, withVeth } from './rtnetlinkVeth.js';
 
-/** Registers the tests. */
-export function rtnetlinkObjectsContract(open: Open): void {
+/**
+ * Registers the tests.
+ *
+ * @param renamesLinksThatAreUp whether the kernel does, as since Linux 6.2
+ */
+export function rtnetlinkObjectsContract(open: Open, renamesLinksThatAreUp: boolean): void {
   links(open);
+  renamings(open, renamesLinksThatAreUp);
   addresses(open);
   rtnetlinkRoutingContract(open);
   rtnetlinkStatesContract(open);
@@ -20,6 +25,30 @@ export function rtnetlinkObjectsContract(open: Open): void {
   rtnetlinkNamesContract(open);
   rtnetlinkNextHopsContract(open);
   neighbours(open);
+}
+
+function renamings(open: Open, whileUp: boolean): void {
+  it(`renames a link that is down${whileUp ? ', and one that is up' : ''}`, async () => {
+    const rtnetlink = await open();
+    await rtnetlink.addLink('va', 'veth', { peer: { name: 'vb' } });
+    await rtnetlink.setLink('va', { name: 'vc' });
+    await rtnetlink.setLink('vc', { up: true });
+    const changes: RtnetlinkOperation[] = [
+      { do: 'setLink', link: 'vc', settings: { name: 'vc' } },
+      { do: 'setLink', link: 'vc', settings: { name: 'vb' } },
+      { do: 'setLink', link: 'vc', settings: { name: 'vd' } },
+      // The name is changed first.
+      { do: 'setLink', link: whileUp ? 'vd' : 'vc', settings: { up: false, name: 've' } },
+    ];
+    const results = await rtnetlink.apply(changes);
+    assert.deepEqual(
+      results.map((error) => error?.code),
+      whileUp ? [undefined, 'EEXIST', undefined, undefined] : Array(4).fill('EBUSY'),
+    );
+    const link = (await rtnetlink.getLink(whileUp ? 've' : 'vc')) ?? assert.fail();
+    assert.equal(link.up, !whileUp);
+    assert.equal((await rtnetlink.getLink('vb'))?.link, link.name);
+  });
 }
 
 function links(open: Open): void {
@@ -41,7 +70,8 @@ function links(open: Open): void {
     assert.equal(port.bridgePort?.priority, 32);
     await rtnetlink.setLink('va', { bridgePort: { hairpin: true } });
     assert.equal((await rtnetlink.getLink('va'))?.bridgePort?.hairpin, true);
-    await rtnetlink.setLink('va', { master: null, up: false, name: 'vc' });
+    await rtnetlink.setLink('va', { master: null, up: false });
+    await rtnetlink.setLink('va', { name: 'vc' });
     const renamed = (await rtnetlink.getLink('vc')) ?? assert.fail();
     assert.deepEqual(
       [renamed.index, renamed.up, renamed.master, renamed.bridgePort],

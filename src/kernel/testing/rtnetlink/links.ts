@@ -25,13 +25,19 @@ import {
 import type { Named } from './named.js';
 import { LONG_MTU, noLink, SHORT_MTU, UNKNOWN_KIND } from './refusals.js';
 
-const { EEXIST, EINVAL, ENETDOWN, ENODEV, ENOTCONN, EOPNOTSUPP } = constants.errno;
+const { EBUSY, EEXIST, EINVAL, ENETDOWN, ENODEV, ENOTCONN, EOPNOTSUPP } = constants.errno;
 
 /** Kinds that a new kernel has. */
 export const KINDS = [
   ...['bond', 'bridge', 'dummy', 'ifb', 'ipvlan', 'ipvtap', 'macvlan', 'macvtap'],
   ...['veth', 'vlan', 'vrf', 'vxlan'],
 ] as const;
+
+/** What one kernel has and another has not. */
+interface LinkKernel {
+  readonly kinds: ReadonlySet<string>;
+  readonly renamesLinksThatAreUp: boolean;
+}
 
 /** A link that was added, changed or deleted. */
 export type LinkChanged = (link: Link, deleted: boolean) => void;
@@ -50,14 +56,14 @@ const INVERSE: ReadonlySet<string> = new Set(['arp', 'trailers']);
 /** The links of a network namespace. */
 export class FakeLinks {
   readonly #links = new Map<string, Held>();
-  readonly #kinds: ReadonlySet<string>;
+  readonly #kernel: LinkKernel;
   readonly #changed: LinkChanged;
   readonly #renamed: () => void;
   #lastIndex = 0;
 
   /** @param renamed is called before `changed` for a link that has another name */
-  constructor(kinds: ReadonlySet<string>, changed: LinkChanged, renamed: () => void) {
-    this.#kinds = kinds;
+  constructor(kernel: LinkKernel, changed: LinkChanged, renamed: () => void) {
+    this.#kernel = kernel;
     this.#changed = changed;
     this.#renamed = renamed;
     this.#create('lo', '', ['loopback'], { mtu: 65536, address: '00:00:00:00:00:00' });
@@ -76,7 +82,7 @@ export class FakeLinks {
     if (below !== undefined && !this.#links.has(below)) return noLink(below);
     if (typeof master === 'string' && !this.#links.has(master)) return noLink(master);
     if (this.#links.has(name)) return EEXIST;
-    if (!this.#kinds.has(kind)) return UNKNOWN_KIND;
+    if (!this.#kernel.kinds.has(kind)) return UNKNOWN_KIND;
     if (index !== undefined && this.#find(index)) return EEXIST;
     // The kernel sets the peer up before it knows the other end.
     if (peer?.up) return ENOTCONN;
@@ -111,6 +117,8 @@ export class FakeLinks {
       const refused = held.master === master ? undefined : refusalOfPort(held, upper);
       if (refused) return refused;
     }
+    // Also if the name stays (dev_change_name before Linux 6.2).
+    if (name !== undefined && held.up && !this.#kernel.renamesLinksThatAreUp) return EBUSY;
     if (name !== undefined && name !== held.name && this.#links.has(name)) return EEXIST;
     const broken = invalidMtu(held.kind, mtu);
     if (broken) return broken;

@@ -52,7 +52,7 @@ describe('a fake of ipset', () => ipsetContract(async () => new FakeIpset()));
 describe('a fake of iptables', () => iptablesContract(async () => new FakeIptables()));
 describe('a fake of rtnetlink', () => {
   rtnetlinkContract(async () => new FakeRtnetlink(), 'dummy');
-  rtnetlinkObjectsContract(async () => new FakeRtnetlink());
+  rtnetlinkObjectsContract(async () => new FakeRtnetlink(), true);
   rtnetlinkKindsContract(async () => new FakeRtnetlink());
   rtnetlinkRoundTrips(async () => {
     const rtnetlink = new FakeRtnetlink();
@@ -62,6 +62,11 @@ describe('a fake of rtnetlink', () => {
     return { rtnetlink, show: () => [...show(), rtnetlink.dumpRules(4), rtnetlink.dumpRules(6)] };
   });
 });
+describe('a fake of rtnetlink before Linux 6.2', () =>
+  rtnetlinkObjectsContract(
+    async () => Object.assign(new FakeRtnetlink(), { renamesLinksThatAreUp: false }),
+    false,
+  ));
 describe('a fake of netlink', () => {
   netlinkContract(async (protocol) => {
     const fake = new FakeNetlink(protocol);

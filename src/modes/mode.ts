@@ -185,8 +185,10 @@ export interface FormerMode {
   /**
    * Opens its state; undefined if it left none. It has nothing that the running mode uses. Rejects with the NetlinkError
    * of a part that cannot be opened or read.
+   *
+   * @param remaining names of the modes before it whose state remains for now: what could be theirs is no sign of this mode. Default: none
    */
-  open(): Promise<FormerState | undefined>;
+  open(remaining?: readonly string[]): Promise<FormerState | undefined>;
 }
 
 /** A proxy mode: how the kernel is programmed (`ipvs`). All methods up to `describe` are pure. */

@@ -63,7 +63,7 @@ export class FormerModes {
     const left: FormerMode[] = [];
     for (const mode of this.#modes) {
       try {
-        if (!(await this.#removed(mode))) left.push(mode);
+        if (!(await this.#removed(mode, namesOf(left)))) left.push(mode);
       } catch (error) {
         left.push(mode);
         this.#events.unswitched?.(mode.name, error);
@@ -78,18 +78,23 @@ export class FormerModes {
    */
   async preview(): Promise<PlannedOperation[]> {
     const planned: PlannedOperation[] = [];
+    const remaining: FormerMode[] = [];
     for (const mode of this.#modes) {
       try {
-        for (const removal of await this.#removals(mode)) planned.push(removal);
+        const removals = await this.#removals(mode, namesOf(remaining));
+        if (removals.length > 0) remaining.push(mode);
+        for (const removal of removals) planned.push(removal);
       } catch (error) {
+        remaining.push(mode);
         this.#events.unswitched?.(mode.name, error);
       }
     }
     return planned;
   }
 
-  async #removals({ name, open }: FormerMode): Promise<PlannedOperation[]> {
-    const state = await open();
+  async #removals(former: FormerMode, remaining: readonly string[]): Promise<PlannedOperation[]> {
+    const { name } = former;
+    const state = await former.open(remaining);
     if (!state) return [];
     try {
       const connections = await this.#connectionsOf(state);
@@ -105,8 +110,8 @@ export class FormerModes {
   }
 
   /** Whether nothing of the mode is left. */
-  async #removed(former: FormerMode): Promise<boolean> {
-    const state = await former.open();
+  async #removed(former: FormerMode, remaining: readonly string[]): Promise<boolean> {
+    const state = await former.open(remaining);
     if (!state) return true;
     try {
       const connections = await this.#connectionsOf(state);
@@ -129,4 +134,8 @@ export class FormerModes {
     if (now - (this.#since ?? now) >= this.#bound) return 0;
     return (await state.connections?.()) ?? 0;
   }
+}
+
+function namesOf(modes: readonly FormerMode[]): string[] {
+  return modes.map(({ name }) => name);
 }

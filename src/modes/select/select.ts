@@ -3,6 +3,7 @@ import type { KernelCommand } from '../../config/commandLine.js';
 import type { KnownModes } from '../../config/modes.js';
 import { ErrorWithNextStep } from '../../errors.js';
 import { IPTABLES_MODE } from '../iptables/open/definition.js';
+import { iptablesWithout } from '../iptablesRules/open/rulesInUse.js';
 import { IPVS_MODE } from '../ipvs/open/definition.js';
 import type { FormerMode } from '../mode.js';
 import { NFTABLES_MODE } from '../nftables/open/definition.js';
@@ -53,10 +54,18 @@ export function selectMode(
  */
 export function formerModes(
   running: ModeDefinition | undefined,
-  settings: FormerSettings,
+  settings: Omit<FormerSettings, 'unshared'>,
   modes: Readonly<Record<string, ModeDefinition>> = DEFINITIONS,
 ): FormerMode[] {
   return Object.entries(modes)
     .filter(([, definition]) => definition !== running)
-    .map(([name, definition]) => ({ name, open: () => definition.openFormer(settings) }));
+    .map(([name, definition]) => ({
+      name,
+      async open(remaining = []) {
+        const rules = await Promise.all(remaining.map((other) => modes[other]?.formerRules?.()));
+        const { iptables } = settings.kernel;
+        const unshared = rules.reduce((all, own) => (own ? iptablesWithout(all, own) : all), iptables);
+        return definition.openFormer({ ...settings, unshared: { iptables: unshared } });
+      },
+    }));
 }

@@ -9,8 +9,9 @@ export const IPTABLES_MODE: ModeDefinition = {
   checkFlags: () => {},
   needsAllNodes: () => false,
   open: async (settings) => (await loaded()).open(settings),
+  formerRules: async () => (await import('./former.js')).RULES,
   openFormer: async (settings) =>
-    (await hasTraces(settings.kernel.iptables, settings.families))
+    (await hasTraces(settings.unshared.iptables, settings.families))
       ? (await loaded()).openState(settings)
       : undefined,
 };

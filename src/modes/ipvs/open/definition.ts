@@ -11,6 +11,7 @@ export const IPVS_MODE: ModeDefinition = {
   checkFlags: ({ cures }) => void curesOf(cures),
   needsAllNodes: ({ cures }) => curesOf(cures).has('other-nodes'),
   open: async (settings) => (await loaded()).open(settings),
+  formerRules: async () => (await import('./former.js')).RULES,
   openFormer: async (settings) =>
     (await mayHaveState(settings)) ? (await loaded()).openState(settings) : undefined,
 };

@@ -22,6 +22,8 @@ export interface ModeSettings {
 export interface FormerSettings extends Pick<ModeSettings, 'configuration' | 'command'> {
   /** Of the running mode, without the rules that it uses. */
   readonly kernel: HostKernel;
+  /** The same without the rules of other former modes whose state remains: where a sign of the mode is looked for. */
+  readonly unshared: Pick<HostKernel, 'iptables'>;
   /** Families that can be programmed on this host. */
   readonly families: readonly Family[];
 }
@@ -112,6 +114,8 @@ export interface ModeDefinition extends ModeConfiguration {
   needsAllNodes(command: KernelCommand): boolean;
   /** Opens the kernel. Rejects with the NetlinkError of the part that cannot be opened. */
   open(settings: ModeSettings): Promise<OpenedMode>;
+  /** The rules of iptables of the state that the mode leaves. Absent: it leaves none. */
+  formerRules?(): Promise<RulesInUse>;
   /**
    * Opens the state that the mode left on this node; undefined if it left none. Loads no module: without it, the kernel has
    * no such state. Rejects with the NetlinkError of the part that cannot be opened or read.

@@ -27,7 +27,7 @@ export const TIERS = [
   // Every scenario by every method. The harness itself is tested by the tiers unit and kernel (bench-here).
   { name: 'bench', native: true, kernel: true, apart: true },
   // What repeats a property many times, or needs QEMU.
-  { name: 'long', native: true, apart: true },
+  { name: 'long', native: true, apart: true, bundled: true },
   // Compiles the binaries of all platforms, and installs every Node that the package supports.
   { name: 'package', native: true, apart: true },
   { name: 'oracle-api', native: true, kernel: true, apart: true },

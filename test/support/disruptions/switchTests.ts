@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { ask } from '../namespaces/witnesses.js';
+import { type LayoutName, layoutsOf } from './layoutsOf.js';
 import { SwitchLab } from './switchLab.js';
 
 /** How the tools show that a mode has state: a command, and what it prints then. */
@@ -15,20 +16,31 @@ const TRACES = {
 
 type ModeName = keyof typeof TRACES;
 
+/** A mode; in nftables mode with a layout, if not with that of kube-proxy. */
+export type SwitchedMode = ModeName | `nftables ${LayoutName}`;
+
 /** Time limit for the removal of a mode's state, in ms: connections of IPVS expire after two minutes. */
 const REMOVAL = 400_000;
+
+function divide(setting: SwitchedMode): { readonly mode: ModeName; readonly layout: LayoutName | undefined } {
+  const [mode, layout = 'kube-proxy'] = setting.split(' ') as [ModeName, LayoutName?];
+  return { mode, layout: mode === 'nftables' ? layout : undefined };
+}
 
 /**
  * The tests of a file.
  *
- * @param modes of this package, in the order of the changes
+ * @param settings modes in the order of the changes; the last change is to the first
  * @param drainTimeout see {@link SwitchLab.open}
+ * @param limit see {@link SwitchLab.open}
  */
 export function testSwitches(
-  modes: readonly [ModeName, ModeName, ...ModeName[]],
+  settings: readonly [ModeName, SwitchedMode, ...SwitchedMode[]],
   drainTimeout: string,
+  limit?: number,
 ): void {
-  const [first] = modes;
+  const [first] = settings;
+  const modes = [...new Set(settings.map((setting) => divide(setting).mode))];
   let lab: SwitchLab;
 
   const hasState = (mode: ModeName) => TRACES[mode].shown.test(ask(lab.node, ...TRACES[mode].command));
@@ -40,21 +52,34 @@ export function testSwitches(
       assert.ok(performance.now() < deadline, `the state of ${mode} mode is not removed`);
   }
 
+  /** Connections of the clients keep the state of ipvs mode: all of it, also the chains that iptables mode has too. */
+  async function kept(): Promise<void> {
+    await lab.proxy.logged(({ msg }) => msg.startsWith('connections still use'), 'the connections');
+    const rules = ask(lab.node, 'iptables-save');
+    for (const chain of ['KUBE-SERVICES', 'KUBE-POSTROUTING', 'KUBE-MARK-MASQ', 'KUBE-FORWARD'])
+      assert.match(rules, new RegExp(`^-A ${chain} `, 'm'));
+    assert.ok(hasState('ipvs'));
+  }
+
   before(async () => {
-    lab = await SwitchLab.open(first, drainTimeout);
+    lab = await SwitchLab.open(first, drainTimeout, limit);
   });
 
-  for (const [i, from] of modes.entries()) {
-    const to = modes[i + 1] ?? first;
-    test(`${from} → ${to}: no request fails, and nothing of ${from} mode is left`, async () => {
+  for (const [i, current] of settings.entries()) {
+    const next = settings[i + 1] ?? first;
+    const { mode: from } = divide(current);
+    const { mode: to, layout } = divide(next);
+    const flags = layout === undefined ? [] : [`--nftables-layout=${layout}`];
+    test(`${current} → ${next}: no request fails, and nothing of ${from} mode is left`, async () => {
       assert.deepEqual(withState(), [from]);
       await lab.whileAsking(async () => {
-        await lab.change(to);
-        // Connections of the clients keep the state of ipvs mode.
-        if (from !== 'ipvs') await removed(from);
+        await lab.change(to, ...flags);
+        if (from === 'ipvs') await kept();
+        else await removed(from);
       });
       await removed(from);
       assert.deepEqual(withState(), [to]);
+      if (layout !== undefined) assert.deepEqual(layoutsOf(lab.node), [layout]);
     });
   }
 

@@ -1,6 +1,12 @@
+#include <atomic>
+#include <memory>
+#include <utility>
+
 #include "binding/classes.h"
 #include "binding/client_binding.h"
+#include "binding/thread_job.h"
 #include "binding/watch_binding.h"
+#include "netlink/named_namespace.h"
 #include "rtnetlink/client.h"
 #include "rtnetlink/records.h"
 #include "rtnetlink/watch.h"
@@ -72,9 +78,42 @@ class RtnetlinkWatch : public WatchBinding<RtnetlinkWatch, rtnetlink::Watch> {
   }
 };
 
+// A type of this namespace, in which ThreadJob looks for ToValue().
+struct Nothing {};
+
+Napi::Value ToValue(Napi::Env env, const Nothing& /*none*/) {
+  return env.Undefined();
+}
+
+// addNamespace(folder, name)
+Napi::Value AddNamespace(const Napi::CallbackInfo& info) {
+  std::string folder;
+  std::string name;
+  if (!ReadText(info, 0, &folder) || !ReadText(info, 1, &name)) return {};
+  const auto cancelled = std::make_shared<std::atomic<bool>>(false);
+  return ThreadJob<Nothing>::Start(
+      info.Env(),
+      [folder, name, cancelled](Nothing* /*none*/) {
+        return netlink::AddNamedNamespace(folder, name, *cancelled);
+      },
+      [cancelled] { *cancelled = true; });
+}
+
+// deleteNamespace(folder, name)
+Napi::Value DeleteNamespace(const Napi::CallbackInfo& info) {
+  std::string folder;
+  std::string name;
+  if (!ReadText(info, 0, &folder) || !ReadText(info, 1, &name)) return {};
+  return ThreadJob<Nothing>::Start(
+      info.Env(),
+      [folder, name](Nothing* /*none*/) { return netlink::DeleteNamedNamespace(folder, name); }, [] {});
+}
+
 }  // namespace
 
 void InitRtnetlink(Napi::Object exports) {
+  exports.Set("addNamespace", Napi::Function::New<AddNamespace>(exports.Env(), "addNamespace"));
+  exports.Set("deleteNamespace", Napi::Function::New<DeleteNamespace>(exports.Env(), "deleteNamespace"));
   RtnetlinkClient::Init(exports);
   RtnetlinkWatch::Init(exports);
 }

@@ -46,11 +46,20 @@ Status Client::Open(const netlink::SharedNamespace& network_namespace, std::chro
 
 Status Client::Read(Encoded message, std::vector<uint8_t>* out) {
   const std::lock_guard<std::mutex> lock(mutex_);
+  Namespaces namespaces;
   for (const Reference& reference : message.references) {
-    Link link;
-    Status status = FindLink(reference.name, &link);
-    if (!status.ok()) return WithName(std::move(status), reference.name);
-    Replace(&message.payload, reference.offset, link.index);
+    int32_t number = 0;
+    Status status;
+    if (reference.kind == ReferenceKind::kNetworkNamespace) {
+      status = OpenNamespace(reference.name, &namespaces, &number);
+    } else {
+      Link link;
+      status = FindLink(reference.name, &link);
+      if (!status.ok()) status = WithName(std::move(status), reference.name);
+      number = link.index;
+    }
+    if (!status.ok()) return status;
+    Replace(&message.payload, reference.offset, number);
   }
   return netlink::Dump(
       &socket_, [&](MessageBuilder* builder) { return EncodeMessage(builder, message); },

@@ -24,6 +24,12 @@ import { encodeGetLink, encodeListLinks } from './links/write.js';
 import { explained, isRefusedRoute, leadsToLoopback, questionLeadsToLoopback } from './loopback.js';
 import { checkedMessage, type Message, type MessageWriter, messagesOf } from './message.js';
 import { attemptToRead, describeLink, describeNeighbour, describeNextHop } from './names.js';
+import {
+  describeNamespace,
+  encodeGetNamespaceId,
+  encodeListNamespaceIds,
+  readNamespaceId,
+} from './namespaces/codec.js';
 import { encodeGetNeighbour, encodeListNeighbours, readNeighbour } from './neighbours/codec.js';
 import { encodeGetNextHop, encodeListNextHops, readNextHop } from './nexthops/codec.js';
 import { encodeGetRoute, encodeListRoutes } from './routes/query.js';
@@ -35,6 +41,7 @@ import { checkWatch, watchOf } from './watch.js';
 
 export * from '../shared/everyClient.js';
 export type { EventStream, Resync, WatchOptions } from '../shared/types.js';
+export { addNamespace, deleteNamespace, listNamespaces } from './namespaces/named.js';
 export { type RouteName, sameAddress, sameRoute } from './same.js';
 export * from './types.js';
 export {
@@ -208,6 +215,19 @@ class RtnetlinkClient
   listForwardingEntries(link?: types.LinkReference, options?: CallOptions): Listing<types.ForwardingEntry> {
     const attempt = attemptToRead('listForwardingEntries', describeLink(link));
     return this.#list(attempt, encodeListForwardingEntries(link), readForwardingEntry, options);
+  }
+
+  async listNamespaceIds(options?: CallOptions): Promise<number[]> {
+    const attempt = attemptToRead('listNamespaceIds');
+    const answer = await this.#read(attempt, encodeListNamespaceIds(), options);
+    const ids = await readAll(readEach(answer, attempt, NO_LINKS, readNamespaceId), options?.signal);
+    return ids.sort((a, b) => a - b);
+  }
+
+  async getNamespaceId(netns: types.NetworkNamespace, options?: CallOptions): Promise<number | undefined> {
+    const attempt = attemptToRead('getNamespaceId', describeNamespace(netns));
+    const answer = await this.#read(attempt, encodeGetNamespaceId(netns), options);
+    return (await readAll(readEach(answer, attempt, NO_LINKS, readNamespaceId), options?.signal))[0];
   }
 
   protected override async send(operation: Operation, options?: CallOptions): Promise<void> {

@@ -1,6 +1,7 @@
 // Names of operations and their targets in errors, in ip's notation, and hints.
 import { shown } from '../shared/arguments.js';
 import type { Attempt } from '../shared/failures.js';
+import { describeNamespace } from './namespaces/codec.js';
 import type {
   BridgeVlanId,
   ForwardingEntryId,
@@ -28,6 +29,8 @@ export type ReadingVerb =
   | 'listBridgeVlans'
   | 'port'
   | 'listForwardingEntries'
+  | 'listNamespaceIds'
+  | 'getNamespaceId'
   | 'capabilities';
 
 /** Names an operation, its target (`10.96.0.1/32 dev kube-ipvs0`, `dev kube-ipvs0`) and hints. */
@@ -93,6 +96,8 @@ function targetOf(operation: RtnetlinkOperation): string | undefined {
     case 'replaceForwardingEntry':
     case 'deleteForwardingEntry':
       return describeForwardingEntry(operation.entry);
+    case 'setNamespaceId':
+      return describeNamespace(operation.namespaceId?.netns);
     default:
       return undefined;
   }

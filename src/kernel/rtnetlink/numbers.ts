@@ -21,6 +21,8 @@ export const RTM = {
   newRule: 32,
   deleteRule: 33,
   getRule: 34,
+  newNamespaceId: 88,
+  getNamespaceId: 90,
   getStatistics: 94,
   newNextHop: 104,
   deleteNextHop: 105,

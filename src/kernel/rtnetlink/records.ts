@@ -8,6 +8,7 @@ import { EVENT, EVENT_KIND, LINK_NAME, OPERATION } from './layouts.js';
 import { readLink } from './links/read.js';
 import { encodeDeleteLink, encodeNewLink, encodeSettings } from './links/write.js';
 import { type Message, type MessageWriter, messagesOf } from './message.js';
+import { encodeNamespaceId } from './namespaces/codec.js';
 import { encodeNeighbour, readNeighbour } from './neighbours/codec.js';
 import { encodeNextHop } from './nexthops/codec.js';
 import { readRoute } from './routes/read.js';
@@ -43,6 +44,7 @@ const FIELDS: Readonly<Record<RtnetlinkOperation['do'], readonly string[]>> = {
   appendForwardingEntry: ['entry'],
   replaceForwardingEntry: ['entry'],
   deleteForwardingEntry: ['entry'],
+  setNamespaceId: ['namespaceId'],
 };
 const KNOWN = new Map(Object.entries(FIELDS).map(([verb, fields]) => [verb, new Set(['do', ...fields])]));
 
@@ -112,6 +114,8 @@ function encode(operation: RtnetlinkOperation): MessageWriter {
       return encodeForwardingEntry('replace', operation.entry);
     case 'deleteForwardingEntry':
       return encodeForwardingEntry('delete', operation.entry);
+    case 'setNamespaceId':
+      return encodeNamespaceId(operation.namespaceId);
   }
 }
 

@@ -24,6 +24,7 @@ import type {
   OtherSettings,
   WithNeededSettings,
 } from './links/types.js';
+import type { NetworkNamespace, NewNamespaceId } from './namespaces/types.js';
 import type { Neighbour, NeighbourFilter, NeighbourId, NewNeighbour } from './neighbours/types.js';
 import type { NewNextHopObject, NextHopFilter, NextHopObject, NextHopObjectId } from './nexthops/types.js';
 import type { NewRoute, Route, RouteFilter, RouteQuery } from './routes/types.js';
@@ -34,6 +35,7 @@ export type * from './addresses/types.js';
 export type * from './bridgeVlans/types.js';
 export type * from './forwarding/types.js';
 export type * from './links/types.js';
+export type * from './namespaces/types.js';
 export type * from './neighbours/types.js';
 export type * from './nexthops/types.js';
 export type * from './routes/types.js';
@@ -140,7 +142,12 @@ export type RtnetlinkOperation =
   /** Changes an entry, or adds it. EOPNOTSUPP for an entry of a VXLAN that may have several ends. */
   | { readonly do: 'replaceForwardingEntry'; readonly entry: NewForwardingEntry }
   /** Of a VXLAN with `destination`, only that end. ENOENT when there is none. */
-  | { readonly do: 'deleteForwardingEntry'; readonly entry: ForwardingEntryId };
+  | { readonly do: 'deleteForwardingEntry'; readonly entry: ForwardingEntryId }
+  /**
+   * Gives another network namespace an id in this one. EEXIST when it has one, or the id is another's; ENOENT without the file, EINVAL when
+   * it is no network namespace, ESRCH without the process. An id stays until that namespace ends: the kernel has no request that deletes it.
+   */
+  | { readonly do: 'setNamespaceId'; readonly namespaceId: NewNamespaceId };
 
 /**
  * Links, addresses, routes, rules and neighbours of one network namespace. Calls reach the kernel one after another, in the
@@ -243,6 +250,12 @@ export interface Rtnetlink extends KernelClient<RtnetlinkOperation> {
   appendForwardingEntry(entry: NewForwardingEntry, options?: CallOptions): Promise<void>;
   replaceForwardingEntry(entry: NewForwardingEntry, options?: CallOptions): Promise<void>;
   deleteForwardingEntry(entry: ForwardingEntryId, options?: CallOptions): Promise<void>;
+
+  /** The ids of other network namespaces in this one, in ascending order: those of links whose other end is there have one by themselves. */
+  listNamespaceIds(options?: CallOptions): Promise<number[]>;
+  /** The id of a network namespace in this one, or undefined. ENOENT without the file, ESRCH without the process. */
+  getNamespaceId(netns: NetworkNamespace, options?: CallOptions): Promise<number | undefined>;
+  setNamespaceId(namespaceId: NewNamespaceId, options?: CallOptions): Promise<void>;
 
   /**
    * Carries operations out in their order, and returns one result for each, in the same order: undefined, or the error. Those

@@ -132,6 +132,10 @@ export abstract class RtnetlinkVerbs extends Applier<Operation> implements Parti
     return this.send({ do: 'deleteForwardingEntry', entry }, options);
   }
 
+  setNamespaceId(namespaceId: types.NewNamespaceId, options?: CallOptions): Promise<void> {
+    return this.send({ do: 'setNamespaceId', namespaceId }, options);
+  }
+
   apply(operations: readonly Operation[], options?: CallOptions): Promise<OperationResult[]> {
     return this.applyAll(operations, PACKING, options);
   }

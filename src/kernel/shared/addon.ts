@@ -288,6 +288,10 @@ export interface Addon {
     words: readonly string[],
     environment: readonly string[],
   ) => NativeReading;
+  /** Creates a network namespace with that name in a folder: `native/netlink/named_namespace.h`. */
+  addNamespace(folder: string, name: string): Promise<void>;
+  /** Deletes the name of a network namespace in a folder. */
+  deleteNamespace(folder: string, name: string): Promise<void>;
   /** Number of programs that the addon has started in this process, also from other threads. */
   startedPrograms(): number;
   /** The size of a page of memory, in bytes. */

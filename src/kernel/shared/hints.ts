@@ -52,7 +52,7 @@ export function permissionHint(entered: boolean, machine: Machine = HOST): strin
 }
 
 /** Where ip-netns(8) has the network namespaces that it names. */
-const NAMED_NAMESPACES = '/run/netns';
+export const NAMED_NAMESPACES = '/run/netns';
 
 /** What can be done about a network namespace whose file is missing. */
 export function namespaceHint(path: string, machine: Machine = HOST): string | undefined {

@@ -9,6 +9,7 @@ import { NO_COUNTERS } from '../rtnetlink/links/statistics.js';
 import { encodeGetLink } from '../rtnetlink/links/write.js';
 import { checkedMessage } from '../rtnetlink/message.js';
 import { attemptToRead, describeLink, describeNeighbour, describeNextHop } from '../rtnetlink/names.js';
+import { describeNamespace, encodeGetNamespaceId } from '../rtnetlink/namespaces/codec.js';
 import { encodeGetNeighbour, encodeListNeighbours } from '../rtnetlink/neighbours/codec.js';
 import { encodeGetNextHop, encodeListNextHops } from '../rtnetlink/nexthops/codec.js';
 import { encodeGetRoute, encodeListRoutes } from '../rtnetlink/routes/query.js';
@@ -27,7 +28,8 @@ import { FakeBridgeVlans } from './rtnetlink/bridgeVlans.js';
 import { dumpAddresses, dumpNeighbour, dumpRoute, dumpRule } from './rtnetlink/dump.js';
 import { FakeForwardingEntries } from './rtnetlink/forwarding.js';
 import { FakeLinks, KINDS } from './rtnetlink/links.js';
-import { type Named, namedOperation } from './rtnetlink/named.js';
+import { copyOf, type Named, namedOperation, verb } from './rtnetlink/named.js';
+import { FakeNamespaceIds } from './rtnetlink/namespaceIds.js';
 import { FakeNeighbours } from './rtnetlink/neighbours.js';
 import { FakeNextHops } from './rtnetlink/nexthops.js';
 import { noLink } from './rtnetlink/refusals.js';
@@ -83,6 +85,7 @@ export class FakeRtnetlink
     },
     (entry, deleted) => this.#emit({ kind: 'forwardingEntry', deleted, entry }),
   );
+  readonly #namespaceIds = new FakeNamespaceIds();
   readonly #neighbours = new FakeNeighbours((neighbour, deleted) =>
     this.#emit({ kind: 'neighbour', deleted, neighbour }),
   );
@@ -226,6 +229,16 @@ export class FakeRtnetlink
     return this.listing(attempt, read, options);
   }
 
+  listNamespaceIds(options?: CallOptions): Promise<number[]> {
+    return this.read(attemptToRead('listNamespaceIds'), () => this.#namespaceIds.list(), options);
+  }
+
+  async getNamespaceId(netns: types.NetworkNamespace, options?: CallOptions): Promise<number | undefined> {
+    const attempt = attemptToRead('getNamespaceId', describeNamespace(netns));
+    checkedMessage(encodeGetNamespaceId(netns), attempt);
+    return this.read(attempt, () => this.#namespaceIds.get(netns), options);
+  }
+
   watch(options: types.RtnetlinkWatchOptions = {}): EventStream<types.RtnetlinkEvent> {
     const { kinds, ...watching } = checkWatch(options);
     const wanted = ({ kind }: types.RtnetlinkEvent) => kinds.includes(kind);
@@ -304,6 +317,7 @@ export class FakeRtnetlink
       if (operation.do === 'deleteForwardingEntry') return this.#entries.delete(link, operation.entry);
       return this.#entries.write(verb(operation.do, 'ForwardingEntry'), link, operation.entry);
     }
+    if ('namespaceId' in operation) return this.#namespaceIds.set(operation.namespaceId);
     if ('neighbour' in operation) return this.#doNeighbour(operation);
     if ('address' in operation) return this.#doAddress(operation);
     switch (operation.do) {
@@ -382,15 +396,4 @@ export class FakeRtnetlink
   #allAddresses(): types.LinkAddress[] {
     return this.#links.list().flatMap((link) => this.#addressesOf(link).list(link.name));
   }
-}
-
-function copyOf(link: types.Link | undefined): types.Link | undefined {
-  return link && { ...link };
-}
-
-type VerbOf<Name, Kind extends string> = Name extends `${infer Verb}${Kind}` ? Verb : never;
-
-/** `addRoute` → `add`. */
-function verb<Name extends string, Kind extends string>(name: Name, kind: Kind): VerbOf<Name, Kind> {
-  return name.slice(0, -kind.length) as VerbOf<Name, Kind>;
 }

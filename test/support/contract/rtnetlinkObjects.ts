@@ -5,6 +5,7 @@ import type { NewRoute, RtnetlinkOperation } from '../../../src/kernel/rtnetlink
 import { outcomes, refused } from './refusals.js';
 import { rtnetlinkStatisticsContract } from './rtnetlinkKinds.js';
 import { rtnetlinkNamesContract } from './rtnetlinkNames.js';
+import { rtnetlinkNamespaceIdsContract } from './rtnetlinkNamespaceIds.js';
 import { rtnetlinkNextHopsContract } from './rtnetlinkNextHops.js';
 import { rtnetlinkRoutingContract } from './rtnetlinkRouting.js';
 import { rtnetlinkStatesContract } from './rtnetlinkStates.js';
@@ -24,6 +25,7 @@ export function rtnetlinkObjectsContract(open: Open, renamesLinksThatAreUp: bool
   rtnetlinkStatisticsContract(open);
   rtnetlinkNamesContract(open);
   rtnetlinkNextHopsContract(open);
+  rtnetlinkNamespaceIdsContract(open);
   neighbours(open);
 }
 

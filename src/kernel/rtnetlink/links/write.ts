@@ -12,6 +12,7 @@ import {
 } from '../fields.js';
 import { type Bits, bitsOf } from '../flags.js';
 import { MessageWriter } from '../message.js';
+import { writeNamespace } from '../namespaces/codec.js';
 import { NLM_F, RTM } from '../numbers.js';
 import {
   AF_INET6,
@@ -38,8 +39,6 @@ import type {
 
 const VETH_INFO_PEER = 1;
 const RTEXT_FILTER_SKIP_STATS = 8;
-const LONGEST_PATH = 4095;
-const LARGEST_PID = 0x3f_ffff; // PID_MAX_LIMIT
 
 const SWITCHES: Bits<LinkSwitches> = {
   up: { bit: FLAGS.up },
@@ -254,11 +253,8 @@ function writeCommon(writer: MessageWriter, path: string, settings: LinkSettings
       ),
     );
   }
-  if (typeof netns === 'number') {
-    const pid = writer.check.integer(`${path}netns`, netns, 1, LARGEST_PID);
-    writer.attribute(IFLA.netNsPid, () => writer.u32(pid));
-  } else if (netns !== undefined && checked(writer, `${path}netns`, netns, text(LONGEST_PATH))) {
-    writer.attribute(IFLA.netNsFd, () => writer.networkNamespace(netns));
+  if (netns !== undefined) {
+    writeNamespace(writer, `${path}netns`, netns, { pid: IFLA.netNsPid, fd: IFLA.netNsFd });
   }
 }
 

@@ -60,3 +60,15 @@ function inOperation(operation: RtnetlinkOperation, named: WithNames): Rtnetlink
   };
   return { ...operation, settings: { ...settings, ...kinds } } as RtnetlinkOperation;
 }
+
+/** A copy, which the caller may change. */
+export function copyOf(link: Link | undefined): Link | undefined {
+  return link && { ...link };
+}
+
+type VerbOf<Name, Kind extends string> = Name extends `${infer Verb}${Kind}` ? Verb : never;
+
+/** `addRoute` → `add`. */
+export function verb<Name extends string, Kind extends string>(name: Name, kind: Kind): VerbOf<Name, Kind> {
+  return name.slice(0, -kind.length) as VerbOf<Name, Kind>;
+}

@@ -145,6 +145,9 @@ export const FUNCTIONS = {
   } satisfies FunctionRows<typeof ipset>,
   rtnetlink: {
     openRtnetlink: [[OPEN]],
+    addNamespace: [['blue']],
+    deleteNamespace: [['blue']],
+    listNamespaces: [[]],
     watchRtnetlink: [[{ ...OPEN, gather: 1, keepAlive: false, receiveBuffer: 65_536 }, () => {}]],
     sameAddress: ADDRESS_NAMES.flatMap((name) => ADDRESS_NAMES.map((other) => [name, other] as const)),
     sameRoute: [[ROUTE_NAME, ROUTE_NAME]],

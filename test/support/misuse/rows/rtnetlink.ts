@@ -1,6 +1,7 @@
 // Valid calls of rtnetlink.
 import type {
   NewLinkAddress,
+  NewNamespaceId,
   NewNeighbour,
   NewNextHopObject,
   NewRoute,
@@ -112,6 +113,11 @@ const ENTRIES = [
 ] as const;
 const NEIGHBOUR_ID = { link: 'eth0', address: '10.0.0.9', proxy: true };
 
+const NAMESPACE_IDS: readonly NewNamespaceId[] = [
+  { netns: '/run/netns/blue', id: 5 },
+  { netns: 7, id: 0 },
+];
+
 const OPERATIONS: readonly RtnetlinkOperation[] = [
   ...NEW_LINKS.map(
     ([name, kind, settings]) => ({ do: 'addLink', name, kind, settings }) as RtnetlinkOperation,
@@ -128,6 +134,7 @@ const OPERATIONS: readonly RtnetlinkOperation[] = [
   { do: 'deleteNeighbour', neighbour: NEIGHBOUR_ID },
   ...NEXT_HOPS.map((nextHop) => ({ do: 'addNextHop', nextHop }) as const),
   { do: 'deleteNextHop', nextHop: { id: 7 } },
+  ...NAMESPACE_IDS.map((namespaceId) => ({ do: 'setNamespaceId', namespaceId }) as const),
   ...BRIDGE_VLANS.map((bridgeVlan) => ({ do: 'addBridgeVlan', bridgeVlan }) as const),
   { do: 'deleteBridgeVlan', bridgeVlan: { link: 'eth0', vlan: 5, lastVlan: 7, self: false } },
   ...ENTRIES.map((entry) => ({ do: 'addForwardingEntry', entry }) as const),
@@ -198,6 +205,12 @@ export const RTNETLINK: Rows<Rtnetlink> = {
     [ENTRY_ID, CALL],
     [BRIDGE_ENTRY_ID, CALL],
   ],
+  listNamespaceIds: [[CALL]],
+  getNamespaceId: [
+    ['/run/netns/blue', CALL],
+    [7, CALL],
+  ],
+  setNamespaceId: NAMESPACE_IDS.map((namespaceId) => [namespaceId, CALL]),
   apply: alone(...OPERATIONS),
   watch: [[{ ...CALL, gather: 1, keepAlive: false, receiveBuffer: 65_536, kinds: ['link'] }]],
   capabilities: [[CALL]],

@@ -47,6 +47,7 @@ const FLOORS: readonly Floor[] = [
   // Loads the YAML library on first use.
   { name: 'yaml', files: /^yaml\.ts$/, imports: ['optionalPackage'], outside: /^(node:module|yaml)$/ },
   { name: 'backoff', files: /^backoff\.ts$/, imports: [] },
+  { name: 'partitionedMap', files: /^partitionedMap\.ts$/, imports: [] },
   { name: 'net', files: /^net\//, imports: ['arguments'] },
   { name: 'input', files: /^input\//, imports: ['arguments', 'errors', 'net'] },
   {
@@ -55,7 +56,11 @@ const FLOORS: readonly Floor[] = [
     imports: ['arguments', 'errors', 'net', 'input'],
     types: ON_DEMAND,
   },
-  { name: 'services', files: /^services\//, imports: ['arguments', 'net', 'objects', 'steps'] },
+  {
+    name: 'services',
+    files: /^services\//,
+    imports: ['arguments', 'net', 'objects', 'steps', 'partitionedMap'],
+  },
   // What the values of a part of the kernel mean: set types, the notation of entries, real servers of a virtual service.
   {
     name: 'kernel values',
@@ -131,7 +136,16 @@ const FLOORS: readonly Floor[] = [
   {
     name: 'reconcile',
     files: /^reconcile\//,
-    imports: ['errors', 'backoff', 'net', 'timeSlice', 'mode contract', 'services', 'steps'],
+    imports: [
+      'errors',
+      'backoff',
+      'net',
+      'timeSlice',
+      'partitionedMap',
+      'mode contract',
+      'services',
+      'steps',
+    ],
   },
   {
     name: 'source',

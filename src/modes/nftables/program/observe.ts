@@ -1,6 +1,7 @@
 // Reads our items from the kernel.
 import type { Element, NftSet } from '../../../kernel/nftables/types.js';
 import type { Family } from '../../../net/address.js';
+import { TimeSlice } from '../../../timeSlice.js';
 import {
   CONTAINERS,
   type Container,
@@ -76,6 +77,7 @@ async function* elementsOf(
 ): AsyncGenerator<ElementItem> {
   const maps = slotMapsOf(container).filter(({ name }) => has(name));
   const waiting = new Map<string, ElementItem>();
+  const slice = new TimeSlice();
   if (has(container.name)) {
     for await (const element of nftables.listElements(inTable(container))) {
       const item = elementItem(container, element);
@@ -89,12 +91,16 @@ async function* elementsOf(
       if (slotMapOf(container, text) !== map) continue;
       const item = waiting.get(text);
       waiting.delete(text);
+      if (slice.spend(1)) await slice.yield();
       yield item
         ? withSlots(item, found)
         : new LooseElement(new ElementItem(container, text), found.numbers, true);
     }
   }
-  for (const item of waiting.values()) yield withSlots(item, undefined);
+  for (const item of waiting.values()) {
+    if (slice.spend(1)) await slice.yield();
+    yield withSlots(item, undefined);
+  }
 }
 
 /** The slots of each frontend, by the key of its element. */

@@ -16,7 +16,7 @@ import { Runner, type RunnerEvents } from './reconcile/runner.js';
 import { conflictsOf, excessOf } from './reconcile/serviceProblems.js';
 import { type SyncSummary, together } from './reconcile/summary.js';
 import { frontendsOfInput, type NamedFrontend } from './services/namedFrontends.js';
-import { ServiceCache, type Touched } from './services/serviceCache.js';
+import { ServiceCache } from './services/serviceCache.js';
 import type { HostChange, ServicePlanInput } from './services/types.js';
 import { checkArgument, object } from './shapes.js';
 import { OpenProblems } from './source/openProblems.js';
@@ -228,21 +228,23 @@ class RunningProxy<Item, Operation extends KeyedOperation<Item>> implements Serv
 
   /** Stores changes; then, in one step, a pass is requested for them. Until then they are not those of any pass. */
   *#apply(changes: readonly ObjectChange[], reported: number): Steps<void> {
-    const affected: Touched[] = [];
+    const services = new Set<string>();
+    const kinds = new Set<ObjectChange['object']['kind']>();
     for (const change of changes) {
+      const { kind } = change.object;
+      kinds.add(kind);
       for (const touched of yield* this.#cache.applyInSteps(change)) {
-        affected.push(touched);
-        if (change.object.kind === 'Service' && 'service' in touched)
-          yield* this.#reportConflicts(touched.service);
+        if (!('service' in touched)) continue;
+        services.add(touched.service);
+        if (kind === 'Service') yield* this.#reportConflicts(touched.service);
       }
       yield; // a source may report a whole cluster at once
     }
     this.#oldest ??= reported;
     this.#parts.events.changed?.(changes);
-    for (const touched of affected) if ('service' in touched) this.#reconciler.touch(touched.service);
-    if (affected.some((touched) => 'serviceCIDR' in touched))
-      this.#node.serviceCIDRsChanged(this.#cache.serviceCIDRs);
-    if (affected.some((touched) => 'node' in touched)) this.#nodeChanged();
+    this.#reconciler.touchSet(services);
+    if (kinds.has('ServiceCIDR')) this.#node.serviceCIDRsChanged(this.#cache.serviceCIDRs);
+    if (kinds.has('Node')) this.#nodeChanged();
     this.#request();
   }
 

@@ -7,8 +7,8 @@ import type { FollowUp } from './summary.js';
 /** The source of the inputs of plans. */
 export interface Inputs {
   serviceNames(): Iterable<string>;
-  /** The order in which these Services are programmed; called in passes with many. */
-  order(services: Iterable<string>): OrderOfService;
+  /** The order in which these Services are programmed, in steps; called in passes with many. */
+  order(services: Iterable<string>): Steps<OrderOfService>;
   /** Undefined if there is no such Service. In steps, from the objects at the first one. */
   planInput(service: string): Steps<ServicePlanInput | undefined>;
   /** Number of endpoints of all Services in each family, as plan inputs have it. */

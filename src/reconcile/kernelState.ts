@@ -1,6 +1,7 @@
 // The items in the kernel as far as they are known, and the operations that change them.
 import type { NetlinkError } from '../errors.js';
 import type { Desired, KeyedOperation, Known, Mode } from '../modes/mode.js';
+import { PartitionedMap } from '../partitionedMap.js';
 import { TimeSlice } from '../timeSlice.js';
 import type { Before } from './drift.js';
 import type { Planner } from './planner.js';
@@ -21,13 +22,11 @@ export interface Piece {
   readonly keys: Iterable<string>;
   /** No piece follows. */
   readonly last: boolean;
-  /** The keys are texts of their own, made from what was read: those of the known items stay. */
-  readonly ownTexts?: true;
 }
 
 /** The known items, and those that are unknown. */
 export class KernelState<Item, Operation extends KeyedOperation<Item>> {
-  known: Known<Item> = new Map();
+  known: Known<Item> = new PartitionedMap();
   /** Those whose last operation failed. They are not changed until they have been read again. */
   readonly unknown: UnknownItems<Item>;
   readonly #mode: Mode<Item, Operation>;
@@ -68,12 +67,12 @@ export class KernelState<Item, Operation extends KeyedOperation<Item>> {
     const comparison = this.#compare();
     let underWay = Promise.resolve();
     try {
-      for await (const { keys, last, ownTexts } of pieces) {
+      for await (const { keys, last } of pieces) {
         const looked = await this.#look(comparison, keys);
         const additions = comparison.additions();
         const operations = last ? additions.concat(comparison.removals()) : additions;
         await record.waitFor(underWay);
-        underWay = this.#applyAndShare(operations, { keys: looked, ownTexts }, record);
+        underWay = this.#applyAndShare(operations, looked, record);
         underWay.catch(() => {}); // The next wait rejects.
       }
     } finally {
@@ -156,12 +155,8 @@ export class KernelState<Item, Operation extends KeyedOperation<Item>> {
     return this.readAlone(items, desired, record);
   }
 
-  /**
-   * Saves memory: known items that equal the desired ones become the same objects, and so do their keys.
-   *
-   * @param ownTexts see {@link Piece.ownTexts}
-   */
-  async share(keys: Iterable<string>, ownTexts = false): Promise<void> {
+  /** Saves memory: known items that equal the desired ones become the same objects. */
+  async share(keys: Iterable<string>): Promise<void> {
     const slice = new TimeSlice();
     for (const key of keys) {
       if (slice.spend(1)) await slice.yield();
@@ -169,27 +164,39 @@ export class KernelState<Item, Operation extends KeyedOperation<Item>> {
       const want = this.#planner.desired.get(key);
       if (have === undefined || want === undefined || want === have || this.unknown.items.has(key)) continue;
       if (!this.#mode.items.isSame(want, have)) continue;
-      if (!ownTexts) {
-        this.known.delete(key); // A map keeps the text of a key that it has.
-        this.#replaced++;
-      }
+      this.#replaced++;
       this.known.set(key, want);
     }
   }
 
-  /** Saves memory: after deletions, a map may have room for twice its items. A copy has not. */
-  compact(): void {
-    if (this.#replaced > this.known.size / 4) this.known = new Map(this.known);
+  /** Saves memory after many items were replaced: in a copy, their keys are the same texts as those of the desired items. */
+  async compact(): Promise<void> {
+    const isWorthwhile = this.#replaced > this.known.size / 4;
     this.#replaced = 0;
+    if (!isWorthwhile) return;
+    const { known } = this;
+    const { desired } = this.#planner;
+    const copy = new PartitionedMap<string, Item>();
+    const slice = new TimeSlice();
+    for (const key of desired.keys()) {
+      const item = known.get(key);
+      if (item !== undefined) copy.set(key, item);
+      if (slice.spend(1)) await slice.yield();
+    }
+    for (const [key, item] of known) {
+      if (!desired.has(key)) copy.set(key, item);
+      if (slice.spend(1)) await slice.yield();
+    }
+    this.known = copy;
   }
 
   async #applyAndShare(
     operations: readonly Operation[],
-    { keys, ownTexts }: { readonly keys: readonly string[]; readonly ownTexts: true | undefined },
+    keys: readonly string[],
     record: PassRecord,
   ): Promise<void> {
     await this.apply(operations, record);
-    await this.share(keys, ownTexts);
+    await this.share(keys);
   }
 
   #compare() {

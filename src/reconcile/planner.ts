@@ -88,6 +88,14 @@ export class Planner<Item, Operation extends KeyedOperation<Item>> {
     for (const service of services) this.touchOne(service);
   }
 
+  /** The same for a set that is given up: it may have all Services of a cluster, which are not added one by one. */
+  touchSet(services: Set<string>): void {
+    const [more, fewer] =
+      services.size > this.#touched.size ? [services, this.#touched] : [this.#touched, services];
+    this.#touched = more;
+    this.touch(fewer);
+  }
+
   /** The next pass plans every Service again. */
   touchAll(): void {
     this.touch(this.#inputs.serviceNames());
@@ -164,9 +172,9 @@ export class Planner<Item, Operation extends KeyedOperation<Item>> {
 
   /**
    * Takes the touched Services for a pass, in pieces. If there are many, the vital ones are first, alone. They are taken
-   * until {@link settle} or {@link putBack}.
+   * until {@link settle} or {@link putBack}. Services that are touched meanwhile are for the next call.
    */
-  take(): string[][] {
+  async take(): Promise<string[][]> {
     this.#touchAllInNewForm();
     const touched = this.#touched;
     this.#inputs.taken();
@@ -174,7 +182,7 @@ export class Planner<Item, Operation extends KeyedOperation<Item>> {
     this.#touched = new Set();
     this.#taken.push(touched);
     if (touched.size <= PIECE) return [[...touched]];
-    const { vital, others } = this.#inputs.order(touched);
+    const { vital, others } = await new TimeSlice().finish(this.#inputs.order(touched));
     const pieces = vital.length === 0 ? [] : [[...vital]];
     for (let start = 0; start < others.length; start += PIECE) {
       pieces.push(others.slice(start, start + PIECE));

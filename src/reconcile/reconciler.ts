@@ -63,6 +63,11 @@ export class Reconciler<Item, Operation extends KeyedOperation<Item>> {
     this.#planner.touchOne(service);
   }
 
+  /** The same for several Services. The set is given up. */
+  touchSet(services: Set<string>): void {
+    this.#planner.touchSet(services);
+  }
+
   /** The next pass plans every Service again. */
   touchAll(): void {
     this.#planner.touchAll();
@@ -155,7 +160,7 @@ export class Reconciler<Item, Operation extends KeyedOperation<Item>> {
 
   /** Plans the touched Services, and programs what differs from the known state. Returns the number of Services. */
   async #changes(record: PassRecord): Promise<number> {
-    const pieces = this.#planner.take();
+    const pieces = await this.#planner.take();
     const keys = await this.#planPieces(pieces);
     for (const key of this.#planner.planRest()) keys.add(key);
     // After the plans: what an item that cannot be read alone counts as depends on whether it is desired.
@@ -179,7 +184,7 @@ export class Reconciler<Item, Operation extends KeyedOperation<Item>> {
     let pieces: string[][] = [];
     try {
       if (planner.held) await record.waitFor(reading);
-      pieces = planner.take();
+      pieces = await planner.take();
       const [first = []] = pieces;
       isFirst &&= pieces.length > 1;
       const slice = new TimeSlice();
@@ -195,12 +200,12 @@ export class Reconciler<Item, Operation extends KeyedOperation<Item>> {
     } finally {
       await record.waitFor(reading);
     }
-    const late = planner.take();
+    const late = await planner.take();
     for (const piece of late) await planner.plan(piece);
     planner.planRest();
     await this.#kernel.program(everything(planner, this.#kernel.known), record);
     this.#kernel.unknown.ownAgain();
-    this.#kernel.compact();
+    await this.#kernel.compact();
     return countServices(pieces) + countServices(late);
   }
 
@@ -259,7 +264,7 @@ export class Reconciler<Item, Operation extends KeyedOperation<Item>> {
     this.#repairing = true;
     record.isRepair = () => true;
     try {
-      await this.#kernel.program([{ keys: compared, last: true, ownTexts: true }], record);
+      await this.#kernel.program([{ keys: compared, last: true }], record);
     } finally {
       this.#repairing = false;
     }
@@ -268,7 +273,6 @@ export class Reconciler<Item, Operation extends KeyedOperation<Item>> {
     audit.done = audit.done ? together(audit.done, done) : done;
     if (keys) return undefined;
     if (this.#audit === audit) this.#audit = undefined;
-    this.#kernel.compact();
     return { ...audit.done, repeated: this.#repairs.end() };
   }
 
@@ -288,7 +292,7 @@ export class Reconciler<Item, Operation extends KeyedOperation<Item>> {
   async preview(): Promise<PlannedOperation[]> {
     await this.#inputs.refresh();
     await this.#observe();
-    await this.#planPieces(this.#planner.take());
+    await this.#planPieces(await this.#planner.take());
     this.#planner.planRest();
     const keys: string[] = [];
     for await (const piece of everything(this.#planner, this.#kernel.known))

@@ -2,6 +2,7 @@
 // others by age.
 import { isProxied } from '../objects/frontendCount.js';
 import type { Service } from '../objects/types.js';
+import { StepCounter, type Steps, sortedInSteps } from '../steps.js';
 
 /** Services in the order of programming, as `namespace/name`. */
 export interface OrderOfService {
@@ -31,14 +32,16 @@ export interface KeyedService {
   readonly object: Service;
 }
 
-/** The order of Services. Services of equal age keep their order. */
-export function orderOfService(services: Iterable<KeyedService>): OrderOfService {
+/** The order of Services, in steps. Services of equal age keep their order. */
+export function* orderOfService(services: Iterable<KeyedService>): Steps<OrderOfService> {
   const vital: string[] = [];
   const others: KeyedService[] = [];
+  const counter = new StepCounter();
   for (const keyed of services) {
     if (isVital(keyed.object)) vital.push(keyed.service);
     else others.push(keyed);
+    if (counter.isFull()) yield;
   }
-  others.sort((a, b) => a.object.createdAt - b.object.createdAt);
-  return { vital, others: others.map(({ service }) => service) };
+  const sorted = yield* sortedInSteps(others, (a, b) => a.object.createdAt - b.object.createdAt);
+  return { vital, others: sorted.map(({ service }) => service) };
 }

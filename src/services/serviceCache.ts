@@ -6,7 +6,8 @@ import {
   type Service,
   serviceKey,
 } from '../objects/types.js';
-import { atOnce, type Steps } from '../steps.js';
+import { PartitionedMap } from '../partitionedMap.js';
+import { atOnce, StepCounter, type Steps } from '../steps.js';
 import { addressClaim, type Claim, type Claimant, Claims, type RankedClaims } from './claims.js';
 import { EndpointCount } from './endpointCount.js';
 import { claimsOf } from './frontends.js';
@@ -55,7 +56,7 @@ export interface ServiceCacheOptions {
 /** All objects that the source has reported. */
 export class ServiceCache {
   /** `namespace/name` → Service. */
-  readonly #entries = new Map<string, Entry>();
+  readonly #entries = new PartitionedMap<string, Entry>();
   /** Namespace → name → slice, as it is stored for its Service. */
   readonly #slices = new Map<string, Map<string, EndpointSlice>>();
   readonly #nodes = new NodeCache();
@@ -104,17 +105,19 @@ export class ServiceCache {
     for (const { service, object } of this.#entries.values()) if (object) yield service;
   }
 
-  /** The order in which these Services are programmed. Names of deleted Services are last. */
-  order(names: Iterable<string>): OrderOfService {
+  /** The order in which these Services are programmed, in steps. Names of deleted Services are last. */
+  *order(names: Iterable<string>): Steps<OrderOfService> {
     const existing: KeyedService[] = [];
     const deleted: string[] = [];
+    const counter = new StepCounter();
     for (const name of names) {
       const entry = this.#entries.get(name);
       if (entry?.object) existing.push({ service: entry.service, object: entry.object });
       else deleted.push(name);
+      if (counter.isFull()) yield;
     }
-    const { vital, others } = orderOfService(existing);
-    return { vital, others: [...others, ...deleted] };
+    const { vital, others } = yield* orderOfService(existing);
+    return { vital, others: others.concat(deleted) };
   }
 
   node(name: string): Node | undefined {
@@ -218,7 +221,7 @@ export class ServiceCache {
   /** Stores or removes a slice. Its label may have changed: the old slice is removed from its own Service first. */
   #setSlice(slice: EndpointSlice, exists: boolean): Touched[] {
     const { namespace, name } = slice;
-    const slices = this.#slices.get(namespace) ?? new Map<string, EndpointSlice>();
+    const slices = this.#slices.get(namespace) ?? new PartitionedMap<string, EndpointSlice>();
     const former = slices.get(name);
     if (former)
       this.#noteLeft(former, exists && serviceKey(former) === serviceKey(slice) ? slice : undefined);

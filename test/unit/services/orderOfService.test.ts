@@ -4,6 +4,7 @@ import { it } from 'node:test';
 import { decodeObject } from '../../../src/objects/decode.js';
 import { type Service, serviceKey } from '../../../src/objects/types.js';
 import { isVital, orderOfService } from '../../../src/services/orderOfService.js';
+import { atOnce } from '../../../src/steps.js';
 
 function service(name: string, createdAt: string, spec: object = { ports: [{ port: 80 }] }): Service {
   const [namespace, ownName] = name.split('/');
@@ -45,7 +46,7 @@ it('vital Services are apart, the others are ordered by age, and those of equal 
     service('demo/old', '2026-01-01T00:00:00Z'),
   ];
   const keyed = services.map((object) => ({ service: serviceKey(object), object }));
-  assert.deepEqual(orderOfService(keyed), {
+  assert.deepEqual(atOnce(orderOfService(keyed)), {
     vital: ['kube-system/kube-dns'],
     others: ['demo/old', 'demo/b', 'demo/a', 'demo/young'],
   });

@@ -12,6 +12,7 @@ import { decodeObject } from '../../../../src/objects/decode.js';
 import { Reconciler } from '../../../../src/reconcile/reconciler.js';
 import { nodeFacts } from '../../../../src/services/nodeFacts.js';
 import { ServiceCache } from '../../../../src/services/serviceCache.js';
+import { oneStep } from '../../../../src/steps.js';
 
 const SERVICE = {
   apiVersion: 'v1',
@@ -138,7 +139,7 @@ describe('cure', () => {
       const inputs = {
         totalEndpoints: () => ({ 4: 0, 6: 0 }),
         serviceNames: () => [],
-        order: () => ({ vital: [], others: [] }),
+        order: () => oneStep(() => ({ vital: [], others: [] })),
         planInput: (service: string) => new ServiceCache().planInputInSteps(service, nodeFacts('node-a')),
         node: () => nodeFacts('node-a'),
         refresh: async () => {},

@@ -9,6 +9,7 @@ export {
   type ProblemReason,
   ROLLED_BACK,
 } from './errors.js';
+export { type Annotations, SETTING_NAMES, type SettingName } from './input/settingNames.js';
 export {
   createIptablesMode,
   IPTABLES_DEFAULTS,
@@ -74,6 +75,13 @@ export type { PlannedOperation } from './reconcile/plannedOperation.js';
 export type { Failure, SyncSummary } from './reconcile/summary.js';
 export { type Endpoint, type EndpointList, STATE } from './services/endpointList.js';
 export type { NamedFrontend } from './services/namedFrontends.js';
+export {
+  type HashFlag,
+  SERVICE_SCHEDULERS,
+  type ServiceScheduler,
+  type ServiceSettings,
+  type SettingRules,
+} from './services/settings/types.js';
 export type {
   AssignedAddress,
   EndpointExcess,

@@ -16,7 +16,8 @@ import { Runner, type RunnerEvents } from './reconcile/runner.js';
 import { conflictsOf, excessOf } from './reconcile/serviceProblems.js';
 import { type SyncSummary, together } from './reconcile/summary.js';
 import { frontendsOfInput, type NamedFrontend } from './services/namedFrontends.js';
-import { ServiceCache } from './services/serviceCache.js';
+import { ServiceCache, type Touched } from './services/serviceCache.js';
+import type { SettingRules } from './services/settings/types.js';
 import type { HostChange, ServicePlanInput } from './services/types.js';
 import { checkArgument, object } from './shapes.js';
 import { OpenProblems } from './source/openProblems.js';
@@ -68,6 +69,11 @@ export interface ProxyParts<Item, Operation extends KeyedOperation<Item>> {
   readonly bindAddress?: string;
   /** Serve external IPs; default true. */
   readonly externalIPs?: boolean;
+  /**
+   * The settings that a Service may have by annotation, each with the reason why it has no effect in this mode; undefined: it has
+   * one. Default: none.
+   */
+  readonly settingRules?: SettingRules;
   /** Time from the end of a pass to the start of the next, at least, in ms: `minSyncPeriod`; default 0. */
   readonly rest?: number;
   readonly events: ProxyEvents;
@@ -138,8 +144,9 @@ class RunningProxy<Item, Operation extends KeyedOperation<Item>> implements Serv
   constructor(parts: ProxyParts<Item, Operation>) {
     this.#parts = parts;
     const { mode, formerModes = [], drainBound, nodeName, bindAddress, rest = 0, events } = parts;
-    const { externalIPs } = parts;
-    this.#cache = new ServiceCache({ externalIPs, sharesEndpoints: mode.sharedEndpoints !== undefined });
+    const { externalIPs, settingRules } = parts;
+    const sharesEndpoints = mode.sharedEndpoints !== undefined;
+    this.#cache = new ServiceCache({ externalIPs, sharesEndpoints, settingRules });
     this.#formerModes = new FormerModes(formerModes, events, now, drainBound);
     this.#problems = new OpenProblems(events);
     this.#node = new NodeState(mode.host, nodeName, bindAddress);
@@ -338,6 +345,7 @@ class RunningProxy<Item, Operation extends KeyedOperation<Item>> implements Serv
     this.#cache.planned(service, input);
     yield* this.#node.planned(service, input);
     this.#problems.set(`endpoints of ${service}`, excessOf(service, input));
+    this.#problems.set(`settings of ${service}`, this.#cache.settingProblems(service));
     this.#parts.events.planned?.(service, input);
   }
 

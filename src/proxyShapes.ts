@@ -1,13 +1,17 @@
 // The checks of the parts of a proxy.
+import { SETTING_NAMES } from './input/settingNames.js';
 import type { KeyedOperation, Mode } from './modes/mode.js';
 import { ADDRESS } from './net/shapes.js';
 import {
+  ANY_TEXT,
   FLAG,
   FUNCTION,
   listOf,
   MILLISECONDS,
+  mapOf,
   methods,
   number,
+  oneOf,
   optional,
   partOf,
   type Shape,
@@ -73,6 +77,7 @@ export const PARTS = {
   nodeName: TEXT,
   bindAddress: optional(ADDRESS),
   externalIPs: optional(FLAG),
+  settingRules: optional(mapOf(oneOf(...SETTING_NAMES), optional(ANY_TEXT))),
   rest: optional(MILLISECONDS),
   events: EVENTS,
 };

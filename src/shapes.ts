@@ -88,6 +88,14 @@ export function setOf(check: Check): Check {
   };
 }
 
+/** A Map of such keys and values. */
+export function mapOf(key: Check, value: Check): Check {
+  return (map, field) => {
+    if (!(map instanceof Map)) return { field, value: map, rule: 'must be a Map', wrongType: true };
+    return listOf(key)([...map.keys()], field) ?? listOf(value)([...map.values()], field);
+  };
+}
+
 /** A value that satisfies one of two checks; reported is the rule of the second. */
 export function either(first: Check, second: Check): Check {
   return (value, field) => first(value, field) && second(value, field);

@@ -6,8 +6,10 @@ import type { Configuration } from '../config/configuration.js';
 import { servesExternalIPs } from '../config/featureGates.js';
 import { behaviourOf } from '../config/mirroredVersion.js';
 import { CONFIGURATION_UPDATED } from '../config/reload.js';
+import { settingRulesOf } from '../config/serviceSettings.js';
 import { externalConfiguration } from '../config/writeConfig.js';
 import type { FormerMode } from '../modes/mode.js';
+import { MODES } from '../modes/select/select.js';
 import type { OpenedMode } from '../modes/shared/open/definition.js';
 import type { Family } from '../net/address.js';
 import { createProxy, type ProxyEvents } from '../proxy.js';
@@ -198,6 +200,7 @@ function proxyOf(agent: AgentParts, events: ProxyEvents) {
     nodeName: node.name,
     bindAddress: configuration.bindAddress,
     externalIPs: servesExternalIPs(configuration.featureGates),
+    settingRules: settingRulesOf(configuration, MODES),
     rest: minSyncPeriod,
     events: ruleCounts ? withRuleMetrics(events, { ruleCounts, failedRestores }, metrics) : events,
   });

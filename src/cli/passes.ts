@@ -3,8 +3,10 @@ import type { Logger } from 'pino';
 import type { AgentParts } from '../agent/agent.js';
 import { logEvents, logFailures } from '../agent/logEvents.js';
 import { servesExternalIPs } from '../config/featureGates.js';
+import { settingRulesOf } from '../config/serviceSettings.js';
 import type { UnusableFamily } from '../modes/iptablesRules/open/families.js';
 import type { FormerMode, KeyedOperation } from '../modes/mode.js';
+import { MODES } from '../modes/select/select.js';
 import type { OpenedMode } from '../modes/shared/open/definition.js';
 import { createProxy, type ProxyParts, type ServiceProxy } from '../proxy.js';
 import { cleanUp } from '../reconcile/cleanUp.js';
@@ -152,6 +154,7 @@ function proxyOf(
     nodeName: node.name,
     bindAddress: configuration.bindAddress,
     externalIPs: servesExternalIPs(configuration.featureGates),
+    settingRules: settingRulesOf(configuration, MODES),
     events,
   });
   return { proxy, unread: () => unread };

@@ -6,6 +6,8 @@ import type { KernelCommand } from '../config/commandLine.js';
 import { servesExternalIPs } from '../config/featureGates.js';
 import { fileError } from '../config/goSyntax.js';
 import type { Loaded } from '../config/load.js';
+import { settingRulesOf } from '../config/serviceSettings.js';
+import { MODES } from '../modes/select/select.js';
 import { ServiceCache } from '../services/serviceCache.js';
 import { ManifestSource } from '../source/manifests.js';
 import type { Source } from '../source/source.js';
@@ -61,7 +63,10 @@ async function readAll(
   source: Source,
   { configuration }: Loaded,
 ): Promise<Pick<ReadObjects, 'cache' | 'problems'>> {
-  const cache = new ServiceCache({ externalIPs: servesExternalIPs(configuration.featureGates) });
+  const cache = new ServiceCache({
+    externalIPs: servesExternalIPs(configuration.featureGates),
+    settingRules: settingRulesOf(configuration, MODES),
+  });
   let problems = 0;
   await source.start({
     changed(changes) {

@@ -35,6 +35,8 @@ export interface KernelCommand {
   readonly cures: readonly string[];
   /** Version of kube-proxy to mirror, not validated; empty: that of the configuration file, or the default. */
   readonly mirroredVersion: string;
+  /** Settings that Services may have, not validated; undefined: those of the configuration file. */
+  readonly serviceSettings: readonly string[] | undefined;
   /** Name of the layout of nftables mode, not validated; undefined: the default. */
   readonly nftablesLayout: string | undefined;
   /** Maximum time for which a real server is draining, in ms; undefined: the default. */
@@ -95,6 +97,7 @@ function kernelCommand(what: KernelCommand['do'], values: ReadonlyMap<string, Fl
     ownAll: isSet('ipvs-own-all'),
     cures: ((values.get('cures') ?? []) as readonly string[]).filter(Boolean),
     mirroredVersion: text('mirrored-version') ?? '',
+    serviceSettings: (values.get('service-settings') as readonly string[] | undefined)?.filter(Boolean),
     nftablesLayout: values.get('nftables-layout') as string | undefined,
     drainBound,
     objectEvents: isSet('object-events'),

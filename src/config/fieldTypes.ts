@@ -141,6 +141,11 @@ export function stringList(): FieldType<readonly string[]> {
   };
 }
 
+/** A list of strings that is omitted if it is empty. */
+export function stringListOmitEmpty(): FieldType<readonly string[]> {
+  return { ...stringList(), encode: (value) => (value.length === 0 ? undefined : value) };
+}
+
 /** Booleans by name. */
 export function boolMap(): FieldType<Readonly<Record<string, boolean>>> {
   return {

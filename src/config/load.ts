@@ -49,10 +49,12 @@ export function loadConfiguration(command: KernelCommand, modes: KnownModes): Lo
     : readFile(command.config, given);
   const override = hostnameOverride(given);
   const mirroredVersion = command.mirroredVersion || source.mirroredVersion;
+  const serviceSettings = command.serviceSettings ?? source.serviceSettings;
   const configuration = completed(
     {
       ...source,
       mirroredVersion,
+      serviceSettings,
       ...(override === undefined ? {} : { hostnameOverride: override }),
     },
     modes,

@@ -1,4 +1,5 @@
 // What the configuration asks a mode. The folders of the modes answer; the wiring hands the answers down.
+import type { SettingName } from '../input/settingNames.js';
 import type { FieldErrors } from './fieldErrors.js';
 import { behaviourOf } from './mirroredVersion.js';
 import type { Configuration } from './schema.js';
@@ -24,6 +25,8 @@ export interface ModeConfiguration {
   readonly unused: Readonly<Record<string, string>>;
   /** Flags without a field that this mode has and some other mode does not: their names, without dashes. */
   readonly ownFlags: readonly string[];
+  /** The settings by annotation that have an effect in this mode. Absent: none. */
+  readonly serviceSettings?: readonly SettingName[];
   /**
    * The configuration of a command without a file, in which flags have set fields: flags of another section may have effect in this
    * mode too. Absent: a flag sets the field of its own section only.

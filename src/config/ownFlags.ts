@@ -35,6 +35,11 @@ export const OWN_FLAGS = {
     default: '1.36',
     help: 'version of kube-proxy to mirror: 1.36, 1.37, or 1.38, which is provisional (a pre-release); overrides mirroredVersion of the file; see docs/versions.md',
   },
+  'service-settings': {
+    type: 'strings',
+    withConfig: true,
+    help: 'settings that a Service may have by annotation, comma-separated (default none); overrides serviceSettings of the file; see docs/service-settings.md',
+  },
   'nftables-layout': {
     type: 'string',
     withConfig: true,

@@ -1,5 +1,5 @@
-// KubeProxyConfiguration, kubeproxy.config.k8s.io/v1alpha1 of Kubernetes 1.36: every field with its type and default, and one field of
-// our own, `mirroredVersion`. Kubernetes 1.37 and 1.38 have the same fields.
+// KubeProxyConfiguration, kubeproxy.config.k8s.io/v1alpha1 of Kubernetes 1.36: every field with its type and default, and two fields of
+// our own, `mirroredVersion` and `serviceSettings`. Kubernetes 1.37 and 1.38 have the same fields.
 // docs/configuration.md describes the effect of each field.
 import {
   bool,
@@ -16,6 +16,7 @@ import {
   quantity,
   string,
   stringList,
+  stringListOmitEmpty,
   struct,
   version,
 } from './fieldTypes.js';
@@ -147,6 +148,8 @@ export const CONFIGURATION = struct(KIND, {
   windowsRunAsService: boolOmitEmpty(),
   /** The minor version of the kube-proxy that is mirrored: `1.37`; empty: the default. Not a field of kube-proxy. */
   mirroredVersion: version(),
+  /** The settings that a Service may have by annotation; none by default. Not a field of kube-proxy. */
+  serviceSettings: stringListOmitEmpty(),
 });
 
 /** A validated configuration with its defaults. Field names are KubeProxyConfiguration's; durations are in ms. */

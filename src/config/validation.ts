@@ -9,6 +9,7 @@ import { type Behaviour, behaviourOf, mirroredVersionRule } from './mirroredVers
 import { firstOf, type KnownModes, type ModeConfiguration, modeNamed } from './modes.js';
 import { isNodePortKeyword, NODE_PORT_KEYWORDS } from './nodePortAddresses.js';
 import type { Configuration } from './schema.js';
+import { settingRule } from './serviceSettings.js';
 
 const CIDR_EXAMPLES = '(e.g. 10.100.0.0/16 or fde4:8dba:82e1::/48)';
 const POSITIVE = 'must be greater than 0';
@@ -36,6 +37,10 @@ export function validationErrors(configuration: Configuration, modes: KnownModes
   const versionRule = mirroredVersionRule(configuration.mirroredVersion);
   if (versionRule !== undefined)
     errors.invalid('MirroredVersion', configuration.mirroredVersion, versionRule);
+  for (const [i, name] of configuration.serviceSettings.entries()) {
+    const rule = settingRule(name);
+    if (rule !== undefined) errors.invalid(`ServiceSettings[${i}]`, name, rule);
+  }
   return errors.lines;
 }
 

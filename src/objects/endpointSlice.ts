@@ -9,6 +9,7 @@ import type {
 import type { Fields } from '../input/fields.js';
 import { DNS_LABEL, DNS_SUBDOMAIN, LABEL_VALUE } from '../input/names.js';
 import { canonicalAddress, type Family } from '../net/address.js';
+import { decodeAnnotations } from './annotations.js';
 import type { Interning } from './interning.js';
 import { byName, formerPorts } from './portsByName.js';
 import {
@@ -42,6 +43,7 @@ export function decodeEndpointSlice(
   const addressType = fields.word('addressType', ['IPv4', 'IPv6', 'FQDN'], 'IPv4');
   if (!addressType || addressType === 'FQDN') return undefined;
   const family = addressType === 'IPv4' ? 4 : 6;
+  const annotations = decodeAnnotations(metadata.child('annotations'), 'EndpointSlice');
   const ports = interning.list(
     fields.orFormer(() => {
       const before = byName(former?.ports);
@@ -66,6 +68,7 @@ export function decodeEndpointSlice(
       former?.endpoints,
     ),
     triggerTime: decodeTriggerTime(metadata.child('annotations')),
+    ...(annotations && { annotations }),
   };
 }
 

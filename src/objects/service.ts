@@ -4,6 +4,7 @@ import type { V1LoadBalancerStatus, V1Service, V1ServicePort, V1ServiceSpec } fr
 import type { Fields } from '../input/fields.js';
 import { DNS_LABEL } from '../input/names.js';
 import { type Family, familyOf } from '../net/address.js';
+import { decodeAnnotations } from './annotations.js';
 import type { Interning } from './interning.js';
 import { byName, formerPorts } from './portsByName.js';
 import type { ObjectName, PerFamily, Service, ServiceObjectPort } from './types.js';
@@ -26,6 +27,7 @@ export function decodeService(
   const type = spec.word('type', TYPES, 'ClusterIP');
   if (!type) return undefined;
   const status = fields.child('status');
+  const annotations = decodeAnnotations(metadata.child('annotations'), 'Service');
   const policy = (field: 'externalTrafficPolicy' | 'internalTrafficPolicy') =>
     spec.orFormer(() => spec.word(field, POLICIES, 'Cluster'), former?.[field]) ?? 'Cluster';
   return {
@@ -59,6 +61,7 @@ export function decodeService(
     healthCheckNodePort:
       spec.orFormer(() => spec.integer('healthCheckNodePort', 0, 65_535, 0), former?.healthCheckNodePort) ??
       0,
+    ...(annotations && { annotations }),
   };
 }
 

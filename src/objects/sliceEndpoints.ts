@@ -190,6 +190,14 @@ export class SliceEndpointsBuilder {
    * @param nodeName name of this node; by default, none
    */
   build(nodeName = ''): SliceEndpoints {
+    return this.buildOrdered(nodeName).endpoints;
+  }
+
+  /** The same, with the number of the addition that each endpoint is of; undefined: in the order of the additions. */
+  buildOrdered(nodeName: string): {
+    readonly endpoints: SliceEndpoints;
+    readonly order: readonly number[] | undefined;
+  } {
     const rank = (entry: number) => {
       const conditions = this.#conditions[entry] as number;
       const isHere = nodeName !== '' && this.#nodeNames[entry] === nodeName;
@@ -204,13 +212,14 @@ export class SliceEndpointsBuilder {
     const sorted = <T>(column: readonly T[]) => order?.map((entry) => column[entry] as T) ?? column.slice();
     // One string: of `+=`, V8 would keep an object of 32 bytes for each endpoint until the text is read.
     const conditions = Buffer.from(sorted(this.#conditions)).toString('latin1');
-    return new SliceEndpoints(
+    const endpoints = new SliceEndpoints(
       list,
       this.#interning?.text(conditions) ?? conditions,
       sorted(this.#nodeNames),
       this.#hasZoneHints ? sorted(this.#zoneHints) : undefined,
       this.#hasNodeHints ? sorted(this.#nodeHints) : undefined,
     );
+    return { endpoints, order };
   }
 
   #addState(

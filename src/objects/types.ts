@@ -1,5 +1,6 @@
 // The Kubernetes objects that are read, with the fields that are used, checked, and in canonical spelling: addresses as
 // RFC 5952 text, networks masked, protocols in lower case. No part above the sources sees other data.
+import type { Annotations } from '../input/settingNames.js';
 import type { Family } from '../net/address.js';
 import type { Protocol } from '../net/protocol.js';
 import type { SliceEndpoints } from './sliceEndpoints.js';
@@ -31,6 +32,8 @@ export interface Service {
   readonly loadBalancerIPs: readonly string[];
   /** 0 for none. */
   readonly healthCheckNodePort: number;
+  /** The annotations of settings, see `src/services/settings/`. Absent: none. */
+  readonly annotations?: Annotations;
 }
 
 /** `Cluster` (any endpoint) or `Local` (those of this node). */
@@ -62,6 +65,8 @@ export interface EndpointSlice {
    * `endpoints.kubernetes.io/last-change-trigger-time`; undefined when absent or unreadable.
    */
   readonly triggerTime: number | undefined;
+  /** The annotations of settings, see `src/services/settings/`. Absent: none. */
+  readonly annotations?: Annotations;
 }
 
 /** One of `ports`; it belongs to the Service port of the same name and protocol. */

@@ -20,6 +20,9 @@ export interface Endpoint {
 /** The state of an endpoint as bits: its conditions, and whether it is on this node. */
 export const STATE = { ...CONDITIONS, local: 8 } as const;
 
+/** The weight of an endpoint whose slice has none. */
+export const DEFAULT_WEIGHT = 1;
+
 const ALL_CONDITIONS = CONDITIONS.ready | CONDITIONS.serving | CONDITIONS.terminating;
 
 /** Every endpoint of a Service port in any state, once, sorted by address and port as numbers. Immutable. */
@@ -29,6 +32,8 @@ export class EndpointList implements Iterable<Endpoint> {
   // Not #private: isDeepStrictEqual, with which tests compare, does not see those.
   private readonly columns: SliceEndpoints;
   private readonly nodeName: string;
+  /** The weight of each endpoint, or of all; undefined: 1. */
+  private readonly weights: number | readonly number[] | undefined;
   /** The conditions that all endpoints have, and those that any has: nearly always, they answer for all endpoints. */
   private readonly common: number;
   private readonly any: number;
@@ -37,11 +42,18 @@ export class EndpointList implements Iterable<Endpoint> {
    * @param addressPorts those of the endpoints at the port of this list
    * @param columns the endpoints, in the same order
    * @param nodeName name of this node; the endpoints on it are local
+   * @param weights the weight of each endpoint, in the same order, or of all; by default, 1
    */
-  constructor(addressPorts: AddressPorts, columns: SliceEndpoints, nodeName: string) {
+  constructor(
+    addressPorts: AddressPorts,
+    columns: SliceEndpoints,
+    nodeName: string,
+    weights?: number | readonly number[],
+  ) {
     this.addressPorts = addressPorts;
     this.columns = columns;
     this.nodeName = nodeName;
+    this.weights = weights;
     const { conditions } = columns;
     let common = ALL_CONDITIONS;
     let any = 0;
@@ -77,6 +89,17 @@ export class EndpointList implements Iterable<Endpoint> {
   /** Node hints of each endpoint; undefined if no endpoint has any. */
   get nodeHints(): readonly (readonly string[])[] | undefined {
     return this.columns.nodeHints;
+  }
+
+  /** Whether a slice gives its endpoints a weight. */
+  get isWeighted(): boolean {
+    return this.weights !== undefined;
+  }
+
+  /** The weight of the endpoint with this index: 0 to 65535; with 0, it gets no new connections. */
+  weightAt(index: number): number {
+    const { weights } = this;
+    return (typeof weights === 'number' ? weights : weights?.[index]) ?? DEFAULT_WEIGHT;
   }
 
   /** Whether the endpoint with this index has all these bits of {@link STATE}. */

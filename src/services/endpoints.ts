@@ -4,12 +4,14 @@ import type { AddressPorts } from '../net/addressPorts.js';
 import type { Protocol } from '../net/protocol.js';
 import { type SliceEndpoints, SliceEndpointsBuilder } from '../objects/sliceEndpoints.js';
 import type { EndpointSlice } from '../objects/types.js';
-import { EndpointList } from './endpointList.js';
+import { DEFAULT_WEIGHT, EndpointList } from './endpointList.js';
 
 /** Endpoints of a slice, at one of its ports. */
 interface SliceAtPort {
   readonly endpoints: SliceEndpoints;
   readonly addressPorts: AddressPorts;
+  /** The weight of each endpoint, or of all; undefined: the default. */
+  readonly weights: number | readonly number[] | undefined;
 }
 
 /** A port of a Service in one family. */
@@ -23,6 +25,8 @@ interface PortName {
 interface SlicePart {
   readonly endpoints: SliceEndpoints;
   readonly number: number;
+  /** The weight of its endpoints; undefined: the default. */
+  readonly weight: number | undefined;
 }
 
 /** The slices of a Service by the names of their ports: both may have thousands of ports. */
@@ -33,13 +37,13 @@ export class SlicesByPort {
     for (const slice of slices) this.add(slice);
   }
 
-  /** Adds a slice. */
-  add({ family, ports, endpoints }: EndpointSlice): void {
+  /** Adds a slice, with the weight of its endpoints if it has one. */
+  add({ family, ports, endpoints }: EndpointSlice, weight?: number): void {
     for (const { name, protocol, port: number } of ports) {
       const key = keyOf({ family, name, protocol });
       const known = this.#parts.get(key);
-      if (known) known.push({ endpoints, number });
-      else this.#parts.set(key, [{ endpoints, number }]);
+      if (known) known.push({ endpoints, number, weight });
+      else this.#parts.set(key, [{ endpoints, number, weight }]);
     }
   }
 
@@ -62,19 +66,28 @@ export function keyOf({ family, name, protocol }: PortName): string {
  */
 export function endpointsOfPort(slices: SlicesByPort, port: PortName, nodeName: string): EndpointList {
   const parts = slices.at(port).map(
-    ({ endpoints, number }): SliceAtPort => ({
+    ({ endpoints, number, weight }): SliceAtPort => ({
       endpoints,
       addressPorts: endpoints.addressPorts.atPort(number),
+      weights: weight,
     }),
   );
-  const { endpoints, addressPorts } =
+  const { endpoints, addressPorts, weights } =
     parts.length === 1 ? (parts[0] as SliceAtPort) : joined(parts, port.family, nodeName);
-  return new EndpointList(addressPorts, endpoints, nodeName);
+  return new EndpointList(addressPorts, endpoints, nodeName, weights);
 }
 
 function joined(parts: readonly SliceAtPort[], family: Family, nodeName: string): SliceAtPort {
   const builder = new SliceEndpointsBuilder(family);
-  for (const { endpoints, addressPorts } of parts) builder.addAll(endpoints, addressPorts);
-  const endpoints = builder.build(nodeName);
-  return { endpoints, addressPorts: endpoints.addressPorts };
+  const hasWeights = parts.some(({ weights }) => weights !== undefined);
+  const column: number[] = [];
+  for (const { endpoints, addressPorts, weights } of parts) {
+    builder.addAll(endpoints, addressPorts);
+    if (!hasWeights) continue;
+    for (let index = 0; index < endpoints.size; index++)
+      column.push((typeof weights === 'number' ? weights : undefined) ?? DEFAULT_WEIGHT);
+  }
+  const { endpoints, order } = builder.buildOrdered(nodeName);
+  const weights = hasWeights ? (order?.map((entry) => column[entry] as number) ?? column) : undefined;
+  return { endpoints, addressPorts: endpoints.addressPorts, weights };
 }

@@ -1,7 +1,9 @@
 // The fields of objects in the input of a plan, each with an input that lacks it. The plans of these inputs show on which fields an
 // item depends, so that no item has to store its fields.
+import { annotationsOf } from '../input/settingNames.js';
 import { AddressPorts } from '../net/addressPorts.js';
 import type { PerFamily } from '../objects/types.js';
+import { SETTING_OF, type ServiceSettings } from './settings/types.js';
 import type { Frontend, FrontendKind, ServicePlanInput, ServicePort } from './types.js';
 
 /** A field with its value, and an input that shows its effect. */
@@ -38,6 +40,12 @@ export function serviceFields(input: ServicePlanInput): InputField[] {
         withoutFrontends(port, frontend.kind, value),
       );
     }
+  }
+  for (const [field, value] of Object.entries(input.settings ?? {})) {
+    const setting = SETTING_OF[field as keyof ServiceSettings];
+    const { [field as keyof ServiceSettings]: _, ...settings } = input.settings ?? {};
+    const shown = typeof value === 'string' ? value : JSON.stringify(value);
+    add(`metadata.annotations.${annotationsOf(setting)[0]}`, shown, { settings });
   }
   if (input.healthCheckNodePort !== 0)
     add('spec.healthCheckNodePort', input.healthCheckNodePort, { healthCheckNodePort: 0 });

@@ -6,6 +6,8 @@ import { type Claim, claimOf } from './claims.js';
 import { limitSlices } from './endpointLimit.js';
 import { endpointsOfPort, SlicesByPort } from './endpoints.js';
 import { externalPolicyIsLocal, frontendsOf, type PortFrontends } from './frontends.js';
+import { settingsOf, weightOf } from './settings/read.js';
+import type { ServiceSettings, SettingRules } from './settings/types.js';
 import type { Frontend, ServicePlanInput, ServicePort } from './types.js';
 
 /** What a plan needs besides the Service. */
@@ -19,6 +21,8 @@ export interface PlanContext {
   readonly left?: ServicePlanInput['left'] | undefined;
   /** See `Mode.sharedEndpoints`. */
   readonly sharesEndpoints: boolean;
+  /** The settings by annotation that are allowed. */
+  readonly settingRules: SettingRules;
 }
 
 /**
@@ -31,12 +35,13 @@ export function* planInputOf(key: string, service: Service, context: PlanContext
   const slices = new SlicesByPort();
   const limited = yield* limitSlices(service, context.slices, context.sharesEndpoints);
   for (const slice of limited.slices) {
-    slices.add(slice);
+    slices.add(slice, weightOf(slice, context.settingRules));
     if (counter.isFull()) yield;
   }
+  const { settings } = settingsOf(service, context.settingRules);
   const ports: ServicePort[] = [];
   for (const port of frontendsOf(service)) {
-    ports.push(yield* servicePort(service, port, context, { slices, counter }));
+    ports.push(yield* servicePort(service, port, context, { slices, counter, settings }));
   }
   const checked = service.type === 'LoadBalancer' && externalPolicyIsLocal(service) && ports.length > 0;
   return {
@@ -47,14 +52,22 @@ export function* planInputOf(key: string, service: Service, context: PlanContext
     totalEndpoints: context.totalEndpoints,
     ...(context.left && { left: context.left }),
     ...(limited.beyond && { beyond: limited.beyond }),
+    ...(settings && { settings }),
   };
+}
+
+/** What the ports of a Service share. */
+interface PortContext {
+  readonly slices: SlicesByPort;
+  readonly counter: StepCounter;
+  readonly settings: ServiceSettings | undefined;
 }
 
 function* servicePort(
   service: Service,
   { family, port, frontends: claimed }: PortFrontends,
   { node, holds }: PlanContext,
-  { slices, counter }: { readonly slices: SlicesByPort; readonly counter: StepCounter },
+  { slices, counter, settings }: PortContext,
 ): Steps<ServicePort> {
   const { name: portName, protocol } = port;
   const frontends: Frontend[] = [];
@@ -68,7 +81,7 @@ function* servicePort(
     usesOf(service, frontends),
     node,
   );
-  const { affinitySeconds } = service;
+  const affinitySeconds = settings?.persistenceTimeout ?? service.affinitySeconds;
   return {
     family,
     portName,

@@ -1,4 +1,6 @@
 // The latest objects, and the Services that a change affects. Uses no clock, log or kernel.
+import type { Problem } from '../errors.js';
+import { isProxied } from '../objects/frontendCount.js';
 import {
   type EndpointSlice,
   type Node,
@@ -16,6 +18,8 @@ import { type LostClaims, lostClaimsOf } from './lostClaims.js';
 import { NodeCache } from './nodeCache.js';
 import { type KeyedService, type OrderOfService, orderOfService } from './orderOfService.js';
 import { planInputOf } from './planInput.js';
+import { settingsOf, weightProblems } from './settings/read.js';
+import { NO_SETTINGS, type SettingRules } from './settings/types.js';
 import type { NodeFacts, ServicePlanInput } from './types.js';
 
 /** The name of a Service, a node or a ServiceCIDR that a change affects. */
@@ -51,6 +55,8 @@ export interface ServiceCacheOptions {
   readonly externalIPs?: boolean | undefined;
   /** The frontends of a port share its endpoints, see `Mode.sharedEndpoints`; default false. */
   readonly sharesEndpoints?: boolean | undefined;
+  /** The settings by annotation that are allowed; default none. */
+  readonly settingRules?: SettingRules | undefined;
 }
 
 /** All objects that the source has reported. */
@@ -66,12 +72,18 @@ export class ServiceCache {
   readonly #endpoints = new EndpointCount();
   readonly #externalIPs: boolean;
   readonly #sharesEndpoints: boolean;
+  readonly #settingRules: SettingRules;
   /** The slices from which an input was made. */
   readonly #slicesOf = new WeakMap<ServicePlanInput, readonly EndpointSlice[]>();
 
-  constructor({ externalIPs = true, sharesEndpoints = false }: ServiceCacheOptions = {}) {
+  constructor({
+    externalIPs = true,
+    sharesEndpoints = false,
+    settingRules = NO_SETTINGS,
+  }: ServiceCacheOptions = {}) {
     this.#externalIPs = externalIPs;
     this.#sharesEndpoints = sharesEndpoints;
+    this.#settingRules = settingRules;
   }
 
   /**
@@ -158,6 +170,7 @@ export class ServiceCache {
       holds: this.#claims.contested ? holds : undefined,
       left: entry.left?.endpoints(),
       sharesEndpoints: this.#sharesEndpoints,
+      settingRules: this.#settingRules,
     });
     this.#slicesOf.set(input, slices);
     return input;
@@ -179,6 +192,15 @@ export class ServiceCache {
   slices(service: string): readonly EndpointSlice[] {
     const entry = this.#entries.get(service);
     return entry ? slicesOf(entry) : NO_SLICES;
+  }
+
+  /** The problems of the settings that a Service and its slices have by annotation. */
+  settingProblems(service: string): readonly Problem[] {
+    const entry = this.#entries.get(service);
+    if (!entry?.object || !isProxied(entry.object)) return NO_PROBLEMS;
+    const { problems } = settingsOf(entry.object, this.#settingRules);
+    const ofSlices = slicesOf(entry).flatMap((slice) => weightProblems(slice, this.#settingRules));
+    return ofSlices.length > 0 ? [...problems, ...ofSlices] : problems;
   }
 
   /** Claims of a Service that another Service wins: the first ones, and the number of the others. */
@@ -298,6 +320,7 @@ function slicesOf({ slices }: Entry): readonly EndpointSlice[] {
 }
 
 const NO_SLICES: readonly EndpointSlice[] = Object.freeze([]);
+const NO_PROBLEMS: readonly Problem[] = Object.freeze([]);
 const NO_ADDRESSES: readonly string[] = Object.freeze([]);
 
 const NO_CLAIMS: RankedClaims = new Map();

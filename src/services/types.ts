@@ -3,6 +3,7 @@ import type { Family } from '../net/address.js';
 import type { AddressPorts } from '../net/addressPorts.js';
 import type { Protocol } from '../net/protocol.js';
 import type { EndpointList } from './endpointList.js';
+import type { ServiceSettings } from './settings/types.js';
 
 /** The kind of a frontend's address. */
 export type FrontendKind = 'clusterIP' | 'externalIP' | 'loadBalancerIP' | 'nodePort';
@@ -25,7 +26,7 @@ export interface ServicePort {
   /** Name of the port; may be empty. */
   readonly portName: string;
   readonly protocol: Protocol;
-  /** Timeout of client-IP affinity, in s; 0 for none. */
+  /** Timeout of client-IP affinity, in s; 0 for none. That of the settings, if they have one. */
   readonly affinitySeconds: number;
   readonly frontends: readonly Frontend[];
   /** Every endpoint of the port in any state, once, sorted by address and port as numbers. */
@@ -57,6 +58,8 @@ export interface ServicePlanInput {
   readonly left?: Readonly<Partial<Record<Family, AddressPorts>>>;
   /** The Service has more frontends × endpoints than are programmed. Absent: it has not. */
   readonly beyond?: EndpointExcess;
+  /** Settings by annotation that are allowed and valid. Absent: none. */
+  readonly settings?: ServiceSettings;
 }
 
 /** Frontends × endpoints of a Service beyond the limit. */

@@ -59,7 +59,7 @@ const FLOORS: readonly Floor[] = [
   {
     name: 'services',
     files: /^services\//,
-    imports: ['arguments', 'net', 'objects', 'steps', 'partitionedMap'],
+    imports: ['arguments', 'errors', 'input', 'net', 'objects', 'steps', 'partitionedMap'],
   },
   // What the values of a part of the kernel mean: set types, the notation of entries, real servers of a virtual service.
   {

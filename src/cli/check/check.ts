@@ -9,7 +9,10 @@ import { fileError } from '../../config/goSyntax.js';
 import { flagWarnings } from '../../config/ignored.js';
 import { ConfigurationError, loadConfiguration } from '../../config/load.js';
 import { mirroredVersionRule } from '../../config/mirroredVersion.js';
+import { settingRulesOf } from '../../config/serviceSettings.js';
+import { SETTING_NAMES, type SettingName } from '../../input/settingNames.js';
 import { checkModeFlags, MODES } from '../../modes/select/select.js';
+import type { SettingRules } from '../../services/settings/types.js';
 import type { CommandRunner } from '../command.js';
 import { writeReport } from '../output/output.js';
 import {
@@ -46,7 +49,7 @@ export async function check(paths: readonly string[], flags: KernelCommand): Pro
   const problems: CheckedProblem[] = [];
   const unreadable = new Set<string>();
   const manifests = new CheckedManifests();
-  const gates: Configuration['featureGates'][] = [];
+  const configurations: Pick<Configuration, 'featureGates' | 'serviceSettings' | 'mode'>[] = [];
   // An invalid one is reported once, as a flag.
   const mirroredVersion = versionProblems(flags).length > 0 ? '' : flags.mirroredVersion;
   for (const path of new Set(paths)) {
@@ -54,30 +57,59 @@ export async function check(paths: readonly string[], flags: KernelCommand): Pro
       const isFolder = (await stat(path)).isDirectory();
       const inside = isFolder ? await filesOf(path) : [path];
       files.push(...inside);
-      const configurations = await configurationsAmong(inside);
-      for (const [file, text] of configurations) {
+      const found = await configurationsAmong(inside);
+      for (const [file, text] of found) {
         const checked = checkConfiguration(file, text, { ...flags, mirroredVersion });
         problems.push(...checked.problems);
         if (checked.unreadable) unreadable.add(file);
-        if (checked.featureGates) gates.push(checked.featureGates);
+        if (checked.configuration) configurations.push(checked.configuration);
       }
-      if (!isFolder && configurations.size > 0) continue;
+      if (!isFolder && found.size > 0) continue;
       const before = manifests.problems.length;
       const objects = await manifests.read(path, isFolder);
-      const silent = objects === 0 && configurations.size === 0 && manifests.problems.length === before;
+      const silent = objects === 0 && found.size === 0 && manifests.problems.length === before;
       if (silent) problems.push(nothingIn(path));
     } catch (error) {
       unreadable.add(path);
       problems.push(unreadableFile(path, error));
     }
   }
-  const given = flags.given.get('feature-gates') as Configuration['featureGates'] | undefined;
-  if (given !== undefined && gates.length === 0) gates.push(given);
-  // Without a configuration, or with several that differ, the manifests may be for a node that serves external IPs.
-  manifests.addConflicts(gates.length === 0 || gates.some(servesExternalIPs));
+  manifests.addConflicts(optionsFor(flags, configurations));
   for (const file of manifests.unreadable) unreadable.add(file);
   const all = [...flagProblems(flags), ...problems, ...manifests.problems];
   return { files, unreadable: [...unreadable], problems: all };
+}
+
+/** How Services are read with the configurations; without any, with the flags. */
+function optionsFor(
+  { given, serviceSettings }: KernelCommand,
+  configurations: readonly Pick<Configuration, 'featureGates' | 'serviceSettings' | 'mode'>[],
+) {
+  const gates = given.get('feature-gates') as Configuration['featureGates'] | undefined;
+  const allGates = configurations.map(({ featureGates }) => featureGates);
+  if (gates !== undefined && allGates.length === 0) allGates.push(gates);
+  const mode = (given.get('proxy-mode') as string | undefined) ?? '';
+  const nodes: Pick<Configuration, 'serviceSettings' | 'mode'>[] = [...configurations];
+  if (nodes.length === 0) nodes.push({ serviceSettings: SETTING_NAMES, mode: mode || 'unknown' });
+  const settings = nodes.map((node) =>
+    settingRulesOf({ ...node, ...(serviceSettings && { serviceSettings }) }, MODES),
+  );
+  return {
+    // Without a configuration, or with several that differ, the manifests may be for a node that serves external IPs.
+    externalIPs: allGates.length === 0 || allGates.some(servesExternalIPs),
+    settingRules: joinedRules(settings),
+  };
+}
+
+/** The settings that any node allows, with an effect if they have one on any. */
+function joinedRules(all: readonly SettingRules[]): SettingRules {
+  const joined = new Map<SettingName, string | undefined>();
+  for (const rules of all) {
+    for (const [name, rule] of rules) {
+      if (rule === undefined || !joined.has(name)) joined.set(name, rule);
+    }
+  }
+  return joined;
 }
 
 /** The files of a folder that are read as manifests. */

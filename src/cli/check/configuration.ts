@@ -22,8 +22,8 @@ export interface CheckedConfiguration {
   readonly problems: readonly CheckedProblem[];
   /** It is neither YAML nor JSON. */
   readonly unreadable: boolean;
-  /** Its feature gates; absent if it cannot be decoded. */
-  readonly featureGates?: Configuration['featureGates'];
+  /** Absent if it cannot be decoded. */
+  readonly configuration?: Configuration;
 }
 
 /**
@@ -45,7 +45,7 @@ export function checkConfiguration(
       ...configurationProblems(file, completed(configuration, MODES)),
       ...configurationWarnings(file, configuration, manifests !== ''),
     ];
-    return { problems, unreadable: false, featureGates: configuration.featureGates };
+    return { problems, unreadable: false, configuration };
   } catch (error) {
     if (!(error instanceof DecodingError)) throw error;
     const lines = error.message.split('\n').map((line) => line.replace(/^failed to decode: /, ''));

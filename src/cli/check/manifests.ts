@@ -3,7 +3,7 @@ import { basename, join } from 'node:path';
 import type { Problem } from '../../errors.js';
 import type { ObjectChange } from '../../objects/types.js';
 import { conflictsOf } from '../../reconcile/serviceProblems.js';
-import { ServiceCache } from '../../services/serviceCache.js';
+import { ServiceCache, type ServiceCacheOptions } from '../../services/serviceCache.js';
 import { ManifestSource } from '../../source/manifests.js';
 import type { CheckedProblem } from './report.js';
 
@@ -43,16 +43,18 @@ export class CheckedManifests {
   }
 
   /**
-   * Adds the addresses and ports that a Service claims, and an older one has. Call it after the last read.
+   * Adds the addresses and ports that a Service claims, and an older one has, and the problems of settings. Call it after the last
+   * read.
    *
-   * @param externalIPs whether external IPs are served; otherwise nobody claims one
+   * @param options `externalIPs`: whether external IPs are served; otherwise nobody claims one
    */
-  addConflicts(externalIPs: boolean): void {
-    const cache = new ServiceCache({ externalIPs });
+  addConflicts(options: Pick<ServiceCacheOptions, 'externalIPs' | 'settingRules'>): void {
+    const cache = new ServiceCache(options);
     for (const change of this.#changes) cache.apply(change);
     for (const service of cache.serviceNames()) {
       const file = this.#origins.get(service) ?? '';
       for (const problem of conflictsOf(service, cache.lostClaims(service))) this.#add(problem, file);
+      for (const problem of cache.settingProblems(service)) this.#add(problem, file);
     }
   }
 

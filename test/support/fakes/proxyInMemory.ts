@@ -6,7 +6,7 @@ import { FakeKernel } from '../../../src/kernel/testing/index.js';
 import { createIpvsMode, IPVS_DEFAULTS } from '../../../src/modes/ipvs/index.js';
 import { decodeObject } from '../../../src/objects/decode.js';
 import type { ObjectChange } from '../../../src/objects/types.js';
-import { createProxy, type ProxyEvents, type ServiceProxy } from '../../../src/proxy.js';
+import { createProxy, type ProxyEvents, type ProxyParts, type ServiceProxy } from '../../../src/proxy.js';
 import type { SyncSummary } from '../../../src/reconcile/summary.js';
 import type { SourceEvents } from '../../../src/source/source.js';
 import { HostNotifications } from './hostNotifications.js';
@@ -32,6 +32,14 @@ afterEach(async () => {
 
 /** A proxy on a kernel in memory. Its source has these objects at the start; the test then reports changes. */
 export function setUp(...initial: ObjectChange[]) {
+  return setUpWith({}, ...initial);
+}
+
+/** The same, with more parts. */
+export function setUpWith(
+  parts: Pick<ProxyParts<unknown, never>, 'settingRules'>,
+  ...initial: ObjectChange[]
+) {
   const kernel = new FakeKernel();
   const source: { events?: SourceEvents; stopped: boolean } = { stopped: false };
   const passes: SyncSummary[] = [];
@@ -81,6 +89,7 @@ export function setUp(...initial: ObjectChange[]) {
     watchHost: notifications.watchHost,
     nodeName: 'node-a',
     events,
+    ...parts,
   });
   running.push(proxy);
   const pass = async () => {

@@ -121,6 +121,7 @@ export function isValid(verb: string, { path }: Place, kinds: ReadonlySet<Kind>,
   if (TIMES_AND_RATES.test(path) && (value === 1.5 || (value === -1 && path.endsWith('.qps')))) return true;
   if (value === -1 && SIGNED.test(path)) return true;
   if (value instanceof Set && path.endsWith('.cures')) return true;
+  if (value instanceof Map && path.endsWith('.settingRules')) return true;
   // It is thrown.
   if (verb === 'throwOnFailure' && path === '[0][]' && value instanceof Error) return true;
   return value === 1.5 && FRACTIONS.test(path);

@@ -20,6 +20,7 @@ export type Kind =
   | 'Uint8Array'
   | 'URL'
   | 'ReadonlySet'
+  | 'ReadonlyMap'
   | 'AddressPorts'
   | 'SliceEndpoints';
 
@@ -33,7 +34,16 @@ export interface VerbType {
 }
 
 const LEAVES: ReadonlySet<string> = new Set([
-  ...['AbortSignal', 'NetlinkError', 'Uint8Array', 'URL', 'ReadonlySet', 'AddressPorts', 'SliceEndpoints'],
+  ...[
+    'AbortSignal',
+    'NetlinkError',
+    'Uint8Array',
+    'URL',
+    'ReadonlySet',
+    'ReadonlyMap',
+    'AddressPorts',
+    'SliceEndpoints',
+  ],
 ]);
 
 /** The verbs of exported interfaces and the exported functions, by `module` and name. */

@@ -9,6 +9,7 @@ export const IPTABLES_SETTINGS: ModeConfiguration = {
     'featureGates.KubeProxyNFTablesLocalhostNodePorts': 'only nftables mode uses it',
   },
   ownFlags: [],
+  serviceSettings: ['persistence-timeout'],
   periods: ({ iptables }) => iptables,
   validate() {},
   refusedValues: () => [],

@@ -1,5 +1,6 @@
 // What ipvs mode says about the fields and flags of the configuration.
 import type { ModeConfiguration } from '../../../config/modes.js';
+import { SETTING_NAMES } from '../../../config/serviceSettings.js';
 import { closestTo } from '../../../config/suggestion.js';
 import { SCHEDULERS } from '../../../kernel/ipvs/types.js';
 import { parseNetwork } from '../../../net/network.js';
@@ -20,6 +21,7 @@ export const IPVS_SETTINGS: ModeConfiguration = {
     'featureGates.KubeProxyNFTablesLocalhostNodePorts': 'only nftables mode uses it',
   },
   ownFlags: ['cures', 'ipvs-own-all'],
+  serviceSettings: SETTING_NAMES,
   periods: ({ ipvs }) => ipvs,
   validate({ ipvs }, errors, selected) {
     const below = (field: string) => `KubeProxyIPVSConfiguration.${field}`;

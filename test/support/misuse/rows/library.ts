@@ -60,6 +60,7 @@ const PARTS = {
   nodeName: 'node-a',
   bindAddress: '0.0.0.0',
   externalIPs: true,
+  settingRules: new Map([['scheduler', undefined]]),
   rest: 0,
   events: {
     ...SOURCE_EVENTS,

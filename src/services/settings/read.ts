@@ -1,0 +1,145 @@
+// A Service and its slices → its settings, and the problems of their annotations. Pure. A wrong value has the default: not a former
+// value, so that all nodes decide alike, whenever they were started.
+import type { Problem } from '../../errors.js';
+import { type Annotations, annotationsOf, type SettingName } from '../../input/settingNames.js';
+import type { EndpointSlice, Service } from '../../objects/types.js';
+import { SETTING_OF, type ServiceSettings, type SettingRules } from './types.js';
+import {
+  type ReadValue,
+  readFlag,
+  readNetmask,
+  readScheduler,
+  readSchedulerFlags,
+  readSeconds,
+  readThreshold,
+  readWeight,
+} from './values.js';
+
+/** The settings of a Service, with the problems of its annotations. */
+export interface ReadSettings {
+  /** Absent: no setting. */
+  readonly settings?: ServiceSettings;
+  readonly problems: readonly Problem[];
+}
+
+const NOTHING: ReadSettings = Object.freeze({ problems: [] });
+
+/** The settings of a Service. */
+export function settingsOf(service: Service, rules: SettingRules): ReadSettings {
+  const { annotations } = service;
+  if (annotations === undefined) return NOTHING;
+  const reader = new Reader(aboutOf('v1', service), annotations, rules);
+  const settings: ServiceSettings = {
+    ...present('scheduler', reader.read('scheduler', readScheduler)),
+    ...present('schedulerFlags', reader.read('scheduler-flags', readSchedulerFlags)),
+    ...present('persistenceTimeout', reader.read('persistence-timeout', readSeconds)),
+    ...present('persistenceNetmask', reader.read('persistence-netmask', readNetmask)),
+    ...present('onePacket', reader.read('one-packet', readFlag)),
+    ...present('upperThreshold', reader.read('upper-threshold', readThreshold)),
+    ...present('lowerThreshold', reader.read('lower-threshold', readThreshold)),
+  };
+  const fitting = onlyFitting(settings, service, reader);
+  const { problems } = reader;
+  return Object.keys(fitting).length > 0 ? { settings: fitting, problems } : { problems };
+}
+
+/** The weight of the endpoints of a slice; undefined if it has none, or if weights are not allowed. */
+export function weightOf({ annotations }: EndpointSlice, rules: SettingRules): number | undefined {
+  if (annotations === undefined || !rules.has('weight') || rules.get('weight') !== undefined)
+    return undefined;
+  const written = annotationIn(annotations, 'weight');
+  const read = written && readWeight(written.text);
+  return read && 'value' in read ? read.value : undefined;
+}
+
+/** The problems of the annotations of a slice. */
+export function weightProblems(slice: EndpointSlice, rules: SettingRules): readonly Problem[] {
+  const { annotations } = slice;
+  if (annotations === undefined) return NOTHING.problems;
+  const reader = new Reader(aboutOf('discovery.k8s.io/v1', slice), annotations, rules);
+  reader.read('weight', readWeight);
+  return reader.problems;
+}
+
+/** Leaves out the settings that another field, or another setting, leaves without effect, and reports them. */
+function onlyFitting(settings: ServiceSettings, service: Service, reader: Reader): ServiceSettings {
+  const fitting: { -readonly [Name in keyof ServiceSettings]: ServiceSettings[Name] } = { ...settings };
+  const leaveOut = (field: keyof ServiceSettings, rule: string) => {
+    if (fitting[field] === undefined) return;
+    delete fitting[field];
+    reader.report(SETTING_OF[field], rule);
+  };
+  if (service.affinitySeconds === 0) {
+    const rule = 'has an effect only with spec.sessionAffinity ClientIP';
+    leaveOut('persistenceTimeout', rule);
+    leaveOut('persistenceNetmask', rule);
+  }
+  if (!service.ports.some(({ protocol }) => protocol === 'udp'))
+    leaveOut('onePacket', 'has an effect only on UDP ports, of which the Service has none');
+  const { scheduler, upperThreshold = 0, lowerThreshold = 0 } = fitting;
+  if (scheduler !== undefined && scheduler !== 'sh' && scheduler !== 'mh')
+    leaveOut('schedulerFlags', 'has an effect only with the schedulers sh and mh');
+  if (lowerThreshold > upperThreshold) leaveOut('lowerThreshold', 'must be at most the upper-threshold');
+  return fitting;
+}
+
+/** Reads the annotations of one object. */
+class Reader {
+  readonly problems: Problem[] = [];
+  readonly #about: Omit<Problem, 'field' | 'rule'>;
+  readonly #annotations: Annotations;
+  readonly #rules: SettingRules;
+
+  constructor(about: Omit<Problem, 'field' | 'rule'>, annotations: Annotations, rules: SettingRules) {
+    this.#about = about;
+    this.#annotations = annotations;
+    this.#rules = rules;
+  }
+
+  /** The value of a setting that is present, allowed, of this mode and valid; undefined otherwise. */
+  read<Value>(setting: SettingName, readText: (text: string) => ReadValue<Value>): Value | undefined {
+    const written = annotationIn(this.#annotations, setting);
+    if (!written) return undefined;
+    if (!this.#rules.has(setting)) {
+      // The annotation of another project is for that project, unless we are told otherwise.
+      return written.isOwn
+        ? this.report(setting, 'is not allowed: --service-settings does not name it')
+        : undefined;
+    }
+    const read = readText(written.text);
+    if ('rule' in read) return this.report(setting, read.rule);
+    const without = this.#rules.get(setting);
+    return without === undefined ? read.value : this.report(setting, without);
+  }
+
+  report(setting: SettingName, rule: string): undefined {
+    const written = annotationIn(this.#annotations, setting);
+    if (!written) return undefined;
+    const { name, text: value } = written;
+    this.problems.push({ ...this.#about, field: `metadata.annotations.${name}`, value, rule });
+    return undefined;
+  }
+}
+
+/** The annotation of a setting: ours, or that of another project. */
+function annotationIn(annotations: Annotations, setting: SettingName) {
+  const [own, other] = annotationsOf(setting);
+  const name = Object.hasOwn(annotations, own) ? own : other;
+  const text = name === undefined ? undefined : annotations[name];
+  return name === undefined || text === undefined ? undefined : { name, text, isOwn: name === own };
+}
+
+function present<Field extends keyof ServiceSettings>(field: Field, value: ServiceSettings[Field]) {
+  return value === undefined ? {} : { [field]: value };
+}
+
+function aboutOf(
+  apiVersion: string,
+  { kind, namespace, name }: Service | EndpointSlice,
+): Omit<Problem, 'field' | 'rule'> {
+  return {
+    object: `${kind} ${namespace}/${name}`,
+    kind,
+    reference: { apiVersion, kind, namespace, name },
+  };
+}

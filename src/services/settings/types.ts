@@ -1,0 +1,51 @@
+// The settings that a Service has by annotation. docs/service-settings.md has the kernel's meaning of each.
+import type { SettingName } from '../../input/settingNames.js';
+import type { Family } from '../../net/address.js';
+
+/** The schedulers of IPVS that a Service may have (net/netfilter/ipvs/Kconfig). `twos` is left out: it needs a weight for each endpoint. */
+export const SERVICE_SCHEDULERS = [
+  ...(['rr', 'wrr', 'lc', 'wlc', 'sh', 'mh', 'dh', 'sed', 'nq', 'lblc', 'lblcr', 'fo', 'ovf'] as const),
+] as const;
+
+/** The name of a scheduler of a Service. */
+export type ServiceScheduler = (typeof SERVICE_SCHEDULERS)[number];
+
+/** A flag of the schedulers `sh` and `mh`: select another endpoint than one with weight 0; hash the source port too. */
+export type HashFlag = 'fallback' | 'port';
+
+/** The settings of a Service that are allowed and valid. An absent one has the default of the mode. */
+export interface ServiceSettings {
+  readonly scheduler?: ServiceScheduler;
+  /** Of `sh` and `mh` only; in this order. Absent: those of the mode. */
+  readonly schedulerFlags?: readonly HashFlag[];
+  /** In s, 1–4294967. Only of a Service with client-IP affinity. */
+  readonly persistenceTimeout?: number;
+  /** Prefix lengths that group clients: 1–32, 1–128. Only of a Service with client-IP affinity. */
+  readonly persistenceNetmask?: Readonly<Partial<Record<Family, number>>>;
+  /** Schedule every packet of the UDP ports by itself. */
+  readonly onePacket?: boolean;
+  /** Connections of one node with an endpoint from which on it gets no new ones, 1–4294967295. */
+  readonly upperThreshold?: number;
+  /** Connections below which it gets new ones again, 1–4294967295, at most the upper threshold. */
+  readonly lowerThreshold?: number;
+}
+
+/** The setting of each field. */
+export const SETTING_OF: Readonly<Record<keyof ServiceSettings, SettingName>> = {
+  scheduler: 'scheduler',
+  schedulerFlags: 'scheduler-flags',
+  persistenceTimeout: 'persistence-timeout',
+  persistenceNetmask: 'persistence-netmask',
+  onePacket: 'one-packet',
+  upperThreshold: 'upper-threshold',
+  lowerThreshold: 'lower-threshold',
+};
+
+/** The settings that are allowed. A text says why one has no effect in the mode of this node; undefined: it has. */
+export type SettingRules = ReadonlyMap<SettingName, string | undefined>;
+
+/** No setting is allowed. */
+export const NO_SETTINGS: SettingRules = new Map();
+
+/** The highest weight of an endpoint, as in Cilium. */
+export const MOST_WEIGHT = 65_535;

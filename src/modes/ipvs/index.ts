@@ -6,12 +6,13 @@ import { nodePortHost } from '../shared/plan/nodePortAddresses.js';
 import { compare, isSame } from './plan/compare.js';
 import { describe } from './plan/describe.js';
 import { protectedItems } from './plan/excluded.js';
-import { groupOf, type Item, isOurs, LINK } from './plan/items.js';
+import { groupOf, type Item, isOurs, LINK, type VirtualServiceItem } from './plan/items.js';
 import { keep } from './plan/keep.js';
 import type { Operation } from './plan/operations.js';
 import type { IpvsOptions } from './plan/options.js';
 import { affectsNode, planNode } from './plan/planNode.js';
 import { planService } from './plan/planService.js';
+import { withScheduler } from './plan/serviceSettings.js';
 import { apply } from './program/apply.js';
 import { DrainingServers } from './program/draining.js';
 import type { IpvsKernel } from './program/kernel.js';
@@ -35,6 +36,10 @@ export function createIpvsMode(kernel: IpvsKernel, options: IpvsOptions): Mode<I
   const draining = new DrainingServers(isProtected);
   /** Keys of the virtual services that this process added and has not deleted. */
   const made = new Set<string>();
+  /** Schedulers of Services that this kernel refused because it has not their module: until the next start, the default replaces them. */
+  const missing = new Set<string>();
+  const usable = (want: VirtualServiceItem) =>
+    missing.has(want.service.scheduler) ? withScheduler(want, options.scheduler) : want;
   const { watchHost } = kernel;
   return {
     name: 'ipvs',
@@ -48,7 +53,7 @@ export function createIpvsMode(kernel: IpvsKernel, options: IpvsOptions): Mode<I
     planService: (input, node) => planService(input, node, options),
     planNode: (desired, node) => planNode(desired, node, options),
     affectsNode,
-    compare: (desired, known, unknown = new Map()) => compare(desired, known, unknown, isProtected),
+    compare: (desired, known, unknown = new Map()) => compare(desired, known, unknown, isProtected, usable),
     acknowledged(operation) {
       draining.learn(operation);
       recordMade(made, operation);
@@ -57,6 +62,7 @@ export function createIpvsMode(kernel: IpvsKernel, options: IpvsOptions): Mode<I
     async apply(operations) {
       const results = await apply(kernel, operations);
       for (const [i, operation] of operations.entries()) {
+        if (results[i]?.code === 'ENOENT') recordMissing(missing, operation, options);
         // The first error is that of a real server: the virtual service was added.
         if (results[i]?.operation === 'ipvs.addRealServer') recordMade(made, operation);
       }
@@ -85,6 +91,14 @@ export function createIpvsMode(kernel: IpvsKernel, options: IpvsOptions): Mode<I
     },
     ...(watchHost && { watch: (listener) => watchDevice(kernel, watchHost, listener) }),
   };
+}
+
+/** The kernel refuses a virtual service with ENOENT if it has no module of its scheduler, which it tries to load itself. */
+function recordMissing(missing: Set<string>, { call }: Operation, { scheduler }: IpvsOptions): void {
+  if (call.on !== 'ipvs') return;
+  const { verb, service } = call.change;
+  const sets = verb === 'addService' || verb === 'updateService';
+  if (sets && service.scheduler !== scheduler) missing.add(service.scheduler);
 }
 
 function recordMade(made: Set<string>, { key, call }: Operation): void {

@@ -33,12 +33,14 @@ import { CHAINS } from './rules.js';
  * Compares one key at a time.
  *
  * @param isProtected items that are not deleted when no plan has them any more
+ * @param usable a virtual service as this kernel can have it; default: as it is desired
  */
 export function compare(
   desired: Desired<Item>,
   known: ReadonlyMap<string, Item>,
   unknown: ReadonlyMap<string, Item | undefined>,
   isProtected: IsProtected,
+  usable: (want: VirtualServiceItem) => VirtualServiceItem = (want) => want,
 ): Comparison<Operation> {
   const steps = new Steps();
   for (const [key, item] of unknown) {
@@ -50,7 +52,7 @@ export function compare(
       const have = known.get(key);
       if (want === have) return;
       if (want?.kind === 'virtualService') {
-        compareServer(steps, key, want, have?.kind === 'virtualService' ? have : undefined);
+        compareServer(steps, key, usable(want), have?.kind === 'virtualService' ? have : undefined);
       } else if (want) {
         const step = stepTowards(want, have);
         if (step) steps.add(...step, key, want);

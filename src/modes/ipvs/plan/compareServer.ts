@@ -130,13 +130,14 @@ function mayDrain({ service }: VirtualServiceItem): boolean {
   return service.protocol === 'tcp';
 }
 
-/** Netmask and persistence engine are not compared, as in kube-proxy: the kernel never changes them. */
+/** The persistence engine is not compared: no plan has one. */
 function equalSettings(a: VirtualService, b: VirtualService): boolean {
   return (
     a === b ||
     (a.scheduler === b.scheduler &&
       a.onePacket === b.onePacket &&
       a.persistence?.timeout === b.persistence?.timeout &&
+      a.persistence?.netmask === b.persistence?.netmask &&
       equalFlags(a.schedulerFlags, b.schedulerFlags))
   );
 }

@@ -2,10 +2,10 @@
 
 import type { IpsetOperation } from '../../../kernel/ipset/types.js';
 import { formatEntry } from '../../../kernel/ipset/values/entry.js';
-import type { VirtualService } from '../../../kernel/ipvs/types.js';
+import type { RealServer, VirtualService } from '../../../kernel/ipvs/types.js';
 import { type ChangeOperation, changeOperation } from '../../../kernel/ipvs/values/serverLists.js';
 import type { RtnetlinkOperation } from '../../../kernel/rtnetlink/types.js';
-import { joinHostPort } from '../../../net/address.js';
+import { type Family, familyOf, joinHostPort } from '../../../net/address.js';
 import { describeRules } from '../../iptablesRules/plan/describe.js';
 import type { Known } from '../../mode.js';
 import { describeSetting } from '../../shared/plan/describeSetting.js';
@@ -78,14 +78,35 @@ function describeServer(operation: ChangeOperation): string {
   const { service } = operation;
   const name = `${joinHostPort(service.address, service.port)}/${service.protocol}`;
   if (!('realServer' in operation)) {
-    const settings = operation.do === 'deleteService' ? '' : ` ${describeSettings(operation.service)}`;
+    const settings =
+      operation.do === 'deleteService'
+        ? ''
+        : ` ${describeSettings(operation.service, familyOf(service.address))}`;
     return `${sign} virtual service ${name}${settings}`;
   }
   const { address, port } = operation.realServer;
-  const weight = operation.do === 'deleteRealServer' ? '' : ` weight ${operation.realServer.weight}`;
-  return `${sign} real server ${name} -> ${joinHostPort(address, port)}${weight}`;
+  const settings = operation.do === 'deleteRealServer' ? '' : describeRealServer(operation.realServer);
+  return `${sign} real server ${name} -> ${joinHostPort(address, port)}${settings}`;
 }
 
-function describeSettings({ scheduler, persistence }: VirtualService): string {
-  return persistence ? `${scheduler} persistent ${persistence.timeout}s` : scheduler;
+function describeRealServer({ weight, upperThreshold, lowerThreshold }: RealServer): string {
+  const thresholds = upperThreshold === 0 ? '' : ` upper ${upperThreshold} lower ${lowerThreshold}`;
+  return ` weight ${weight}${thresholds}`;
+}
+
+/** Flags are shown if they are not those of kube-proxy. */
+function describeSettings(
+  { scheduler, schedulerFlags, onePacket, persistence }: VirtualService,
+  family: Family,
+): string {
+  const flags = schedulerFlags.join() === (scheduler === 'mh' ? 'mh-port' : '') ? [] : schedulerFlags;
+  const isWhole = persistence?.netmask === (family === 4 ? 32 : 128);
+  const mask = isWhole || !persistence ? '' : `/${persistence.netmask}`;
+  const parts = [
+    scheduler,
+    ...flags,
+    ...(onePacket ? ['one-packet'] : []),
+    ...(persistence ? [`persistent ${persistence.timeout}s${mask}`] : []),
+  ];
+  return parts.join(' ');
 }

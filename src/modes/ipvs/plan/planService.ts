@@ -1,14 +1,15 @@
 // The plan of one Service in ipvs mode.
-import type { SchedulerFlag } from '../../../kernel/ipvs/types.js';
 import type { Family } from '../../../net/address.js';
 import { type AddressPorts, AddressPortsBuilder } from '../../../net/addressPorts.js';
 import { networkContains, parseNetwork } from '../../../net/network.js';
 import type { Protocol } from '../../../net/protocol.js';
+import type { ServiceSettings } from '../../../services/settings/types.js';
 import type { Frontend, NodeFacts, ServicePlanInput, ServicePort } from '../../../services/types.js';
 import { StepCounter, type Steps } from '../../../steps.js';
 import type { Plan } from '../../mode.js';
 import { type Item, keyOf, type VirtualServiceItem } from './items.js';
 import type { IpvsOptions } from './options.js';
+import { realServersAt, virtualServiceOf } from './serviceSettings.js';
 import { type SetRole, setOf } from './sets.js';
 
 /** The items of one Service, in steps. The connections of the endpoints that left may still drain. */
@@ -24,13 +25,7 @@ export function* planService(
   for (const port of service.ports) {
     const { family } = port;
     if (!options.families.includes(family)) continue;
-    for (const item of itemsOfPort(
-      port,
-      service.healthCheckNodePort,
-      node,
-      options,
-      draining[family].of(port),
-    )) {
+    for (const item of itemsOfPort(port, service, node, options, draining[family].of(port))) {
       plan.set(keyOf(item), item);
       if (counter.isFull()) yield;
     }
@@ -83,7 +78,7 @@ function byNumber(all: AddressPorts): Map<number, AddressPorts> {
 
 function* itemsOfPort(
   port: ServicePort,
-  healthCheckNodePort: number,
+  { healthCheckNodePort, settings }: ServicePlanInput,
   node: NodeFacts,
   options: IpvsOptions,
   terminated: AddressPorts | undefined,
@@ -91,7 +86,7 @@ function* itemsOfPort(
   const { host } = node;
   const { local } = port.endpoints;
   for (let index = 0; index < local.size; index++) yield loopBack(port, local, index);
-  const choice = new Choice(port, node, options, terminated);
+  const choice = new Choice(port, settings, node, options, terminated);
   let hasNodePort = false;
   for (const frontend of port.frontends) {
     hasNodePort ||= frontend.kind === 'nodePort';
@@ -99,7 +94,7 @@ function* itemsOfPort(
     const servers = choice.of(frontend);
     const bound = isBound(frontend, node, options);
     for (const address of addresses) {
-      const service = settingsOf(port, address, frontend.port, options.scheduler);
+      const service = virtualServiceOf(port, address, frontend.port, options.scheduler, settings);
       yield { kind: 'virtualService', service, ...servers };
       if (!bound) continue;
       yield { kind: 'address', address };
@@ -121,11 +116,12 @@ function loopBack({ family, protocol }: ServicePort, local: AddressPorts, index:
 }
 
 /** The real servers of a frontend, and the other endpoints of the port. */
-type Servers = Pick<VirtualServiceItem, 'realServers' | 'drainable' | 'orderedFor'>;
+type Servers = Pick<VirtualServiceItem, 'realServers' | 'others' | 'drainable' | 'orderedFor'>;
 
 /** Chooses the real servers of the frontends of one port, which share them. */
 class Choice {
   readonly #port: ServicePort;
+  readonly #settings: ServiceSettings | undefined;
   readonly #node: NodeFacts;
   readonly #cures: IpvsOptions['cures'];
   readonly #terminated: AddressPorts | undefined;
@@ -134,11 +130,13 @@ class Choice {
 
   constructor(
     port: ServicePort,
+    settings: ServiceSettings | undefined,
     node: NodeFacts,
     { cures }: IpvsOptions,
     terminated: AddressPorts | undefined,
   ) {
     this.#port = port;
+    this.#settings = settings;
     this.#node = node;
     this.#cures = cures;
     this.#terminated = terminated;
@@ -160,32 +158,16 @@ class Choice {
     return this.#cluster;
   }
 
-  #serversAt(realServers: AddressPorts): Servers {
+  #serversAt(list: AddressPorts): Servers {
     const all = this.#port.endpoints.addressPorts;
-    const rest = realServers.size < all.size ? all.without(realServers) : undefined;
+    const rest = list.size < all.size ? all.without(list) : undefined;
     const drainable = this.#terminated ? (rest?.with(this.#terminated) ?? this.#terminated) : rest;
     return {
-      realServers,
+      ...realServersAt(list, this.#port, this.#settings),
       ...(drainable && { drainable }),
       ...(this.#cures.has('endpoint-order') && { orderedFor: this.#node.name }),
     };
   }
-}
-
-/** As in kube-proxy, the Maglev scheduler includes the source port in its hash. */
-const MAGLEV_FLAGS: readonly SchedulerFlag[] = Object.freeze(['mh-port'] as const);
-const NO_FLAGS: readonly SchedulerFlag[] = Object.freeze([]);
-
-function settingsOf(
-  { protocol, affinitySeconds, family }: ServicePort,
-  address: string,
-  port: number,
-  scheduler: string,
-): VirtualServiceItem['service'] {
-  const schedulerFlags = scheduler === 'mh' ? MAGLEV_FLAGS : NO_FLAGS;
-  const settings = { address, port, protocol, scheduler, schedulerFlags, onePacket: false };
-  if (affinitySeconds === 0) return settings;
-  return { ...settings, persistence: { timeout: affinitySeconds, netmask: family === 4 ? 32 : 128 } };
 }
 
 /**

@@ -57,7 +57,7 @@ export class DrainingServers {
     for (const one of others) {
       const id = serverId(one.realServer);
       if (one.do === 'deleteRealServer' && this.#overdue.has(`${key} ${id}`)) this.#timeouts++;
-      if (one.do === 'updateRealServer' && one.realServer.weight === 0) this.#add(key, id);
+      if (one.do !== 'deleteRealServer' && one.realServer.weight === 0) this.#add(key, id);
       else this.#remove(key, id);
     }
   }

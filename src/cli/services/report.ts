@@ -1,5 +1,6 @@
 // The virtual services of a node under the names of their Services: the result of `services -o json`. Pure.
 import type { IpvsCounters, RealServerState, VirtualServiceState } from '../../kernel/ipvs/types.js';
+import { ownSettings } from '../../kernel/ipvs/values/settingsText.js';
 import { joinHostPort } from '../../net/address.js';
 import {
   compareText,
@@ -18,7 +19,8 @@ export type Traffic = Readonly<Record<keyof IpvsCounters, number>>;
 export interface RealServerReport
   extends Pick<
     RealServerState,
-    'address' | 'port' | 'weight' | 'forwarding' | 'activeConnections' | 'inactiveConnections'
+    | ('address' | 'port' | 'weight' | 'forwarding')
+    | ('activeConnections' | 'inactiveConnections' | 'upperThreshold' | 'lowerThreshold')
   > {
   /** Since its creation. */
   readonly counters: Traffic;
@@ -29,6 +31,8 @@ export interface RealServerReport
 /** A virtual service. It has an address, a port and a protocol, or a firewall mark and a family. */
 export interface VirtualServiceReport extends ServiceNameParts, Identity {
   readonly scheduler: string;
+  /** Settings that kube-proxy never sets: `sh-port`, `one-packet`, `netmask 24`. */
+  readonly settings: readonly string[];
   /** Timeout of persistence, in s; 0 for none. */
   readonly persistence: number;
   /** Sums of its real servers. */
@@ -80,6 +84,7 @@ export function servicesReport(
       ...names.of(service),
       ...identityOf(service),
       scheduler: service.scheduler,
+      settings: ownSettings(service),
       persistence: service.persistence?.timeout ?? 0,
       activeConnections: sum('activeConnections'),
       inactiveConnections: sum('inactiveConnections'),
@@ -143,8 +148,10 @@ function identityOf(service: VirtualServiceState) {
 
 function realServerReport(server: RealServerState): Omit<RealServerReport, 'rates'> {
   const { address, port, weight, forwarding, activeConnections, inactiveConnections, counters } = server;
+  const { upperThreshold, lowerThreshold } = server;
   return {
-    ...{ address, port, weight, forwarding, activeConnections, inactiveConnections },
+    ...{ address, port, weight, forwarding, upperThreshold, lowerThreshold },
+    ...{ activeConnections, inactiveConnections },
     counters: numbers(counters, Number),
   };
 }

@@ -1,4 +1,5 @@
 // The table of virtual services: a line for each one and, below it, a line for each real server. Pure.
+import { thresholdsText } from '../../kernel/ipvs/values/settingsText.js';
 import { joinHostPort } from '../../net/address.js';
 import type { Style } from '../output/colours.js';
 import { type NamedTableLayout, namedTable } from '../output/namedTable.js';
@@ -26,10 +27,14 @@ export interface TableOptions extends NamedTableLayout {
   readonly realServers: boolean;
 }
 
-/** The lines of the table. */
+/** The lines of the table. It has a column of settings only if there are some that kube-proxy never sets. */
 export function serviceLines(services: readonly VirtualServiceReport[], options: TableOptions): string[] {
   const { wide, realServers, style } = options;
-  const columns = wide ? [...COLUMNS, ...MORE_COLUMNS] : COLUMNS;
+  const hasSettings = services.some(
+    (service) => service.settings.length > 0 || service.realServers.some((server) => thresholdsText(server)),
+  );
+  const more = hasSettings ? [...MORE_COLUMNS, ...texts('SETTINGS')] : MORE_COLUMNS;
+  const columns = wide ? [...COLUMNS, ...more] : COLUMNS;
   const rows = services.flatMap((service) => [
     serviceRow(service, style),
     ...(realServers ? serverRows(service, style) : []),
@@ -50,6 +55,7 @@ function serviceRow(service: VirtualServiceReport, style: Style): string[] {
     kind ?? '-',
     persistence === 0 ? '-' : `${persistence}s`,
     '',
+    service.settings.join(' '),
   ];
 }
 
@@ -68,6 +74,7 @@ function serverRows({ realServers }: VirtualServiceReport, style: Style): string
       '',
       '',
       forwarding,
+      thresholdsText(server),
     ];
   });
 }

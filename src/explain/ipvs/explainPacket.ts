@@ -1,6 +1,7 @@
 // The path of the first packet of a connection through this node. Pure: it follows the packet through the recorded state
 // of the kernel, as the hooks of netfilter and IPVS would.
 import type { VirtualService } from '../../kernel/ipvs/types.js';
+import { ownSettings } from '../../kernel/ipvs/values/settingsText.js';
 import { LINK } from '../../modes/ipvs/plan/items.js';
 import type { IpvsOptions } from '../../modes/ipvs/plan/options.js';
 import { joinHostPort } from '../../net/address.js';
@@ -133,10 +134,12 @@ class Path {
     const { scheduler } = service;
     const persistence = persistenceOf(service);
     const virtualService = { name: serviceName(service), scheduler, persistence };
+    const settings = ownSettings(service);
+    const also = settings.length > 0 ? ` (${settings.join(', ')})` : '';
     const kept = persistence > 0 ? `; a client keeps its real server for ${persistence} s` : '';
     this.#context.trace.step(
       'IPVS',
-      `virtual service ${virtualService.name}, scheduler ${scheduler}, ${servers.length} real server${servers.length === 1 ? '' : 's'}${kept}`,
+      `virtual service ${virtualService.name}, scheduler ${scheduler}${also}, ${servers.length} real server${servers.length === 1 ? '' : 's'}${kept}`,
     );
     const endpoints = servers.map((server) => endpointPath(server, packet, this.#context));
     const selectable = endpoints.filter((endpoint) => endpoint.selectable);

@@ -4,8 +4,9 @@ import type { IpsetOperation } from '../../../kernel/ipset/types.js';
 import { formatEntry } from '../../../kernel/ipset/values/entry.js';
 import type { RealServer, VirtualService } from '../../../kernel/ipvs/types.js';
 import { type ChangeOperation, changeOperation } from '../../../kernel/ipvs/values/serverLists.js';
+import { ownSettings, thresholdsText } from '../../../kernel/ipvs/values/settingsText.js';
 import type { RtnetlinkOperation } from '../../../kernel/rtnetlink/types.js';
-import { type Family, familyOf, joinHostPort } from '../../../net/address.js';
+import { joinHostPort } from '../../../net/address.js';
 import { describeRules } from '../../iptablesRules/plan/describe.js';
 import type { Known } from '../../mode.js';
 import { describeSetting } from '../../shared/plan/describeSetting.js';
@@ -78,10 +79,7 @@ function describeServer(operation: ChangeOperation): string {
   const { service } = operation;
   const name = `${joinHostPort(service.address, service.port)}/${service.protocol}`;
   if (!('realServer' in operation)) {
-    const settings =
-      operation.do === 'deleteService'
-        ? ''
-        : ` ${describeSettings(operation.service, familyOf(service.address))}`;
+    const settings = operation.do === 'deleteService' ? '' : ` ${describeSettings(operation.service)}`;
     return `${sign} virtual service ${name}${settings}`;
   }
   const { address, port } = operation.realServer;
@@ -89,24 +87,13 @@ function describeServer(operation: ChangeOperation): string {
   return `${sign} real server ${name} -> ${joinHostPort(address, port)}${settings}`;
 }
 
-function describeRealServer({ weight, upperThreshold, lowerThreshold }: RealServer): string {
-  const thresholds = upperThreshold === 0 ? '' : ` upper ${upperThreshold} lower ${lowerThreshold}`;
-  return ` weight ${weight}${thresholds}`;
+function describeRealServer(server: RealServer): string {
+  const thresholds = thresholdsText(server);
+  return ` weight ${server.weight}${thresholds === '' ? '' : ` ${thresholds}`}`;
 }
 
-/** Flags are shown if they are not those of kube-proxy. */
-function describeSettings(
-  { scheduler, schedulerFlags, onePacket, persistence }: VirtualService,
-  family: Family,
-): string {
-  const flags = schedulerFlags.join() === (scheduler === 'mh' ? 'mh-port' : '') ? [] : schedulerFlags;
-  const isWhole = persistence?.netmask === (family === 4 ? 32 : 128);
-  const mask = isWhole || !persistence ? '' : `/${persistence.netmask}`;
-  const parts = [
-    scheduler,
-    ...flags,
-    ...(onePacket ? ['one-packet'] : []),
-    ...(persistence ? [`persistent ${persistence.timeout}s${mask}`] : []),
-  ];
-  return parts.join(' ');
+function describeSettings(service: VirtualService): string {
+  const { scheduler, persistence } = service;
+  const kept = persistence ? [`persistent ${persistence.timeout}s`] : [];
+  return [scheduler, ...kept, ...ownSettings(service)].join(' ');
 }

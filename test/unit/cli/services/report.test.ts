@@ -114,6 +114,7 @@ demo/web:http
           kind: 'clusterIP',
           ...WEB,
           scheduler: 'rr',
+          settings: [],
           persistence: 600,
           activeConnections: 0,
           inactiveConnections: 0,
@@ -122,6 +123,7 @@ demo/web:http
           realServers: [
             {
               ...{ address: '10.244.1.11', port: 8080, weight: 1, forwarding: 'masquerade' },
+              ...{ upperThreshold: 0, lowerThreshold: 0 },
               ...{ activeConnections: 0, inactiveConnections: 0, counters: zero, rates: zero },
             },
           ],
@@ -161,6 +163,35 @@ demo/web:http
     );
     const rate = Number(/ none +0 +0 +(\d+)/.exec(row)?.[1]);
     assert.ok(rate > 0 && rate <= 1000, `50 connections in at least 0.05 s are ${row}`);
+  });
+
+  it('has a column of the settings that kube-proxy never sets, if there are any', async () => {
+    const ipvs = await ipvsWith(
+      {
+        ...WEB,
+        ...SETTINGS,
+        scheduler: 'sh',
+        schedulerFlags: ['sh-port'],
+        persistence: { timeout: 9, netmask: 24 },
+      },
+      { address: '10.96.0.9', port: 53, protocol: 'udp', ...SETTINGS, scheduler: 'mh', onePacket: true },
+      { ...NODE_PORT, ...SETTINGS, scheduler: 'mh', schedulerFlags: ['mh-port'] },
+    );
+    await ipvs.addRealServer(WEB, { ...server(8080), upperThreshold: 10, lowerThreshold: 4 });
+    const { output, text } = kept('wide');
+    const names = namesOf({ source: 'none', reason: 'x' }, []);
+    await printServices({
+      inventory: ipvsInventory(ipvs, names, []),
+      isFiltered: false,
+      interval: 0,
+      output,
+    });
+    const [headings = '', ...rows] = text().split('\n');
+    const at = headings.indexOf('SETTINGS');
+    assert.deepEqual(
+      rows.filter(Boolean).map((row) => row.slice(at)),
+      ['no flags one-packet', 'sh-port netmask 24', 'upper 10 lower 4', ''],
+    );
   });
 
   it('is limited to virtual services with one of the texts', async () => {

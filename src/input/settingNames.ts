@@ -9,6 +9,8 @@ export const SETTING_NAMES = [
   'one-packet',
   'upper-threshold',
   'lower-threshold',
+  'drain-timeout',
+  'slow-start',
   'weight',
 ] as const;
 

@@ -13,12 +13,14 @@ import type { IpvsOptions } from './plan/options.js';
 import { affectsNode, planNode } from './plan/planNode.js';
 import { planService } from './plan/planService.js';
 import { withScheduler } from './plan/serviceSettings.js';
+import { startingSlowly } from './plan/slowStart.js';
 import { apply } from './program/apply.js';
 import { DrainingServers } from './program/draining.js';
 import type { IpvsKernel } from './program/kernel.js';
 import { observe } from './program/observe.js';
 import { observeAlone } from './program/observeAlone.js';
 import { KERNEL, OPTIONS } from './program/shapes.js';
+import { SlowStarts } from './program/slowStarts.js';
 import { watchDevice } from './program/tampering.js';
 
 export type { LocalDetector } from '../shared/plan/localDetector.js';
@@ -38,8 +40,9 @@ export function createIpvsMode(kernel: IpvsKernel, options: IpvsOptions): Mode<I
   const made = new Set<string>();
   /** Schedulers of Services that this kernel refused because it has not their module: until the next start, the default replaces them. */
   const missing = new Set<string>();
-  const usable = (want: VirtualServiceItem) =>
-    missing.has(want.service.scheduler) ? withScheduler(want, options.scheduler) : want;
+  const usable = (want: VirtualServiceItem, have: VirtualServiceItem | undefined) =>
+    startingSlowly(missing.has(want.service.scheduler) ? withScheduler(want, options.scheduler) : want, have);
+  const slowStarts = new SlowStarts();
   const { watchHost } = kernel;
   return {
     name: 'ipvs',
@@ -56,6 +59,7 @@ export function createIpvsMode(kernel: IpvsKernel, options: IpvsOptions): Mode<I
     compare: (desired, known, unknown = new Map()) => compare(desired, known, unknown, isProtected, usable),
     acknowledged(operation) {
       draining.learn(operation);
+      slowStarts.learn(operation);
       recordMade(made, operation);
     },
     describe,
@@ -71,18 +75,23 @@ export function createIpvsMode(kernel: IpvsKernel, options: IpvsOptions): Mode<I
     async *observe() {
       for await (const piece of observe(kernel, options, made)) {
         draining.observe(piece);
+        slowStarts.observe(piece);
         yield piece;
       }
     },
     async observeAlone(items, desired) {
       const found = await observeAlone(kernel, options, items, desired);
       draining.observe(found.items);
+      slowStarts.observe(found.items);
       return found;
     },
     async maintain(pass) {
+      const { operations, failures } = await draining.due(kernel.ipvs, pass, options.drainBound);
+      const steps = slowStarts.due(pass, new Set(operations.map(({ key }) => key)));
       return {
-        ...(await draining.due(kernel.ipvs, pass, options.drainBound)),
-        dueIn: () => draining.dueIn(pass.now),
+        operations: [...steps, ...operations],
+        failures,
+        dueIn: () => earliest(draining.dueIn(pass.now), slowStarts.dueIn(pass.now)),
         counts: () => ({
           draining: draining.size,
           ...(draining.timeouts > 0 && { drainTimeouts: draining.timeouts }),
@@ -91,6 +100,10 @@ export function createIpvsMode(kernel: IpvsKernel, options: IpvsOptions): Mode<I
     },
     ...(watchHost && { watch: (listener) => watchDevice(kernel, watchHost, listener) }),
   };
+}
+
+function earliest(a: number | undefined, b: number | undefined): number | undefined {
+  return a === undefined || b === undefined ? (a ?? b) : Math.min(a, b);
 }
 
 /** The kernel refuses a virtual service with ENOENT if it has no module of its scheduler, which it tries to load itself. */

@@ -3,7 +3,7 @@
 import type { Problem } from '../../errors.js';
 import { type Annotations, annotationsOf, type SettingName } from '../../input/settingNames.js';
 import type { EndpointSlice, Service } from '../../objects/types.js';
-import { SETTING_OF, type ServiceSettings, type SettingRules } from './types.js';
+import { SETTING_OF, type ServiceScheduler, type ServiceSettings, type SettingRules } from './types.js';
 import {
   type ReadValue,
   readFlag,
@@ -11,6 +11,8 @@ import {
   readScheduler,
   readSchedulerFlags,
   readSeconds,
+  readSecondsOfDay,
+  readSecondsOrNone,
   readThreshold,
   readWeight,
 } from './values.js';
@@ -37,6 +39,8 @@ export function settingsOf(service: Service, rules: SettingRules): ReadSettings 
     ...present('onePacket', reader.read('one-packet', readFlag)),
     ...present('upperThreshold', reader.read('upper-threshold', readThreshold)),
     ...present('lowerThreshold', reader.read('lower-threshold', readThreshold)),
+    ...present('drainTimeout', reader.read('drain-timeout', readSecondsOrNone)),
+    ...present('slowStart', reader.read('slow-start', readSecondsOfDay)),
   };
   const fitting = onlyFitting(settings, service, reader);
   const { problems } = reader;
@@ -61,6 +65,12 @@ export function weightProblems(slice: EndpointSlice, rules: SettingRules): reado
   return reader.problems;
 }
 
+/**
+ * The schedulers that follow a weight that grows. Those that hash would move clients at each step, weights of `fo` and `ovf` are ranks and
+ * numbers of connections, and others do not use them.
+ */
+const SLOW_STARTERS: ReadonlySet<ServiceScheduler> = new Set(['wrr', 'wlc', 'sed', 'nq']);
+
 /** Leaves out the settings that another field, or another setting, leaves without effect, and reports them. */
 function onlyFitting(settings: ServiceSettings, service: Service, reader: Reader): ServiceSettings {
   const fitting: { -readonly [Name in keyof ServiceSettings]: ServiceSettings[Name] } = { ...settings };
@@ -79,6 +89,8 @@ function onlyFitting(settings: ServiceSettings, service: Service, reader: Reader
   const { scheduler, upperThreshold = 0, lowerThreshold = 0 } = fitting;
   if (scheduler !== undefined && scheduler !== 'sh' && scheduler !== 'mh')
     leaveOut('schedulerFlags', 'has an effect only with the schedulers sh and mh');
+  if (scheduler === undefined || !SLOW_STARTERS.has(scheduler))
+    leaveOut('slowStart', `has an effect only with the schedulers ${[...SLOW_STARTERS].join(', ')}`);
   if (lowerThreshold > upperThreshold) leaveOut('lowerThreshold', 'must be at most the upper-threshold');
   return fitting;
 }

@@ -28,6 +28,10 @@ export interface ServiceSettings {
   readonly upperThreshold?: number;
   /** Connections below which it gets new ones again, 1–4294967295, at most the upper threshold. */
   readonly lowerThreshold?: number;
+  /** Maximum time for which the real server of a terminating endpoint is draining, in s, 0–4294967. */
+  readonly drainTimeout?: number;
+  /** Time in which the weight of a new endpoint grows to its whole, in s, 1–86400. */
+  readonly slowStart?: number;
 }
 
 /** The setting of each field. */
@@ -39,6 +43,8 @@ export const SETTING_OF: Readonly<Record<keyof ServiceSettings, SettingName>> = 
   onePacket: 'one-packet',
   upperThreshold: 'upper-threshold',
   lowerThreshold: 'lower-threshold',
+  drainTimeout: 'drain-timeout',
+  slowStart: 'slow-start',
 };
 
 /** The settings that are allowed. A text says why one has no effect in the mode of this node; undefined: it has. */

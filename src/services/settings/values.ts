@@ -44,6 +44,16 @@ export function readSeconds(text: string): ReadValue<number> {
   return readInteger(text, 1, MOST_SECONDS);
 }
 
+/** A time that may be none, in s. */
+export function readSecondsOrNone(text: string): ReadValue<number> {
+  return readInteger(text, 0, MOST_SECONDS);
+}
+
+/** A time of at most a day, in s. */
+export function readSecondsOfDay(text: string): ReadValue<number> {
+  return readInteger(text, 1, 86_400);
+}
+
 /** A number of connections. */
 export function readThreshold(text: string): ReadValue<number> {
   return readInteger(text, 1, MOST_CONNECTIONS);

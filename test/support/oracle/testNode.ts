@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
 import type { Configuration } from '../../../src/config/configuration.js';
+import { settingRulesOf } from '../../../src/config/serviceSettings.js';
 import { StaleFlowCleaner } from '../../../src/conntrack/staleFlowCleaner.js';
 import type { Problem } from '../../../src/errors.js';
 import type { Conntrack } from '../../../src/kernel/conntrack/types.js';
@@ -29,6 +30,7 @@ import {
   type Operation as NftablesModeOperation,
 } from '../../../src/modes/nftables/index.js';
 import { nftablesOptions } from '../../../src/modes/nftables/open/fromConfiguration.js';
+import { MODES } from '../../../src/modes/select/select.js';
 import type { KubernetesObject } from '../../../src/objects/types.js';
 import { NodeState } from '../../../src/reconcile/nodeState.js';
 import { Reconciler } from '../../../src/reconcile/reconciler.js';
@@ -60,7 +62,7 @@ export class TestNode<Item, Operation extends KeyedOperation<Item>> {
   readonly problems: Problem[] = [];
   /** Time of the clock, in ms. */
   now = 0;
-  readonly #cache = new ServiceCache();
+  readonly #cache: ServiceCache;
   readonly #addresses: readonly AssignedAddress[];
   readonly #state: NodeState;
   #objects = new Map<string, KubernetesObject>();
@@ -75,6 +77,9 @@ export class TestNode<Item, Operation extends KeyedOperation<Item>> {
     if (problems.length > 0) throw new Error(JSON.stringify(problems));
     this.configuration = configuration;
     this.mode = openMode(configuration);
+    const { serviceSettings } = configuration;
+    const settingRules = settingRulesOf({ serviceSettings, mode: this.mode.name }, MODES);
+    this.#cache = new ServiceCache({ settingRules });
     this.#addresses = [{ link: 'lo', address: '127.0.0.1', prefix: 8 }, ...scenario.interfaces];
     this.#state = new NodeState(this.mode.host, 'node-a');
     this.#state.hostListed(this.#addresses);

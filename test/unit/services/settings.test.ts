@@ -36,6 +36,15 @@ const VALUES: readonly (readonly [given: Record<string, string>, expected: objec
     { 'upper-threshold': '10', 'lower-threshold': '10' },
     { upperThreshold: 10, lowerThreshold: 10 },
   ],
+  [{ 'drain-timeout': '0' }, { drainTimeout: 0 }],
+  [{ 'drain-timeout': '4294967' }, { drainTimeout: 4_294_967 }],
+  ...(['wrr', 'wlc', 'sed', 'nq'] as const).map(
+    (scheduler) =>
+      [
+        { scheduler, 'slow-start': '86400' },
+        { scheduler, slowStart: 86_400 },
+      ] as const,
+  ),
   [{ 'kube-router.io/service.scheduler': 'lc' }, { scheduler: 'lc' }],
   [
     { 'kube-router.io/service.scheduler': 'mh', 'kube-router.io/service.schedflags': 'flag-1,flag-2' },
@@ -53,6 +62,8 @@ const WRONG: Readonly<Record<Exclude<SettingName, 'weight'>, readonly string[]>>
   'one-packet': ['', 'yes', 'True', '1', LONG],
   'upper-threshold': ['', '0', '-1', '4294967296', '99999999999999999999', LONG],
   'lower-threshold': ['', 'none', '0', LONG],
+  'drain-timeout': ['', '-1', '1.5', '15m', '4294968', LONG],
+  'slow-start': ['', '0', '1m', '86401', LONG],
 };
 
 describe('settings of a Service', () => {
@@ -144,6 +155,8 @@ describe('settings of a Service', () => {
       'one-packet',
     ],
     [settingService({ 'scheduler-flags': 'port', scheduler: 'lc' }), { scheduler: 'lc' }, 'scheduler-flags'],
+    [settingService({ 'slow-start': '5' }), {}, 'slow-start'],
+    [settingService({ 'slow-start': '5', scheduler: 'mh' }), { scheduler: 'mh' }, 'slow-start'],
     [settingService({ 'lower-threshold': '5' }), {}, 'lower-threshold'],
     [
       settingService({ 'lower-threshold': '5', 'upper-threshold': '4' }),

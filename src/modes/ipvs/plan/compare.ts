@@ -33,14 +33,15 @@ import { CHAINS } from './rules.js';
  * Compares one key at a time.
  *
  * @param isProtected items that are not deleted when no plan has them any more
- * @param usable a virtual service as this kernel can have it; default: as it is desired
+ * @param usable a virtual service as this kernel can have it now; default: as it is desired
  */
 export function compare(
   desired: Desired<Item>,
   known: ReadonlyMap<string, Item>,
   unknown: ReadonlyMap<string, Item | undefined>,
   isProtected: IsProtected,
-  usable: (want: VirtualServiceItem) => VirtualServiceItem = (want) => want,
+  usable: (want: VirtualServiceItem, have: VirtualServiceItem | undefined) => VirtualServiceItem = (want) =>
+    want,
 ): Comparison<Operation> {
   const steps = new Steps();
   for (const [key, item] of unknown) {
@@ -52,7 +53,8 @@ export function compare(
       const have = known.get(key);
       if (want === have) return;
       if (want?.kind === 'virtualService') {
-        compareServer(steps, key, usable(want), have?.kind === 'virtualService' ? have : undefined);
+        const there = have?.kind === 'virtualService' ? have : undefined;
+        compareServer(steps, key, usable(want, there), there);
       } else if (want) {
         const step = stepTowards(want, have);
         if (step) steps.add(...step, key, want);

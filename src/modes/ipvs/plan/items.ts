@@ -19,6 +19,10 @@ export interface VirtualServiceItem extends RealServers {
   readonly service: AddressId & VirtualService;
   /** Endpoints that are not real servers and whose connections may drain. Absent if there are none. */
   readonly drainable?: AddressPorts;
+  /** Maximum time of draining, in ms. Absent: that of the options. */
+  readonly drainBound?: number;
+  /** Time of a slow start, in ms: then the weights are {@link SLOW_START_STEPS} times those of the endpoints. Absent: none. */
+  readonly slowStart?: number;
   /** Name of the node in whose order real servers are added ({@link orderOn}). Absent: in the order of the list. */
   readonly orderedFor?: string;
   /**

@@ -116,7 +116,10 @@ function loopBack({ family, protocol }: ServicePort, local: AddressPorts, index:
 }
 
 /** The real servers of a frontend, and the other endpoints of the port. */
-type Servers = Pick<VirtualServiceItem, 'realServers' | 'others' | 'drainable' | 'orderedFor'>;
+type Servers = Pick<
+  VirtualServiceItem,
+  'realServers' | 'others' | 'drainable' | 'drainBound' | 'slowStart' | 'orderedFor'
+>;
 
 /** Chooses the real servers of the frontends of one port, which share them. */
 class Choice {
@@ -161,10 +164,13 @@ class Choice {
   #serversAt(list: AddressPorts): Servers {
     const all = this.#port.endpoints.addressPorts;
     const rest = list.size < all.size ? all.without(list) : undefined;
+    const { drainTimeout, slowStart } = this.#settings ?? {};
     const drainable = this.#terminated ? (rest?.with(this.#terminated) ?? this.#terminated) : rest;
     return {
       ...realServersAt(list, this.#port, this.#settings),
       ...(drainable && { drainable }),
+      ...(slowStart !== undefined && { slowStart: slowStart * 1000 }),
+      ...(drainTimeout !== undefined && { drainBound: drainTimeout * 1000 }),
       ...(this.#cures.has('endpoint-order') && { orderedFor: this.#node.name }),
     };
   }

@@ -9,6 +9,7 @@ import type { AddressPorts } from '../../../net/addressPorts.js';
 import type { HashFlag, ServiceSettings } from '../../../services/settings/types.js';
 import type { ServicePort } from '../../../services/types.js';
 import type { VirtualServiceItem } from './items.js';
+import { SLOW_START_STEPS } from './slowStart.js';
 
 /** As in kube-proxy, the Maglev scheduler includes the source port in its hash. */
 const MAGLEV_FLAGS: readonly SchedulerFlag[] = Object.freeze(['mh-port'] as const);
@@ -57,16 +58,17 @@ export function withScheduler(item: VirtualServiceItem, scheduler: string): Virt
 export function realServersAt(
   list: AddressPorts,
   { endpoints }: ServicePort,
-  { upperThreshold = 0, lowerThreshold = 0 }: ServiceSettings = {},
+  { upperThreshold = 0, lowerThreshold = 0, slowStart }: ServiceSettings = {},
 ): RealServers {
-  if (!endpoints.isWeighted && upperThreshold === 0) return { realServers: list };
+  if (!endpoints.isWeighted && upperThreshold === 0 && slowStart === undefined) return { realServers: list };
+  const times = slowStart === undefined ? 1 : SLOW_START_STEPS;
   const builder = new RealServersBuilder(list.family);
   for (let index = 0; index < list.size; index++) {
     builder.add({
       ...COMMON_SETTINGS,
       address: list.addressAt(index),
       port: list.portAt(index),
-      weight: endpoints.weightAt(endpoints.addressPorts.indexOf(list, index)),
+      weight: times * endpoints.weightAt(endpoints.addressPorts.indexOf(list, index)),
       upperThreshold,
       lowerThreshold,
     });

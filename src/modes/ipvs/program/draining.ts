@@ -83,7 +83,7 @@ export class DrainingServers {
    * Removals of real servers that are idle, or have been draining for longer than the bound. Counts only the
    * connections of virtual services that are due.
    *
-   * @param bound maximum time of draining, in ms
+   * @param bound maximum time of draining of Services without a setting, in ms
    */
   async due(ipvs: IpvsKernel['ipvs'], pass: Pass<Item>, bound: number): Promise<Due> {
     const operations: Operation[] = [];
@@ -121,6 +121,7 @@ export class DrainingServers {
     if (since === undefined || have?.kind !== 'virtualService') return undefined;
     // Before the count: if it fails, it is repeated after the same delay.
     this.#postpone(key, now + DRAINING_CHECK);
+    const own = want?.kind === 'virtualService' ? want.drainBound : undefined;
     const connections = connectionsOf(await ipvs.get(have.service));
     const others: RealServerChange[] = [];
     const remaining = new Map(have.others);
@@ -130,7 +131,7 @@ export class DrainingServers {
       // A kept real server with weight 0 is in `want`: it is not removed while some objects are unreadable.
       if (!realServer || wantedIn(want, realServer)) continue;
       const busy = (connections.get(id) ?? 0) > 0;
-      if (busy && now - start < bound) continue;
+      if (busy && now - start < (own ?? bound)) continue;
       if (busy) this.#overdue.add(`${key} ${id}`);
       else this.#overdue.delete(`${key} ${id}`);
       others.push({ do: 'deleteRealServer', realServer });

@@ -22,7 +22,7 @@ const FAMILIES = [4, 6] as const;
 type Family = (typeof FAMILIES)[number];
 
 /** The Services, each with an address of its own, so that no test counts the connections of another. */
-const NAMES = ['schedule', 'weigh', 'bound', 'stick', 'log'] as const;
+const NAMES = ['schedule', 'weigh', 'bound', 'stick', 'log', 'slow'] as const;
 type Name = (typeof NAMES)[number];
 
 const addressOf = (name: Name, family: Family) => {
@@ -30,8 +30,16 @@ const addressOf = (name: Name, family: Family) => {
   return family === 4 ? `10.96.30.${number}` : `fd00:10:96:30::${number}`;
 };
 
+/** What is special about the endpoints of a Service. */
+interface Endpoints {
+  /** Weights of the slices of each pod. */
+  readonly weights?: readonly string[];
+  /** A pod that is no endpoint. */
+  readonly absent?: string;
+}
+
 /** A dual-stack Service of all web pods, as a List; each pod is in slices of its own, which may have a weight. */
-function manifest(name: Name, settings: Settings, weights: readonly string[] = []): string {
+function manifest(name: Name, settings: Settings, { weights = [], absent }: Endpoints = {}): string {
   const service = {
     apiVersion: 'v1',
     kind: 'Service',
@@ -56,7 +64,12 @@ function manifest(name: Name, settings: Settings, weights: readonly string[] = [
       },
       addressType: `IPv${family}`,
       ports: [name === 'log' ? { port: UDP_PORT, protocol: 'UDP' } : { port: WEB_PORT }],
-      endpoints: [{ addresses: [family === 4 ? pod.ipv4 : pod.ipv6], nodeName: pod.node.name }],
+      endpoints: [
+        {
+          addresses: [family === 4 ? pod.ipv4 : pod.ipv6],
+          nodeName: pod.node.name,
+        },
+      ].filter(() => pod.name !== absent),
     })),
   );
   return JSON.stringify({ apiVersion: 'v1', kind: 'List', items: [service, ...slices] });
@@ -80,7 +93,7 @@ before(async () => {
   await Promise.all(servers);
   [shell, second] = [await open(SHELL), await open(SECOND)];
   const allowed =
-    'scheduler,scheduler-flags,persistence-timeout,persistence-netmask,one-packet,upper-threshold,weight';
+    'scheduler,scheduler-flags,persistence-timeout,persistence-netmask,one-packet,upper-threshold,slow-start,weight';
   const flags = [`--service-settings=${allowed}`];
   proxy = closeAfter(new ProxyProcess(lab.namespace(NODE_A), manifests.path, flags));
   await proxy.programmed();
@@ -88,9 +101,9 @@ before(async () => {
 });
 
 /** Changes a Service and its slices; resolves to the number of operations. */
-async function change(name: Name, settings: Settings, weights: readonly string[] = []): Promise<number> {
+async function change(name: Name, settings: Settings, endpoints: Endpoints = {}): Promise<number> {
   const lines = proxy.log.length;
-  manifests.write(`${name}.json`, manifest(name, settings, weights));
+  manifests.write(`${name}.json`, manifest(name, settings, endpoints));
   const { operations, failures } = await proxy.synced(lines);
   assert.equal(failures, 0);
   return operations;
@@ -181,7 +194,8 @@ describe('settings of a Service, with traffic', () => {
       /** The weights of the pod with the open connection and of the other two, in the order of pods. */
       const weights = (own: number, ...others: number[]) =>
         WEB.map((_, i) => (i === index ? own : (others.shift() ?? 0)));
-      const set = (values: readonly number[]) => change('weigh', { scheduler: 'wrr' }, values.map(String));
+      const set = (values: readonly number[]) =>
+        change('weigh', { scheduler: 'wrr' }, { weights: values.map(String) });
       assert.equal(await set(weights(1, 3, 4)), 4, 'one for each real server whose weight changes');
       assert.deepEqual(await spread('weigh', family, 16), weights(2, 6, 8));
       assert.equal(await set(weights(0, 3, 1)), 4);
@@ -207,6 +221,20 @@ describe('settings of a Service, with traffic', () => {
       assert.equal(await change('bound', {}), 6);
       assert.equal((await spread('bound', family, 3)).length, 3);
       assert.deepEqual(await kept('bound', family), { by, kept: true });
+    });
+
+    test(`a new endpoint has a tenth of the connections that it will have, IPv${family}`, async () => {
+      const slow = { scheduler: 'wrr', 'slow-start': '900' };
+      await change('slow', slow, { absent: 'web-1' });
+      assert.deepEqual(await spread('slow', family, 20), [10, 0, 10]);
+      const { by } = await kept('slow', family);
+      assert.equal(await change('slow', slow), 2, 'the new real server of each family');
+      assert.deepEqual(await spread('slow', family, 21), [10, 1, 10]);
+      await change('slow', { scheduler: 'wrr' });
+      assert.deepEqual(await spread('slow', family, 6), [2, 2, 2]);
+      await change('slow', slow);
+      assert.deepEqual(await spread('slow', family, 30), [10, 10, 10], 'those that are there are not new');
+      assert.deepEqual(await kept('slow', family), { by, kept: true });
     });
 
     test(`clients of one network keep one endpoint, IPv${family}`, async () => {

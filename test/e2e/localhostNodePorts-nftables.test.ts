@@ -1,10 +1,13 @@
 // Node ports on localhost in nftables mode, as in kube-proxy 1.38: the agent serves TCP on loopback addresses, and the kernel rejects UDP there.
 // Needs: nftables, conntrack
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { before, test } from 'node:test';
+import type { Explanation } from '../../src/explain/explanation.js';
+import { COMMAND } from '../laboratory/proxyProcess.js';
 import { closeAfter } from '../support/closeAfter.js';
 import { service, slice } from '../support/clusters/manifests.js';
 import { dial, eventually, isRefused, received, serve } from '../support/localhostPorts/ports.js';
@@ -37,6 +40,14 @@ const metric = async (name: string) => {
   const response = await fetch('http://127.0.0.1:10249/metrics');
   return (await response.text()).split('\n').find((line) => line.startsWith(name));
 };
+
+/** Asks the command about a packet of this node to 127.0.0.1. */
+function explained(protocol: 'tcp' | 'udp', port = NODE_PORT): Explanation {
+  const question = ['explain', `127.0.0.1:${port}/${protocol}`, '--proxy-mode=nftables', '-o', 'json'];
+  const { stdout, stderr } = spawnSync(process.execPath, [COMMAND, ...question], { encoding: 'utf8' });
+  assert.match(stdout, /^\{/, stderr);
+  return JSON.parse(stdout) as Explanation;
+}
 
 before(async () => {
   tool('ip', 'link', 'set', 'lo', 'up');
@@ -75,6 +86,27 @@ test('UDP is rejected, and counted', async () => {
   const rejected =
     'kubeproxy_nftables_localhost_nodeport_rejected_packets_total{ip_family="IPv4",protocol="UDP"}';
   assert.match((await metric(rejected)) ?? '', / 1$/);
+});
+
+test('explain names the program that listens, and why a port is rejected', () => {
+  const tcp = explained('tcp');
+  assert.equal(tcp.verdict, 'connects');
+  assert.deepEqual(tcp.process, { address: '127.0.0.1', port: NODE_PORT });
+  const udp = explained('udp', 30_053);
+  assert.equal(udp.verdict, 'refused');
+  assert.deepEqual(udp.causes, [
+    {
+      code: 'NodePortAddress',
+      text:
+        'node port 30053/udp is rejected on 127.0.0.1, because the agent serves only TCP node ports there: ' +
+        'kube-proxy/localhost-nodeport-reject-udp rejects the packet',
+    },
+  ]);
+  const onTheWay = udp.steps.filter(({ at }) => at === 'kube-proxy/nodeport-endpoints-check');
+  assert.deepEqual(
+    onTheWay.map(({ text }) => text),
+    ['node port on a loopback address, continues in chain localhost-nodeport-reject-udp'],
+  );
 });
 
 test('without endpoints the port is closed, and its connections are', async () => {

@@ -1,6 +1,7 @@
 // The purpose of the rules of nftables mode, in words. The names of chains have those of the Service ports. Other rules are described by
 // their effect.
 import { REJECT_CHAIN } from '../../modes/nftables/plan/fixedChains.js';
+import { isLocalhostRejectChain } from '../../modes/nftables/plan/localhostPorts.js';
 import { TABLE } from '../../modes/nftables/plan/names.js';
 import type { Cause, Dialled } from '../explanation.js';
 import type { Decision, MatchedRule } from '../packet/walk.js';
@@ -26,7 +27,8 @@ export function meaningsOf(table: ProgrammedTable, dialled: Dialled): RuleMeanin
   const frontend = isClusterIP(table, dialled.address) ? 'cluster IP' : 'external address';
   return {
     meaningOf: (rule) => meaningOf(rule, frontend),
-    causeOf: (decision, of) => causeOf(decision, of, () => refusalAt(table, dialled)),
+    causeOf: (decision, of) =>
+      rejectedOnLoopback(decision, of, dialled) ?? causeOf(decision, of, () => refusalAt(table, dialled)),
   };
 }
 
@@ -35,6 +37,7 @@ function meaningOf({ at, target, rule }: MatchedRule, frontend: string): string 
   if (!at.startsWith(`${TABLE}/`)) return undefined;
   if (target === 'MARK') return 'the packet must be masqueraded';
   const onward = `continues in chain ${target}`;
+  if (isLocalhostRejectChain(target)) return `node port on a loopback address, ${onward}`;
   if (chain === 'services') {
     const { service, portName } = namesInChain(target);
     if (service === undefined) return undefined;
@@ -49,6 +52,22 @@ function meaningOf({ at, target, rule }: MatchedRule, frontend: string): string 
   if (chain.startsWith('external-') && target.startsWith('local-'))
     return `externalTrafficPolicy is Local, ${onward}`;
   return undefined;
+}
+
+/** The cause if the packet was to a node port on a loopback address, which the mode rejects; undefined for other decisions. */
+function rejectedOnLoopback(
+  { at }: Decision,
+  of: string,
+  { address, port, protocol }: Dialled,
+): Cause | undefined {
+  const chain = at.slice(TABLE.length + 1);
+  if (!at.startsWith(`${TABLE}/`) || !isLocalhostRejectChain(chain)) return undefined;
+  const reason =
+    protocol === 'tcp'
+      ? 'nodePortAddresses names no loopback network'
+      : 'the agent serves only TCP node ports there';
+  const text = `node port ${port}/${protocol} is rejected on ${address}, because ${reason}: ${at} rejects ${of}`;
+  return { code: 'NodePortAddress', text };
 }
 
 function causeOf({ verdict, at }: Decision, of: string, refusal: () => Cause | undefined): Cause | undefined {

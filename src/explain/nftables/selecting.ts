@@ -1,5 +1,6 @@
 // What the tables of nftables mode show besides the path of one packet. Pure.
 
+import { rejectChainName } from '../../modes/nftables/plan/localhostPorts.js';
 import { TABLE } from '../../modes/nftables/plan/names.js';
 import type { LocalMatch } from '../../modes/shared/plan/localDetector.js';
 import { isLoopback } from '../../net/address.js';
@@ -65,12 +66,26 @@ export function refusalAt(table: ProgrammedTable, dialled: Dialled): Cause | und
   return undefined;
 }
 
+/** The loopback addresses on which the agent listens on TCP node ports, as kube-proxy does. */
+const AGENT_LISTENS: ReadonlySet<string> = new Set(['127.0.0.1', '::1']);
+
+/** Whether the agent serves TCP node ports on localhost: the table rejects those of other protocols there, and not those of TCP. */
+function isServedByAgent({ chains }: ProgrammedTable): boolean {
+  return chains.has(rejectChainName('udp')) && !chains.has(rejectChainName('tcp'));
+}
+
 /** See {@link SelectingRules.nodePortExclusion}. */
 function nodePortExclusion(table: ProgrammedTable, { address, port, protocol }: Dialled): string | undefined {
   const served = [...frontendElements(table)].some(
     (element) => element.address === undefined && element.port === port && element.protocol === protocol,
   );
   if (!served) return undefined;
+  if (protocol === 'tcp' && AGENT_LISTENS.has(address) && isServedByAgent(table)) {
+    const { text } = refusalAt(table, { address, port, protocol }) ?? {};
+    return text === undefined
+      ? `is served on ${address} by the agent itself, and no process listens there`
+      : `is served on ${address} by the agent itself, but only with endpoints: ${text}`;
+  }
   const limited = table.chains
     .get('services')
     ?.rules.some(({ expressions }) =>

@@ -11,12 +11,19 @@ import type { Announcer } from './announce.js';
 /** Timeouts are in ms; 0 keeps the kernel's value. */
 type ConntrackSettings = Configuration['conntrack'];
 
+/**
+ * The most flows that `maxPerCore` asks for, with any number of CPUs: a table of more takes hundreds of MB of the kernel's memory.
+ * kube-proxy 1.36.2 has the same limit (`getConntrackMax`, kubernetes/kubernetes#137002). There it also holds against a higher `min`; here
+ * a higher `min` holds, which somebody has set on purpose.
+ */
+const MOST_BY_CORES = 1_048_576;
+
 /** The maximum number of flows by these settings; undefined to keep the kernel's. */
 export function conntrackMax(
   { maxPerCore, min }: Pick<ConntrackSettings, 'maxPerCore' | 'min'>,
   cores: number,
 ): number | undefined {
-  return maxPerCore > 0 ? Math.max(maxPerCore * cores, min) : undefined;
+  return maxPerCore > 0 ? Math.max(Math.min(maxPerCore * cores, MOST_BY_CORES), min) : undefined;
 }
 
 /** The configured settings below /proc/sys, without the limit. */
@@ -42,7 +49,7 @@ interface SettingFailure {
   /** Path of its file; below /proc/sys, without that prefix. */
   readonly setting: string;
   readonly error: Error;
-  /** /sys is mounted read-only; kube-proxy has an event for it. */
+  /** /sys is mounted read-only. An event tells it, as in kube-proxy before 1.36; that of 1.36 ends instead. */
   readonly readOnlySys: boolean;
 }
 

@@ -49,7 +49,7 @@ export const KUBE_PROXY_FLAGS = {
   'conntrack-max-per-core': {
     type: 'int32',
     field: 'conntrack.maxPerCore',
-    help: 'maximum number of flows to track per CPU core (0: keep the limit, and ignore --conntrack-min)',
+    help: 'maximum number of flows to track per CPU core, for all at most 1048576 (0: keep the limit, and ignore --conntrack-min)',
   },
   'conntrack-min': {
     type: 'int32',

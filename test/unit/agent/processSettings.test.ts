@@ -8,7 +8,11 @@ const HOUR = 3_600_000;
 describe('the limit of flows', () => {
   const cases = [
     { maxPerCore: 32_768, min: 131_072, cores: 2, max: 131_072 },
-    { maxPerCore: 32_768, min: 131_072, cores: 64, max: 2_097_152 },
+    { maxPerCore: 32_768, min: 131_072, cores: 32, max: 1_048_576 },
+    { maxPerCore: 32_768, min: 131_072, cores: 33, max: 1_048_576 },
+    { maxPerCore: 32_768, min: 131_072, cores: 256, max: 1_048_576 },
+    { maxPerCore: 32_768, min: 2_000_000, cores: 64, max: 2_000_000 },
+    { maxPerCore: 2_000_000, min: 0, cores: 1, max: 1_048_576 },
     { maxPerCore: 0, min: 131_072, cores: 64, max: undefined },
     { maxPerCore: 1000, min: 0, cores: 3, max: 3000 },
   ];

@@ -16,7 +16,7 @@ import { Runner, type RunnerEvents } from './reconcile/runner.js';
 import { conflictsOf, excessOf } from './reconcile/serviceProblems.js';
 import { type SyncSummary, together } from './reconcile/summary.js';
 import { frontendsOfInput, type NamedFrontend } from './services/namedFrontends.js';
-import { ServiceCache, type Touched } from './services/serviceCache.js';
+import { ServiceCache } from './services/serviceCache.js';
 import type { SettingRules } from './services/settings/types.js';
 import type { HostChange, ServicePlanInput } from './services/types.js';
 import { checkArgument, object } from './shapes.js';

@@ -105,8 +105,8 @@ Napi::Value DeleteNamespace(const Napi::CallbackInfo& info) {
   std::string name;
   if (!ReadText(info, 0, &folder) || !ReadText(info, 1, &name)) return {};
   return ThreadJob<Nothing>::Start(
-      info.Env(),
-      [folder, name](Nothing* /*none*/) { return netlink::DeleteNamedNamespace(folder, name); }, [] {});
+      info.Env(), [folder, name](Nothing* /*none*/) { return netlink::DeleteNamedNamespace(folder, name); },
+      [] {});
 }
 
 }  // namespace

@@ -51,8 +51,8 @@ Status CreateNamespace(Descriptor* out) {
   return {};
 }
 
-// ip-netns(8) takes this lock too: two programs at once would mount the folder on itself twice, and the second
-// mount would hide what is mounted in the first.
+// ip-netns(8) takes this lock too: two programs at once would mount the folder on itself twice, and the
+// second mount would hide what is mounted in the first.
 Status LockFolder(const std::string& folder, const std::atomic<bool>& cancelled, Descriptor* out) {
   *out = Descriptor(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!out->open()) return Status::Errno(errno, "cannot open " + folder);

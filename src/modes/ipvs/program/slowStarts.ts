@@ -44,7 +44,8 @@ export class SlowStarts {
   }
 
   /**
-   * The steps that are due, without those of virtual services that have another operation in this pass: they are due at once. An operation for each virtual service has a change for each real server that is starting.
+   * The steps that are due, without those of virtual services that have another operation in this pass: they are due at once. An
+   * operation for each virtual service has a change for each real server that is starting.
    *
    * @param busy keys that have another operation
    */

@@ -1,12 +1,12 @@
 // A map for the items of a whole cluster, none of whose insertions takes long.
 
-/** Most entries of a part: the map of one has room for exactly as many. */
-const MOST = 32_768;
+/** Most entries of a part: the map of one has room for exactly as many. A look-up takes the longer, the more parts there are. */
+const MOST = 65_536;
 
 /**
- * A map in parts. V8 enlarges a map by moving all its entries to new memory, which takes 10 ms and more from 65 536 entries on. Up to
- * 32 768 entries it is an ordinary map. Beyond, a look-up searches part after part, and entries have the order of insertion only as long as
- * none is deleted.
+ * A map in parts. V8 enlarges a map by moving all its entries to new memory, which takes longer than a time slice if they are more than
+ * 65 536. Up to so many it is an ordinary map. Beyond, a look-up searches part after part, and entries have the order of insertion only as
+ * long as none is deleted.
  */
 export class PartitionedMap<Key, Value> extends Map<Key, Value> {
   /** The parts behind the first one, which is this map itself. */

@@ -182,7 +182,9 @@ export class Planner<Item, Operation extends KeyedOperation<Item>> {
     this.#touched = new Set();
     this.#taken.push(touched);
     if (touched.size <= PIECE) return [[...touched]];
-    const { vital, others } = await new TimeSlice().finish(this.#inputs.order(touched));
+    const slice = new TimeSlice();
+    const { vital, others } = await slice.finish(this.#inputs.order(touched));
+    await slice.yield(); // else the first plan follows in the same turn
     const pieces = vital.length === 0 ? [] : [[...vital]];
     for (let start = 0; start < others.length; start += PIECE) {
       pieces.push(others.slice(start, start + PIECE));

@@ -192,7 +192,7 @@ export class Reconciler<Item, Operation extends KeyedOperation<Item>> {
         await planner.plan(piece);
         // On an empty kernel the first piece is programmed next: to plan the others would take the CPU from the reading.
         if (isFirst && piece === first) await endsWithin(READING_ALONE, reading);
-        else await slice.yield(); // else the reading waits for the plans
+        await slice.yield(); // else the reading waits for the plans
         if (!isFirst || !read) continue;
         isFirst = false;
         await this.#programFirst(first, record);

@@ -50,9 +50,13 @@ export function formatAddress(bytes: Uint8Array): string {
   return bytes.length === 4 ? formatIPv4At(bytes, 0) : formatIPv6(bytes);
 }
 
+/** The texts of all bytes with a dot: an address is then made from four texts instead of seven, with as many copies less. */
+const DOTTED = Array.from({ length: 256 }, (_, byte) => `${byte}.`);
+
 /** The text of the 4 bytes of an IPv4 address at a place. */
 export function formatIPv4At(bytes: Uint8Array, at: number): string {
-  return `${bytes[at]}.${bytes[at + 1]}.${bytes[at + 2]}.${bytes[at + 3]}`;
+  const network = `${DOTTED[bytes[at] as number]}${DOTTED[bytes[at + 1] as number]}`;
+  return `${network}${DOTTED[bytes[at + 2] as number]}${bytes[at + 3]}`;
 }
 
 /** The canonical text of an address; undefined if the text is not an address. */

@@ -1,6 +1,6 @@
 // Lists of `address:port` as numbers. A cluster has tens of thousands of endpoints, and each of them is in several lists:
 // as text it would take 40 bytes and a hash for each use.
-import { type Family, formatAddress, joinHostPort, readAddressAsIs } from './address.js';
+import { type Family, formatAddress, formatIPv4At, joinHostPort, readAddressAsIs } from './address.js';
 
 /**
  * Numbers for one entry, all below 2^48, so that they are exact. IPv4: one number, the address and the port. IPv6: three,
@@ -57,7 +57,7 @@ export class AddressPorts implements Iterable<string> {
   /** The address of an entry, as canonical text. */
   addressAt(index: number): string {
     this.writeAddress(index, bytes, 0);
-    return formatAddress(this.family === 4 ? bytes.subarray(0, 4) : bytes);
+    return this.family === 4 ? formatIPv4At(bytes, 0) : formatAddress(bytes);
   }
 
   /** The port of an entry. */

@@ -168,10 +168,11 @@ export function readValue(
   if (length !== layout.length) return copyOf(bytes.subarray(at, at + length));
   const { types, forms, offsets } = layout;
   if (!layout.isConcatenation) return readPart(types[0] as ValueType, forms[0] as Form, bytes, at);
-  const parts: Value[] = [];
+  // One that grows has room for 17 values after the first.
+  const parts = new Array<Value>(types.length);
   for (let i = 0; i < types.length; i++) {
     const place = at + (offsets[i] as number);
-    parts.push(readPart(types[i] as ValueType, forms[i] as Form, bytes, place));
+    parts[i] = readPart(types[i] as ValueType, forms[i] as Form, bytes, place);
   }
   return parts;
 }

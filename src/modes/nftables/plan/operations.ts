@@ -9,7 +9,15 @@ import type {
   Value,
 } from '../../../kernel/nftables/types.js';
 import type { Family } from '../../../net/address.js';
-import { ADDRESS_TYPE, keyOfText, type NamedSet, setNamed, slotMapOf, TABLE_FAMILY } from './containers.js';
+import {
+  ADDRESS_TYPE,
+  keyOfText,
+  type NamedSet,
+  type SlotMap,
+  setNamed,
+  slotMapOf,
+  TABLE_FAMILY,
+} from './containers.js';
 import { TABLE_COMMENT } from './fixedChains.js';
 import type { ChainItem, CounterItem, ElementItem, Item, SetItem } from './items.js';
 import { isLocalhostRejectChain } from './localhostPorts.js';
@@ -217,13 +225,16 @@ function elementOperations(
   from: Item | undefined,
 ): NftablesOperation[] {
   const isDeleted = verb === 'delete';
-  const operations = slotOperations(item, isDeleted ? item : from, isDeleted ? undefined : item);
   const { container, text, verdict, comment } = item;
+  const key = keyOfText(container, text);
+  const map = slotMapOf(container, text);
+  const change = isDeleted ? { from: item, to: undefined } : { from, to: item };
+  const operations = map ? slotOperations(map, key as readonly Value[], change) : [];
   const before = from?.kind === 'element' && !isAbsent(from) ? from : undefined;
   if (!isDeleted && before?.verdict === verdict && before.comment === comment) return operations;
   const { data } = container;
   const set = targetOf(container);
-  const element = { key: keyOfText(container, text) };
+  const element = { key };
   const isThere = isDeleted ? !isAbsent(item) : verb === 'replace' && !(from && isAbsent(from));
   if (isThere) operations.push({ do: 'deleteElements', set, elements: [element] });
   if (isDeleted) return operations;
@@ -240,15 +251,13 @@ function isAbsent(item: Item): boolean {
   return item instanceof LooseElement && item.isAbsent;
 }
 
-/** The operations for the slots of a frontend, which are all in one map. */
+/** The operations for the slots of a frontend, which are all in one map. @param frontend the key of its element */
 function slotOperations(
-  { container, text }: ElementItem,
-  from: Item | undefined,
-  to: Item | undefined,
+  map: SlotMap,
+  frontend: readonly Value[],
+  { from, to }: { readonly from: Item | undefined; readonly to: Item | undefined },
 ): NftablesOperation[] {
-  const map = slotMapOf(container, text);
-  if (!map || !(hasSlots(from) || hasSlots(to))) return [];
-  const frontend = keyOfText(container, text) as readonly Value[];
+  if (!(hasSlots(from) || hasSlots(to))) return [];
   const endpoints = to instanceof BalancedElement ? to.endpoints : undefined;
   const emptied: ElementName[] = [];
   const filled: NewElement[] = [];

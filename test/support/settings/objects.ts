@@ -4,6 +4,7 @@ import { SETTING_NAMES, type SettingName } from '../../../src/input/settingNames
 import { decodeObject } from '../../../src/objects/decode.js';
 import type { EndpointSlice, ObjectChange, Service } from '../../../src/objects/types.js';
 import type { SettingRules } from '../../../src/services/settings/types.js';
+import { decodedSlice } from '../clusters/decodedSlice.js';
 
 /** All settings are allowed, and have an effect. */
 export const ALL_SETTINGS: SettingRules = new Map(SETTING_NAMES.map((name) => [name, undefined]));
@@ -46,15 +47,7 @@ export function settingSlice(
   addresses: readonly string[],
   settings: Readonly<Record<string, string>> = {},
 ): EndpointSlice {
-  const { object } = decodeObject({
-    apiVersion: 'discovery.k8s.io/v1',
-    kind: 'EndpointSlice',
-    metadata: {
-      namespace: 'demo',
-      name,
-      labels: { 'kubernetes.io/service-name': 'web' },
-      annotations: annotations(settings),
-    },
+  return decodedSlice(name, annotations(settings), {
     addressType: addresses[0]?.includes(':') ? 'IPv6' : 'IPv4',
     ports: [
       { name: 'http', port: 8080 },
@@ -62,7 +55,6 @@ export function settingSlice(
     ],
     endpoints: addresses.map((address) => ({ addresses: [address] })),
   });
-  return object as EndpointSlice;
 }
 
 /** The report of an object. */

@@ -22,6 +22,14 @@ async function change(node: FakeNode, settings: string, ...endpoints: string[]) 
   return node.sync();
 }
 
+/** A node with an endpoint that has its whole weight, and one that is starting. */
+async function starting(): Promise<FakeNode> {
+  const node = new FakeNode(NODE);
+  await change(node, SLOW, '10.0.0.1');
+  await change(node, SLOW, '10.0.0.1', '10.0.0.2');
+  return node;
+}
+
 /** Weights of the real servers: `1=10 2=1`, by the last number of their addresses. */
 function weights(node: FakeNode): string {
   const lines = [...node.kernel.ipvs.dump().matchAll(/-r 10\.0\.0\.(\d):8080 -m -w (\d+)/g)];
@@ -52,9 +60,7 @@ describe('slow start', () => {
   });
 
   it('is not disturbed by audits and other changes', async () => {
-    const node = new FakeNode(NODE);
-    await change(node, SLOW, '10.0.0.1');
-    await change(node, SLOW, '10.0.0.1', '10.0.0.2');
+    const node = await starting();
     node.now += 10_000;
     await node.sync();
     assert.equal((await node.audit()).operations, 0);
@@ -66,9 +72,7 @@ describe('slow start', () => {
   });
 
   it('continues after a restart of the agent', async () => {
-    const node = new FakeNode(NODE);
-    await change(node, SLOW, '10.0.0.1');
-    await change(node, SLOW, '10.0.0.1', '10.0.0.2');
+    const node = await starting();
     node.now += 10_000;
     await node.sync();
     await change(node, SLOW, '10.0.0.1', '10.0.0.2', '10.0.0.3');
@@ -83,9 +87,7 @@ describe('slow start', () => {
   });
 
   it('ends if no other endpoint has its whole weight, if it is unset, and with the endpoint', async () => {
-    const node = new FakeNode(NODE);
-    await change(node, SLOW, '10.0.0.1');
-    await change(node, SLOW, '10.0.0.1', '10.0.0.2');
+    const node = await starting();
     await change(node, SLOW, '10.0.0.2');
     assert.equal(weights(node), '2=10');
     await change(node, SLOW, '10.0.0.2', '10.0.0.3');

@@ -236,22 +236,24 @@ class RunningProxy<Item, Operation extends KeyedOperation<Item>> implements Serv
   /** Stores changes; then, in one step, a pass is requested for them. Until then they are not those of any pass. */
   *#apply(changes: readonly ObjectChange[], reported: number): Steps<void> {
     const services = new Set<string>();
-    const kinds = new Set<ObjectChange['object']['kind']>();
+    let serviceCIDRsChanged = false;
+    let nodesChanged = false;
     for (const change of changes) {
-      const { kind } = change.object;
-      kinds.add(kind);
       for (const touched of yield* this.#cache.applyInSteps(change)) {
-        if (!('service' in touched)) continue;
-        services.add(touched.service);
-        if (kind === 'Service') yield* this.#reportConflicts(touched.service);
+        if ('serviceCIDR' in touched) serviceCIDRsChanged = true;
+        else if ('node' in touched) nodesChanged = true;
+        else {
+          services.add(touched.service);
+          if (change.object.kind === 'Service') yield* this.#reportConflicts(touched.service);
+        }
       }
       yield; // a source may report a whole cluster at once
     }
     this.#oldest ??= reported;
     this.#parts.events.changed?.(changes);
     this.#reconciler.touchSet(services);
-    if (kinds.has('ServiceCIDR')) this.#node.serviceCIDRsChanged(this.#cache.serviceCIDRs);
-    if (kinds.has('Node')) this.#nodeChanged();
+    if (serviceCIDRsChanged) this.#node.serviceCIDRsChanged(this.#cache.serviceCIDRs);
+    if (nodesChanged) this.#nodeChanged();
     this.#request();
   }
 

@@ -27,7 +27,7 @@ export type Annotations = Readonly<Record<string, string>>;
 export type SettingHolder = 'Service' | 'EndpointSlice';
 
 /**
- * Annotations of other projects with the meaning of one of ours. kube-router reads the first two
+ * Annotations of other projects that mean the same as one of this project. kube-router reads the first two
  * (https://www.kube-router.io/docs/user-guide/), Cilium the third (cilium/cilium#46061).
  */
 const OTHER_NAMES: Readonly<Partial<Record<SettingName, string>>> = {

@@ -113,7 +113,7 @@ class Reader {
     const written = annotationIn(this.#annotations, setting);
     if (!written) return undefined;
     if (!this.#rules.has(setting)) {
-      // The annotation of another project is for that project, unless we are told otherwise.
+      // Another project may read its annotation here: it is no mistake.
       return written.isOwn
         ? this.report(setting, 'is not allowed: --service-settings does not name it')
         : undefined;

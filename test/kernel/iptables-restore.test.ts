@@ -16,6 +16,7 @@ import { Restorer, type RestorerOptions } from '../../src/kernel/iptables/restor
 import { restoreTables } from '../../src/kernel/iptables/text.js';
 import type { IptablesOperation } from '../../src/kernel/iptables/types.js';
 import { codesOf, iptablesContract, setChain } from '../support/contract/iptables.js';
+import { isAlive } from '../support/processes/isAlive.js';
 
 const PATH = process.env['PATH'];
 const folder = mkdtempSync(join(tmpdir(), 'knp-iptables-'));
@@ -43,11 +44,10 @@ function started(): number[] {
   return existsSync(starts) ? readFileSync(starts, 'utf8').trim().split('\n').map(Number) : [];
 }
 
-/** Waits until a process has ended, reaped or not. */
+/** Waits until a process has ended, reaped or not. Before it has closed its files, a change may still be written to it, and is lost. */
 async function gone(pid: number): Promise<void> {
-  for (const deadline = Date.now() + 20_000; existsSync(`/proc/${pid}/exe`) && Date.now() < deadline; )
-    await delay(5);
-  assert.equal(existsSync(`/proc/${pid}/exe`), false);
+  for (const deadline = Date.now() + 20_000; isAlive(pid) && Date.now() < deadline; ) await delay(5);
+  assert.equal(isAlive(pid), false);
 }
 
 const opened: Pick<IptablesClient, 'close'>[] = [];
@@ -341,7 +341,7 @@ it('the program ends with the process that started it, even if that is killed', 
   });
   await once(agent.stdout, 'data');
   const [pid = 0] = started();
-  assert.ok(existsSync(`/proc/${pid}/exe`));
+  assert.ok(isAlive(pid));
   agent.kill('SIGKILL');
   await gone(pid);
 });

@@ -23,6 +23,7 @@ import { ProgramError, type ProgramOptions, runProgram } from '../../src/kernel/
 import { type ReadingOptions, readProgram } from '../../src/kernel/shared/programs/programReading.js';
 import { loadModule } from '../../src/modes/shared/open/loadModules.js';
 import { settled } from '../support/measures/settled.js';
+import { isAlive } from '../support/processes/isAlive.js';
 
 const ROUNDS = 100;
 const folder = mkdtempSync(join(tmpdir(), 'knp-program-'));
@@ -182,15 +183,6 @@ for (const [how, status] of [
       assert.equal(await settled(() => Number(isAlive(id))), 0, `${name} is alive`);
     }
   });
-}
-
-/** Whether a process runs. One that has ended may wait for the process that reaps it. */
-function isAlive(id: string): boolean {
-  try {
-    return !/^State:\s+Z/m.test(readFileSync(`/proc/${id}/status`, 'utf8'));
-  } catch {
-    return false;
-  }
 }
 
 test('errors of the programs of iptables', async () => {

@@ -10,6 +10,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { before, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
+import { PATIENCE } from '../laboratory/patience.js';
 import { COMMAND } from '../laboratory/proxyProcess.js';
 import { closeAfter } from '../support/closeAfter.js';
 import { service, slice } from '../support/clusters/manifests.js';
@@ -151,10 +152,10 @@ test('a health check node port reports the endpoints on this node, and is open b
   tool('iptables', '-D', 'INPUT', '-p', 'tcp', '--dport', '31555', '-j', 'DROP');
 });
 
-/** Waits until a condition is true, for at most 10 s. */
+/** Waits until a condition is true. */
 async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
-  for (const deadline = Date.now() + 10_000; !(await condition()); await delay(20))
-    assert.ok(Date.now() < deadline, `not within 10 s: ${condition}`);
+  for (const deadline = Date.now() + PATIENCE; !(await condition()); await delay(20))
+    assert.ok(Date.now() < deadline, `not within ${PATIENCE} ms: ${condition}`);
 }
 
 test('the modules of rules are loaded by one modprobe, and IPVS is not', async () => {

@@ -7,6 +7,7 @@ import { type AddressId, type Ipvs, openIpvs } from '../../src/kernel/ipvs/index
 import { realServersBecome } from '../laboratory/kernelView.js';
 import { type Lab, openLab } from '../laboratory/lab.js';
 import { ManifestFolder } from '../laboratory/manifestFolder.js';
+import { PATIENCE } from '../laboratory/patience.js';
 import { NODE_A } from '../laboratory/places.js';
 import { ProxyProcess } from '../laboratory/proxyProcess.js';
 import { closeAfter } from '../support/closeAfter.js';
@@ -88,7 +89,7 @@ test('a change of only the IPv6 rules starts no process', async () => {
 
 async function virtualServiceBecomes(id: AddressId, there: boolean): Promise<void> {
   const wanted = `${id.address} is ${there ? '' : 'not '}in the kernel`;
-  for (const deadline = Date.now() + 20_000; ((await ipvs.get(id)) !== undefined) !== there; ) {
-    assert.ok(Date.now() < deadline, `not within 20 s: ${wanted}`);
+  for (const deadline = Date.now() + PATIENCE; ((await ipvs.get(id)) !== undefined) !== there; ) {
+    assert.ok(Date.now() < deadline, `not within ${PATIENCE} ms: ${wanted}`);
   }
 }

@@ -277,7 +277,6 @@ describe('settings of a Service, with traffic', () => {
     await proxy.logged(
       (line) => JSON.stringify(line).includes('must be a scheduler: rr, wrr'),
       'the problem',
-      10_000,
     );
   });
 });

@@ -10,6 +10,7 @@ import { join } from 'node:path';
 import { before, describe, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { parseAllDocuments } from 'yaml';
+import { PATIENCE } from '../laboratory/patience.js';
 import { COMMAND } from '../laboratory/proxyProcess.js';
 import { node } from '../support/apiServer/objects.js';
 import { ApiServer } from '../support/apiServer/server.js';
@@ -88,7 +89,7 @@ async function readiness({ health }: Ports): Promise<number[]> {
 
 async function becomesReady({ health }: Ports): Promise<void> {
   for (
-    const end = Date.now() + 60_000;
+    const end = Date.now() + PATIENCE;
     (await ask(readinessPath(), health)).status !== 200;
     await wait(100)
   ) {

@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { before, beforeEach, describe, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { KERNEL_MODULES } from '../../src/modes/iptables/open/modules.js';
+import { PATIENCE } from '../laboratory/patience.js';
 import { COMMAND } from '../laboratory/proxyProcess.js';
 import { closeAfter } from '../support/closeAfter.js';
 import { service, slice } from '../support/clusters/manifests.js';
@@ -156,7 +157,7 @@ describe('iptables-nft', () => {
 
 /** Waits for network namespaces that are still being deleted: their rules hold the module. */
 async function unload(module: string): Promise<void> {
-  for (const deadline = Date.now() + 10_000; ; await delay(200)) {
+  for (const deadline = Date.now() + PATIENCE; ; await delay(200)) {
     const { status, stderr } = spawnSync('rmmod', [module], { encoding: 'utf8' });
     if (status === 0) return;
     assert.ok(Date.now() < deadline, stderr);

@@ -15,6 +15,7 @@ import { type IptablesClient, openIptables } from '../../src/kernel/iptables/ind
 import { Restorer, type RestorerOptions } from '../../src/kernel/iptables/restorer.js';
 import { restoreTables } from '../../src/kernel/iptables/text.js';
 import type { IptablesOperation } from '../../src/kernel/iptables/types.js';
+import { PATIENCE } from '../laboratory/patience.js';
 import { codesOf, iptablesContract, setChain } from '../support/contract/iptables.js';
 import { isAlive } from '../support/processes/isAlive.js';
 
@@ -46,7 +47,7 @@ function started(): number[] {
 
 /** Waits until a process has ended, reaped or not. Before it has closed its files, a change may still be written to it, and is lost. */
 async function gone(pid: number): Promise<void> {
-  for (const deadline = Date.now() + 20_000; isAlive(pid) && Date.now() < deadline; ) await delay(5);
+  for (const deadline = Date.now() + PATIENCE; isAlive(pid) && Date.now() < deadline; ) await delay(5);
   assert.equal(isAlive(pid), false);
 }
 

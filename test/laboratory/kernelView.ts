@@ -2,6 +2,7 @@
 import { performance } from 'node:perf_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { AddressId, Ipvs, VirtualServiceState } from '../../src/kernel/ipvs/types.js';
+import { PATIENCE } from './patience.js';
 
 /** Interval of {@link realServersBecome}, in ms: its result is late by at most this time and one call. */
 const LOOK = 2;
@@ -16,7 +17,7 @@ export async function realServersBecome(
   ipvs: Ipvs,
   id: AddressId,
   expected: readonly string[],
-  milliseconds = 20_000,
+  milliseconds = PATIENCE,
 ): Promise<number> {
   const wanted = [...expected].sort().join(' ');
   const deadline = performance.now() + milliseconds;

@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { undoAtExit } from './atExit.js';
+import { PATIENCE } from './patience.js';
 import { CLUSTER_CIDR, NODE_A } from './places.js';
 
 /** A line of the proxy's log. */
@@ -93,7 +94,7 @@ export class ProxyProcess {
    *
    * @param what description of the line for the error message
    */
-  logged(wanted: (line: LogLine) => boolean, what: string, milliseconds = 120_000): Promise<LogLine> {
+  logged(wanted: (line: LogLine) => boolean, what: string, milliseconds = PATIENCE): Promise<LogLine> {
     return new Promise((resolve, reject) => {
       const look = () => {
         const line = this.#lines.find(wanted);
@@ -119,7 +120,7 @@ export class ProxyProcess {
     if (!this.#ended) {
       const ended = once(this.#child, 'exit');
       this.#child.kill(signal);
-      const timer = setTimeout(() => this.#child.kill('SIGKILL'), 30_000);
+      const timer = setTimeout(() => this.#child.kill('SIGKILL'), PATIENCE);
       await ended;
       clearTimeout(timer);
     }

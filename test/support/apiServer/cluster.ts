@@ -11,6 +11,7 @@ import { decodeObject } from '../../../src/objects/decode.js';
 import type { KubernetesObject } from '../../../src/objects/types.js';
 import { identityOf } from '../../../src/source/manifestFile.js';
 import type { Source } from '../../../src/source/source.js';
+import { PATIENCE } from '../../laboratory/patience.js';
 import type { ApiServer } from './server.js';
 
 /** Times in tests: tens of ms instead of seconds. */
@@ -111,8 +112,8 @@ export class Follower {
   }
 }
 
-/** Waits until a follower has exactly the server's objects for node-a; fails with the difference after some seconds. */
-export async function agrees(follower: Follower, server: ApiServer, limit = 10_000): Promise<void> {
+/** Waits until a follower has exactly the server's objects for node-a; fails with the difference. */
+export async function agrees(follower: Follower, server: ApiServer, limit = PATIENCE): Promise<void> {
   const selected = [
     ...server.store.list(
       'Service',
@@ -132,8 +133,8 @@ export async function agrees(follower: Follower, server: ApiServer, limit = 10_0
   assert.deepEqual(follower.objects, expected);
 }
 
-/** Waits until a condition is true; fails with its description after some seconds. */
-export async function until(what: string, so: () => boolean, limit = 10_000): Promise<void> {
+/** Waits until a condition is true; fails with its description. */
+export async function until(what: string, so: () => boolean, limit = PATIENCE): Promise<void> {
   const end = performance.now() + limit;
   while (!so()) {
     if (performance.now() > end) assert.fail(`timeout after ${limit} ms: ${what}`);

@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as wait } from 'node:timers/promises';
+import { PATIENCE } from '../../laboratory/patience.js';
 import { IMAGE, runtimeConfiguration } from './containerConfiguration.js';
 import type { Container, PodSpec } from './daemonSet.js';
 
@@ -130,7 +131,7 @@ export class RunningContainer {
   }
 
   /** Waits for a matching line of the log, and returns the first one. */
-  async logged(pattern: RegExp, milliseconds = 120_000): Promise<string> {
+  async logged(pattern: RegExp, milliseconds = PATIENCE): Promise<string> {
     const deadline = Date.now() + milliseconds;
     for (;;) {
       const line = this.log.find((text) => pattern.test(text));
@@ -146,7 +147,7 @@ export class RunningContainer {
   async exec(...command: readonly string[]): Promise<{ status: number; stdout: string; stderr: string }> {
     const child = spawn('crun', [...this.#crun(), 'exec', this.#id, ...command], {
       stdio: ['ignore', 'pipe', 'pipe'],
-      timeout: 120_000,
+      timeout: PATIENCE,
     });
     const texts = [child.stdout, child.stderr].map(async (stream) =>
       (await stream.setEncoding('utf8').toArray()).join(''),
@@ -165,7 +166,7 @@ export class RunningContainer {
   async end(signal?: NodeJS.Signals): Promise<{ status: number | null; took: number }> {
     const started = performance.now();
     if (signal && this.#child.exitCode === null) this.#kill(signal);
-    const timer = setTimeout(() => this.#kill('SIGKILL'), 60_000);
+    const timer = setTimeout(() => this.#kill('SIGKILL'), PATIENCE);
     if (this.#child.exitCode === null) await this.#ended;
     clearTimeout(timer);
     return { status: this.#child.exitCode, took: performance.now() - started };

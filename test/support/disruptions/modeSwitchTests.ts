@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
+import { PATIENCE } from '../../laboratory/patience.js';
 import { ask, witness } from '../namespaces/witnesses.js';
 import { SwitchLab } from './switchLab.js';
 
@@ -17,7 +18,7 @@ const OF_IPTABLES_MODE = /KUBE-(SVC-|SEP-|EXT-|EXTERNAL-SERVICES|NODEPORTS|PROXY
 
 /** Waits until the chains of iptables mode are removed: by this proxy, or by the one that was killed. */
 async function chainsRemoved(): Promise<void> {
-  for (const deadline = performance.now() + 60_000; ; await delay(500)) {
+  for (const deadline = performance.now() + PATIENCE; ; await delay(500)) {
     const { rules } = stateOf();
     if (!OF_IPTABLES_MODE.test(rules)) return;
     assert.ok(performance.now() < deadline, `not removed:\n${rules}`);

@@ -5,12 +5,12 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import ts from 'typescript';
+import { PATIENCE } from '../../laboratory/patience.js';
 import { ROOT } from '../paths.js';
 import { codeBlocks } from './codeBlocks.js';
 
 /** In the package's folder, because the programs import the package by its name. */
 const FOLDER = join(ROOT, 'dist', 'codeBlocks');
-const LIMIT = 60_000;
 
 /** Registers a test for each program that is selected by its text: it runs, and does not fail. */
 export function runPrograms(isSelected: (text: string) => boolean): void {
@@ -33,7 +33,7 @@ export function runPrograms(isSelected: (text: string) => boolean): void {
         writeFileSync(file, outputText);
         const { status, signal, stderr } = spawnSync(process.execPath, [file], {
           encoding: 'utf8',
-          timeout: LIMIT,
+          timeout: PATIENCE,
         });
         assert.deepEqual({ status, signal, stderr }, { status: 0, signal: null, stderr: '' });
       });

@@ -9,6 +9,7 @@ import type { ObjectChange } from '../../../src/objects/types.js';
 import { createProxy, type ProxyEvents, type ProxyParts, type ServiceProxy } from '../../../src/proxy.js';
 import type { SyncSummary } from '../../../src/reconcile/summary.js';
 import type { SourceEvents } from '../../../src/source/source.js';
+import { PATIENCE } from '../../laboratory/patience.js';
 import { HostNotifications } from './hostNotifications.js';
 
 /** A Service with a node port, and these fields of its spec. */
@@ -19,9 +20,6 @@ export function service(name: string, clusterIP: string, extra: object = {}): Ob
   assert.ok(object);
   return { type: 'set', object };
 }
-
-/** For a pass, in ms: a pass over thousands of addresses takes 1 s on an idle machine. */
-const LIMIT = 20_000;
 
 const running: ServiceProxy[] = [];
 
@@ -93,7 +91,7 @@ export function setUpWith(
   });
   running.push(proxy);
   const pass = async () => {
-    const deadline = Date.now() + LIMIT;
+    const deadline = Date.now() + PATIENCE;
     while (passes.length === 0) {
       assert.ok(Date.now() < deadline, 'no pass was made');
       await new Promise((resolve) => setTimeout(resolve, 1));

@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as wait } from 'node:timers/promises';
+import { PATIENCE } from '../../laboratory/patience.js';
 import { COMMAND, launched } from '../../laboratory/proxyProcess.js';
 import { ROOT } from '../paths.js';
 
@@ -32,7 +33,7 @@ export class AgentProcess {
   }
 
   /** Waits for a matching line of the log, and returns the first one. */
-  async logged(pattern: RegExp, milliseconds = 60_000): Promise<string> {
+  async logged(pattern: RegExp, milliseconds = PATIENCE): Promise<string> {
     const deadline = Date.now() + milliseconds;
     for (;;) {
       const line = this.log.find((text) => pattern.test(text));
@@ -53,7 +54,7 @@ export class AgentProcess {
   async end(signal?: NodeJS.Signals): Promise<{ status: number | NodeJS.Signals | undefined; took: number }> {
     const started = performance.now();
     if (signal && this.status === undefined) this.#child.kill(signal);
-    const timer = setTimeout(() => this.#child.kill('SIGKILL'), 60_000);
+    const timer = setTimeout(() => this.#child.kill('SIGKILL'), PATIENCE);
     if (this.status === undefined) await this.#ended;
     clearTimeout(timer);
     return { status: this.status, took: performance.now() - started };

@@ -9,6 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { before, describe, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
+import { PATIENCE } from '../../laboratory/patience.js';
 import { COMMAND, launched } from '../../laboratory/proxyProcess.js';
 import { ApiCluster } from '../apiServer/apiCluster.js';
 import { makeAuthority } from '../apiServer/certificates.js';
@@ -102,7 +103,7 @@ export function testSealedAgent(sealed: SealedMode): void {
   test('a change is programmed', async () => {
     cluster.hold(NODE + objects('10.244.2.7', '10.244.2.8'));
     const wanted = ['10.244.2.7:8080', '10.244.2.8:8080'];
-    for (const deadline = Date.now() + 30_000; ; await delay(50)) {
+    for (const deadline = Date.now() + PATIENCE; ; await delay(50)) {
       const found = sealed.endpoints();
       // A real server of ipvs mode is draining until its connections have ended; it has none.
       if (found.join() === wanted.join()) break;

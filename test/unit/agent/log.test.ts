@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
 import { describe, it } from 'node:test';
+import { PATIENCE } from '../../laboratory/patience.js';
 
 const LOG = JSON.stringify(import.meta.resolve('../../../src/agent/log.js'));
 
@@ -108,7 +109,7 @@ it('a full disk loses lines, but does not end the process or grow its memory', (
   const { status, stdout } = spawnSync(process.execPath, ['--input-type=module', '-e', program], {
     stdio: [...stdio],
     encoding: 'utf8',
-    timeout: 30_000,
+    timeout: PATIENCE,
   });
   closeSync(full);
   assert.equal(status, 0);

@@ -7,6 +7,7 @@ import { afterEach, beforeEach, describe, it } from 'node:test';
 import { describeProblem } from '../../../src/errors.js';
 import { identityOf } from '../../../src/source/manifestFile.js';
 import { ManifestSource } from '../../../src/source/manifests.js';
+import { PATIENCE } from '../../laboratory/patience.js';
 
 const service = (name: string, port: unknown = 80) =>
   JSON.stringify({
@@ -40,9 +41,9 @@ async function start(path = folder): Promise<void> {
   });
 }
 
-/** The next reports; fails after twenty seconds of silence. */
+/** The next reports; fails if there are none. */
 async function next(): Promise<string[]> {
-  const deadline = Date.now() + 20_000;
+  const deadline = Date.now() + PATIENCE;
   while (told.length === 0) {
     assert.ok(Date.now() < deadline, 'nothing was reported');
     await new Promise((resolve) => setTimeout(resolve, 5));

@@ -17,6 +17,7 @@ import { describeProblem } from '../../../src/errors.js';
 import { STILL } from '../../../src/source/followedFile.js';
 import { identityOf } from '../../../src/source/manifestFile.js';
 import { ManifestSource } from '../../../src/source/manifests.js';
+import { PATIENCE } from '../../laboratory/patience.js';
 import { service } from '../../support/clusters/manifests.js';
 
 const A = service('a', '10.96.0.1');
@@ -73,7 +74,7 @@ async function start(): Promise<void> {
 }
 
 async function until(what: string, reached: () => boolean): Promise<void> {
-  const deadline = Date.now() + 20_000;
+  const deadline = Date.now() + PATIENCE;
   while (!reached()) {
     assert.ok(Date.now() < deadline, `${what} did not happen`);
     await new Promise((resolve) => setTimeout(resolve, 2));

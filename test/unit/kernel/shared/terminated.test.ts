@@ -3,12 +3,13 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { PATIENCE } from '../../../laboratory/patience.js';
 
 test('a process survives the end of worker threads in the middle of calls of the addon', () => {
   const file = fileURLToPath(new URL('terminated-process.js', import.meta.url));
   const { status, signal, stderr } = spawnSync(process.execPath, [file], {
     encoding: 'utf8',
-    timeout: 60_000,
+    timeout: PATIENCE,
   });
   assert.deepEqual({ status, signal, stderr }, { status: 0, signal: null, stderr: '' });
 });

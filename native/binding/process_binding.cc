@@ -21,7 +21,6 @@ using netlink::Status;
 struct ProgramEnd : process::End {};
 struct SessionAnswer : process::Answer {};
 struct OutputPiece : process::Piece {};
-struct Nothing {};
 
 const char* NameOf(process::Killed killed) {
   switch (killed) {
@@ -76,10 +75,6 @@ Napi::Value ToValue(Napi::Env env, SessionAnswer answer) {
   object.Set("acknowledged", answer.acknowledged);
   object.Set("written", static_cast<double>(answer.written));
   return object;
-}
-
-Napi::Value ToValue(Napi::Env env, const Nothing& /*none*/) {
-  return env.Undefined();
 }
 
 // Reads a time limit in ms and a limit of output in bytes, the arguments from this one on.

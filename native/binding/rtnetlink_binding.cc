@@ -78,13 +78,6 @@ class RtnetlinkWatch : public WatchBinding<RtnetlinkWatch, rtnetlink::Watch> {
   }
 };
 
-// A type of this namespace, in which ThreadJob looks for ToValue().
-struct Nothing {};
-
-Napi::Value ToValue(Napi::Env env, const Nothing& /*none*/) {
-  return env.Undefined();
-}
-
 // addNamespace(folder, name)
 Napi::Value AddNamespace(const Napi::CallbackInfo& info) {
   std::string folder;

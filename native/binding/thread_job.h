@@ -16,6 +16,13 @@
 
 namespace knp::binding {
 
+// The result of a call that has none. Of this namespace, as all results of a ThreadJob, which looks there for ToValue().
+struct Nothing {};
+
+inline Napi::Value ToValue(Napi::Env env, const Nothing& /*none*/) {
+  return env.Undefined();
+}
+
 // `work` runs on the thread: it touches no JavaScript and owns, or shares, all that it uses. If the
 // environment ends, `cancel` is called on the JavaScript thread, which then waits for the work to end.
 // Everything but Execute() runs on the JavaScript thread.

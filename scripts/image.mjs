@@ -1,12 +1,11 @@
 // `npm run image`: builds the image of the Dockerfile with buildah and without a registry, for its tests, and unpacks it to
 // .cache/image/unpacked: `rootfs` and `config.json`. Its base images are made of Debian's packages and npm's build of Node; they
 // resemble the official ones. Do not distribute it: `docker build .` makes the image for nodes.
-//
-// With --twice, it builds the image once more, and writes what both builds are made of to .cache/image/builds.json.
 
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { parseArgs } from 'node:util';
 import { listingOf } from './image/listing.mjs';
 import { CHECKOUT } from './lib/checkout.mjs';
 import { capture, run } from './lib/commands.mjs';
@@ -14,6 +13,13 @@ import { Failure, reportFailures } from './lib/failure.mjs';
 import { ensureNodeModules } from './lib/nodeModules.mjs';
 import { ensurePackages, IMAGE_PACKAGES, NODE_GYP_PACKAGES } from './lib/packages.mjs';
 import { heading, nodeScript, step } from './lib/steps.mjs';
+
+const HELP = `Usage: npm run image -- [OPTIONS]
+
+Builds the image of the Dockerfile with buildah, for its tests, and unpacks it to .cache/image/unpacked. Needs root. Takes some minutes.
+
+  --twice  builds it once more, and writes what both builds are made of to .cache/image/builds.json
+`;
 
 const FOLDER = join(CHECKOUT, '.cache/image');
 const UNPACKED = join(FOLDER, 'unpacked');
@@ -30,6 +36,11 @@ const CERTIFICATES = '/etc/ssl/certs/ca-certificates.crt';
 const PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 
 process.exitCode = await reportFailures('image', () => {
+  const options = parse(process.argv.slice(2));
+  if (options.help) {
+    process.stdout.write(HELP);
+    return 0;
+  }
   if (process.getuid?.() !== 0) throw new Failure('building needs root');
   ensurePackages({ ...NODE_GYP_PACKAGES, ...IMAGE_PACKAGES });
   ensureNodeModules();
@@ -47,12 +58,22 @@ process.exitCode = await reportFailures('image', () => {
   const names = [`NODE_IMAGE=${node}`, `DEBIAN_IMAGE=${debian}`].flatMap((name) => ['--build-arg', name]);
   build('building', names);
   unpack();
-  if (!process.argv.includes('--twice')) return 0;
+  if (!options.twice) return 0;
   const first = builtImage();
   build('building it once more', names);
   writeFileSync(join(FOLDER, 'builds.json'), `${JSON.stringify([first, builtImage()])}\n`);
   return 0;
 });
+
+/** @param {string[]} args */
+function parse(args) {
+  const flag = /** @type {const} */ ({ type: 'boolean', default: false });
+  try {
+    return parseArgs({ args, options: { twice: flag, help: flag } }).values;
+  } catch (error) {
+    throw new Failure(`${/** @type {Error} */ (error).message} (see --help)`);
+  }
+}
 
 /**
  * Builds the image, without the layers of an earlier build.

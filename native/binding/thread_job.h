@@ -16,7 +16,8 @@
 
 namespace knp::binding {
 
-// The result of a call that has none. Of this namespace, as all results of a ThreadJob, which looks there for ToValue().
+// The result of a call that has none. Of this namespace, as all results of a ThreadJob, which looks there for
+// ToValue().
 struct Nothing {};
 
 inline Napi::Value ToValue(Napi::Env env, const Nothing& /*none*/) {

@@ -38,7 +38,12 @@ const SOURCES = 'sources.txt';
  * @param {boolean} force
  */
 export function prebuild(target, force) {
-  const scripts = [WRAPPER, 'scripts/prebuild/build.mjs', 'scripts/prebuild/buildId.mjs', 'scripts/prebuild/units.mjs'];
+  const scripts = [
+    WRAPPER,
+    'scripts/prebuild/build.mjs',
+    'scripts/prebuild/buildId.mjs',
+    'scripts/prebuild/units.mjs',
+  ];
   const inputs = [...addonSources(), `${COMPILER}/package-lock.json`, ...scripts];
   const prebuildify = packageVersion('prebuildify');
   const rest = [target.triple, prebuildify, packageVersion('node-addon-api')].join(' ');

@@ -21,7 +21,16 @@ const OPTIONS = ['DEFS', 'INCS'].flatMap((kind) => {
 describe('the sources of a folder compile together', () => {
   for (const [unit, text] of UNITS)
     test(unit, () => {
-      const options = ['-std=c++17', '-fno-exceptions', '-fsyntax-only', ...OPTIONS, '-Inative', '-x', 'c++', '-'];
+      const options = [
+        '-std=c++17',
+        '-fno-exceptions',
+        '-fsyntax-only',
+        ...OPTIONS,
+        '-Inative',
+        '-x',
+        'c++',
+        '-',
+      ];
       const { status, stderr } = spawnSync(process.env['CXX'] ?? 'g++', options, {
         cwd: ROOT,
         encoding: 'utf8',

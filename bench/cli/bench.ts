@@ -12,13 +12,11 @@ import { againstOptions, ownCommand, runAgainst } from './against.js';
 import { benchFiles, readExplanations, writeFiles } from './folder.js';
 import { isIsolated, runIsolated } from './isolate.js';
 import { benchOptions, progressForm } from './options.js';
+import type { ProgramInvocation } from './program.js';
 import { reportLines, targetLines } from './text.js';
 
-/** Its arguments and options, which have been validated against its definition. */
-type BenchInvocation = Pick<Invocation, 'args' | 'options' | 'output'>;
-
 /** Runs the benchmark, or shows earlier reports; resolves to its exit status. */
-export async function runBenchCommand({ args, options, output }: BenchInvocation): Promise<number> {
+export async function runBenchCommand({ args, options, output }: ProgramInvocation): Promise<number> {
   const wanted = benchOptions(options);
   const against = againstOptions(options, wanted);
   if (args.length === 0 && !isIsolated()) {

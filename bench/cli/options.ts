@@ -59,7 +59,7 @@ function checkRange(what: string, value: number, most: number): void {
 }
 
 /** The names of a comma-separated list, in the order of `known`; all without a list. Throws {@link UsageError}. */
-function readNames<Name extends string>(
+export function readNames<Name extends string>(
   option: string,
   text: string | undefined,
   known: readonly { readonly name: Name }[],

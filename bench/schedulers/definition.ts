@@ -48,7 +48,12 @@ the kernel. The same options give the same figures on every machine. docs/schedu
       default: 'equal',
       choices: ['equal', 'random'],
     },
-    { flags: '--seed <number>', help: 'seed of all that is random', default: '1', number: { least: 0, whole: true } },
+    {
+      flags: '--seed <number>',
+      help: 'seed of all that is random',
+      default: '1',
+      number: { least: 0, whole: true },
+    },
   ],
   formats: ['text', 'json', 'yaml', 'markdown'],
   inputs: false,
@@ -58,7 +63,13 @@ the kernel. The same options give the same figures on every machine. docs/schedu
   ],
   examples: [
     ['schedulers', 'all figures, in half a minute'],
-    ['schedulers -- --traffic short --order random', 'one table, as after a while of changes of the endpoints'],
-    ['schedulers -- --schedulers rr,lc --nodes 300 --rate 20000 -o json', 'a cluster of your own, for programs'],
+    [
+      'schedulers -- --traffic short --order random',
+      'one table, as after a while of changes of the endpoints',
+    ],
+    [
+      'schedulers -- --schedulers rr,lc --nodes 300 --rate 20000 -o json',
+      'a cluster of your own, for programs',
+    ],
   ],
 };

@@ -80,18 +80,18 @@ export class VirtualService {
   }
 }
 
-/** The first of those with the least value. */
+/** The first of those with the least cost. */
 function leastOf(
   servers: readonly RealServer[],
-  valueOf: (server: RealServer) => number,
+  costOf: (server: RealServer) => number,
 ): RealServer | undefined {
   let least: RealServer | undefined;
-  let leastValue = Number.POSITIVE_INFINITY;
+  let leastCost = Number.POSITIVE_INFINITY;
   for (const server of servers) {
-    const value = valueOf(server);
-    if (value < leastValue) {
+    const cost = costOf(server);
+    if (cost < leastCost) {
       least = server;
-      leastValue = value;
+      leastCost = cost;
     }
   }
   return least;

@@ -70,10 +70,12 @@ class Cluster {
       { length: simulated.nodes },
       () => new VirtualService(simulated.variant.scheduler, tables),
     );
-    for (let place = 0; place < surroundings.endpoints; place++) this.#endpoints.push(this.#endpointAt(place));
+    for (let place = 0; place < surroundings.endpoints; place++)
+      this.#endpoints.push(this.#endpointAt(place));
     for (const [node, service] of this.#services.entries()) {
       const servers = this.#endpoints.map((endpoint) => endpoint.servers[node] as RealServer);
-      for (const server of surroundings.order === 'equal' ? servers : this.#shuffled(servers)) service.add(server);
+      for (const server of surroundings.order === 'equal' ? servers : this.#shuffled(servers))
+        service.add(server);
     }
   }
 

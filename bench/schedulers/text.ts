@@ -19,7 +19,9 @@ export function loadTables(figures: readonly Figure[]): TitledTable[] {
 }
 
 function tableOf(figures: readonly Figure[]): Table {
-  const columns = VARIANTS.map(({ name }) => name).filter((name) => figures.some(({ loads }) => name in loads));
+  const columns = VARIANTS.map(({ name }) => name).filter((name) =>
+    figures.some(({ loads }) => name in loads),
+  );
   return {
     columns: [
       { title: 'speed of endpoints', align: 'left' },

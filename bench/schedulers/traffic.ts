@@ -96,8 +96,7 @@ export function scheduleOf(traffic: TrafficName, { endpoints, rate, open }: Surr
   }
   const long = { duration: LONG_SECONDS, rate: open / LONG_SECONDS, open };
   const steady = 3 * LONG_SECONDS;
-  if (traffic === 'long')
-    return { ...long, rollout: undefined, from: steady, until: 2 * steady, every: 10 };
+  if (traffic === 'long') return { ...long, rollout: undefined, from: steady, until: 2 * steady, every: 10 };
   const end = steady + endpoints * REPLACEMENT_SECONDS;
   return { ...long, rollout: steady, from: end, until: end + 60, every: 10 };
 }

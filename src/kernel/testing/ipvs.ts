@@ -61,7 +61,7 @@ interface Held {
   readonly realServers: Map<string, RealServer>;
 }
 
-/** A fake of IPVS. Lists virtual services and real servers in the order in which they were added. */
+/** A fake of IPVS. Lists virtual services in the order in which they were added, and real servers as the kernel does: the last one first. */
 export class FakeIpvs extends withVerbs(FakeClient<IpvsOperation>, IpvsVerbs) implements Ipvs, ServerLists {
   /** Active connections by real server, `address:port`, for tests to set; none by default. */
   readonly activeConnections = new Map<string, number>();
@@ -94,7 +94,8 @@ export class FakeIpvs extends withVerbs(FakeClient<IpvsOperation>, IpvsVerbs) im
 
   async listRealServers(ids: readonly VirtualServiceId[], options?: CallOptions): Promise<RealServer[][]> {
     packServiceIds(ids, 'ipvs.listRealServers');
-    const read = () => ids.map((id) => [...(this.#held.get(keyOf(id))?.realServers.values() ?? [])]);
+    const read = () =>
+      ids.map((id) => [...(this.#held.get(keyOf(id))?.realServers.values() ?? [])].reverse());
     return this.read(asking('listRealServers'), read, options);
   }
 
@@ -171,7 +172,7 @@ export class FakeIpvs extends withVerbs(FakeClient<IpvsOperation>, IpvsVerbs) im
     return {
       ...service,
       ...this.#statisticsOf(name),
-      realServers: [...realServers].map(([id, server]) => ({
+      realServers: [...realServers].reverse().map(([id, server]) => ({
         ...server,
         activeConnections: this.activeConnections.get(id) ?? 0,
         inactiveConnections: 0,

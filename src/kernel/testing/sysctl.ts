@@ -15,6 +15,7 @@ export class FakeSysctl implements Sysctl, Faults {
     ['net/ipv4/vs/conn_reuse_mode', '1'],
     ['net/ipv4/vs/expire_nodest_conn', '0'],
     ['net/ipv4/vs/expire_quiescent_template', '0'],
+    ['net/ipv4/vs/sloppy_tcp', '0'],
     ['net/ipv4/ip_forward', '0'],
     ['net/ipv4/conf/all/arp_ignore', '0'],
     ['net/ipv4/conf/all/arp_announce', '0'],

@@ -15,6 +15,7 @@ import {
 } from '../../../src/modes/iptables/index.js';
 import { iptablesOptions } from '../../../src/modes/iptables/open/fromConfiguration.js';
 import {
+  type Cure,
   createIpvsMode,
   type Item as IpvsItem,
   type IpvsKernel,
@@ -161,9 +162,10 @@ export class IpvsNode<Kernel extends IpvsKernel & { readonly conntrack: NodeConn
 > {
   readonly kernel: Kernel;
 
-  constructor(scenario: NodeScenario, kernel: Kernel, kernelRelease: string) {
+  constructor(scenario: NodeScenario, kernel: Kernel, kernelRelease: string, cures: readonly Cure[] = []) {
+    const own = { families: [4, 6], kernelRelease, cures: new Set(cures) } as const;
     super(scenario, kernel.conntrack, (configuration) =>
-      createIpvsMode(kernel, ipvsOptions(configuration, { families: [4, 6], kernelRelease })),
+      createIpvsMode(kernel, ipvsOptions(configuration, own)),
     );
     this.kernel = kernel;
   }
@@ -202,8 +204,8 @@ export class NftablesNode<
 /** A node in ipvs mode with a fake kernel. */
 export class FakeNode extends IpvsNode<FakeKernel> {
   /** @param kernel a kernel that has state, to test a restart */
-  constructor(scenario: NodeScenario, kernel = new FakeKernel()) {
-    super(scenario, kernel, '6.1.0');
+  constructor(scenario: NodeScenario, kernel = new FakeKernel(), cures: readonly Cure[] = []) {
+    super(scenario, kernel, '6.1.0', cures);
   }
 
   /** The state of the fake kernel in the format of the tools. */

@@ -136,6 +136,12 @@ export function changeName(change: ServiceChange, number: number): ChangeOperati
   return others[rest - added.size - deleted.size]?.do ?? 'deleteRealServer';
 }
 
+/** Whether a change deletes a real server and adds it again, the addition being the operation with this number: both are for one batch. */
+export function isAddedAgain(change: ServiceChange, number: number): boolean {
+  const index = number - (changeSize(change) - change.others.length);
+  return change.others[index]?.do === 'addRealServer' && change.others[index - 1]?.do === 'deleteRealServer';
+}
+
 /** Some operations of a change: those with the numbers from `from` to `to` - 1. */
 export interface ChangePart {
   readonly change: ServiceChange;

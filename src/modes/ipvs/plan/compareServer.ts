@@ -12,6 +12,7 @@ import {
 import { AddressPorts } from '../../../net/addressPorts.js';
 import { orderOn } from './endpointOrder.js';
 import type { VirtualServiceItem } from './items.js';
+import { changesInOrder, changesOf } from './maglev.js';
 import { type Operation, serverOperation } from './operations.js';
 import { equalRealServers, includes, joined, serverOf, withOthers, without } from './realServers.js';
 
@@ -37,6 +38,7 @@ export function compareServer(
 /** Whether a known virtual service is as desired, and has no other real servers. */
 export function isSameServer(want: VirtualServiceItem, have: VirtualServiceItem): boolean {
   if (have.foreign || !want.realServers.equals(have.realServers)) return false;
+  if (want.inOrder && !have.inOrder) return false;
   return equalSettings(want.service, have.service) && equalOthers(want.others, have.others);
 }
 
@@ -55,9 +57,11 @@ function additionsOf(
   want: VirtualServiceItem,
   have: VirtualServiceItem | undefined,
 ): ServiceChange | undefined {
-  const others = [...changesOfOthers(want, have)];
+  const others = want.inOrder ? changesInOrder(want, have) : [...changesOfOthers(want, have)];
   let added = have ? want.realServers.without(have.realServers) : want.realServers;
-  if (have?.others) {
+  if (want.inOrder) {
+    added = AddressPorts.none(added.family);
+  } else if (have?.others) {
     added = added.filter((index) => {
       const realServer = commonServer(added, index);
       if (!have.others?.has(serverId(realServer))) return true;
@@ -79,9 +83,7 @@ function* changesOfOthers(
   have: VirtualServiceItem | undefined,
 ): Generator<RealServerChange> {
   for (const realServer of want.others?.values() ?? []) {
-    const there = have && serverOf(have, realServer);
-    if (!there) yield { do: 'addRealServer', realServer };
-    else if (!equalRealServers(realServer, there)) yield { do: 'updateRealServer', realServer };
+    yield* changesOf(realServer, have && serverOf(have, realServer), want, have);
   }
 }
 
@@ -106,7 +108,7 @@ function removalsOf(want: VirtualServiceItem, have: VirtualServiceItem): Removal
   const others: RealServerChange[] = [];
   const drain = (server: RealServer) => {
     const realServer = { ...server, weight: 0 };
-    if (server.weight !== 0) others.push({ do: 'updateRealServer', realServer });
+    others.push(...changesOf(realServer, server, want, have));
     draining.set(serverId(realServer), realServer);
   };
   for (let index = 0; index < drained.size; index++) drain(commonServer(drained, index));

@@ -25,6 +25,8 @@ export interface VirtualServiceItem extends RealServers {
   readonly slowStart?: number;
   /** Name of the node in whose order real servers are added ({@link orderOn}). Absent: in the order of the list. */
   readonly orderedFor?: string;
+  /** The real servers with a weight above 0 are added in the order of all nodes, or were ({@link isInOrder}). Absent: in any. */
+  readonly inOrder?: true;
   /**
    * Read from the kernel, and not recorded as ours or kube-proxy's. Adopted if a plan needs it, otherwise not changed.
    */

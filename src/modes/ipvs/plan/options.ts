@@ -15,6 +15,7 @@ export const CURES = [
   'accept-node-ports',
   'endpoint-order',
   'excluded-addresses',
+  'node-failover',
 ] as const;
 
 /** The name of a correction, for `--cures`. */

@@ -40,7 +40,7 @@ function planFamily(family: Family, desired: Desired<Item>, node: NodeFacts, opt
 }
 
 /** Settings that ipvs mode requires, as paths below /proc/sys. */
-export function sysctls({ strictARP, kernelRelease }: IpvsOptions): [name: string, value: string][] {
+export function sysctls({ strictARP, kernelRelease, cures }: IpvsOptions): [name: string, value: string][] {
   const reuse = reuseModeIsHarmful(kernelRelease);
   return [
     // Masquerading needs conntrack entries for IPVS connections.
@@ -50,6 +50,8 @@ export function sysctls({ strictARP, kernelRelease }: IpvsOptions): [name: strin
     ['net/ipv4/vs/expire_nodest_conn', '1'],
     // Persistence must not select a draining real server.
     ['net/ipv4/vs/expire_quiescent_template', '1'],
+    // A packet of a connection that another node had opened is scheduled as a SYN would be: to the same endpoint, with equal tables.
+    ...(cures.has('node-failover') ? ([['net/ipv4/vs/sloppy_tcp', '1']] as [string, string][]) : []),
     ['net/ipv4/ip_forward', '1'],
     ...(strictARP
       ? ([

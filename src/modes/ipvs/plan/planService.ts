@@ -8,6 +8,7 @@ import type { Frontend, NodeFacts, ServicePlanInput, ServicePort } from '../../.
 import { StepCounter, type Steps } from '../../../steps.js';
 import type { Plan } from '../../mode.js';
 import { type Item, keyOf, type VirtualServiceItem } from './items.js';
+import { isMaglev } from './maglev.js';
 import type { IpvsOptions } from './options.js';
 import { realServersAt, virtualServiceOf } from './serviceSettings.js';
 import { type SetRole, setOf } from './sets.js';
@@ -95,7 +96,8 @@ function* itemsOfPort(
     const bound = isBound(frontend, node, options);
     for (const address of addresses) {
       const service = virtualServiceOf(port, address, frontend.port, options.scheduler, settings);
-      yield { kind: 'virtualService', service, ...servers };
+      const inOrder = options.cures.has('node-failover') && isMaglev(service);
+      yield { kind: 'virtualService', service, ...servers, ...(inOrder && { inOrder }) };
       if (!bound) continue;
       yield { kind: 'address', address };
       yield entry('KUBE-IPVS-IPS', port.family, { address });

@@ -47,7 +47,8 @@ function flagsOf(scheduler: string, flags: readonly HashFlag[] | undefined): rea
 
 /** A virtual service with the scheduler of Services without a setting: the kernel has not the one that is desired. */
 export function withScheduler(item: VirtualServiceItem, scheduler: string): VirtualServiceItem {
-  return { ...item, service: { ...item.service, scheduler, schedulerFlags: flagsOf(scheduler, undefined) } };
+  const { inOrder: _, ...rest } = item;
+  return { ...rest, service: { ...item.service, scheduler, schedulerFlags: flagsOf(scheduler, undefined) } };
 }
 
 /**

@@ -1,7 +1,7 @@
 // Applies operations, in order. Consecutive operations of one phase on the same part of the kernel are one group.
 import { NetlinkError } from '../../../errors.js';
 import type { IpsetOperation } from '../../../kernel/ipset/types.js';
-import { type ChangePart, changeName } from '../../../kernel/ipvs/values/serverLists.js';
+import { type ChangePart, changeName, isAddedAgain } from '../../../kernel/ipvs/values/serverLists.js';
 import type { RtnetlinkOperation } from '../../../kernel/rtnetlink/types.js';
 import type { Family } from '../../../net/address.js';
 import { TimeSlice } from '../../../timeSlice.js';
@@ -114,7 +114,11 @@ class Run {
         continue;
       }
       for (let from = 0; from < operation.size; ) {
-        const to = Math.min(operation.size, from + sender.room);
+        const to = endOfUnit(operation, from, sender.room);
+        if (to === from) {
+          await sender.send();
+          continue;
+        }
         const isFull = to - from === sender.room;
         const before = sender.add(unitOf(operation.call as Call, from, to), to - from, index);
         if (before) await before;
@@ -161,6 +165,15 @@ class Run {
     };
     await Promise.all(Array.from({ length: end - start }, (_, i) => write(start + i)));
   }
+}
+
+/**
+ * The number after the last operation that is added to a batch: those of a real server that is added again are in the same one, because
+ * packets of its connections are lost in between.
+ */
+function endOfUnit({ call, size }: Operation, from: number, room: number): number {
+  const to = Math.min(size, from + room);
+  return to < size && call.on === 'ipvs' && isAddedAgain(call.change, to) ? to - 1 : to;
 }
 
 /** Keys in `after` for which there is no operation: their state is unknown. Undefined if no operation has `after`. */

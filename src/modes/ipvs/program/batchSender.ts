@@ -69,17 +69,17 @@ export class BatchSender<Unit> {
     sizes.push(size);
     places.push(place);
     this.#size += size;
-    return this.#size < MOST ? undefined : this.#send();
+    return this.#size < MOST ? undefined : this.send();
   }
 
   /** Sends the rest. Resolves when all results are there. */
   async end(): Promise<void> {
-    if (this.#size > 0) await this.#send();
+    if (this.#size > 0) await this.send();
     await this.#last;
   }
 
   /** Sends the batch. Returns the promise of the one before it, so that two are under way at most. */
-  #send(): Promise<void> | undefined {
+  send(): Promise<void> | undefined {
     const before = this.#last;
     this.#last = this.#finish(this.#batch, this.#size);
     this.#batch = { units: [], sizes: [], places: [] };

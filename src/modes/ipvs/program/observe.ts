@@ -22,6 +22,7 @@ import {
   type VirtualServiceItem,
   virtualServiceKey,
 } from '../plan/items.js';
+import { isInOrder, isMaglev } from '../plan/maglev.js';
 import type { IpvsOptions } from '../plan/options.js';
 import { recordOf, recordsNaming } from '../plan/ownership.js';
 import { sysctls } from '../plan/planNode.js';
@@ -172,7 +173,7 @@ function ownership(
 
 async function* observeServers(
   { ipvs }: IpvsKernel,
-  { families }: IpvsOptions,
+  { families, cures }: IpvsOptions,
   isOurs: (id: AddressId) => boolean,
 ): AsyncGenerator<Map<string, Item>> {
   const services = (await ipvs.listServices()).filter(
@@ -182,8 +183,24 @@ async function* observeServers(
   for (let start = 0; start < services.length; start += SERVICES) {
     const some = services.slice(start, start + SERVICES);
     const lists = await ipvs.listServers(some);
-    yield itemMap(some.map((service, i) => serverItem(service, lists[i] as RealServers, isOurs(service))));
+    const ordered = cures.has('node-failover') ? await inOrder(ipvs, some) : undefined;
+    const itemOf = (service: VirtualService & AddressId, i: number) =>
+      serverItem(service, lists[i] as RealServers, isOurs(service), ordered?.has(service) ?? false);
+    yield itemMap(some.map(itemOf));
   }
+}
+
+/** The virtual services with the Maglev scheduler whose real servers were added in the order of all nodes. */
+async function inOrder(
+  ipvs: IpvsKernel['ipvs'],
+  services: readonly (VirtualService & AddressId)[],
+): Promise<ReadonlySet<VirtualService>> {
+  const found = new Set<VirtualService>();
+  for (const service of services.filter(isMaglev)) {
+    const state = await ipvs.get(service);
+    if (state && isInOrder(familyOf(service.address), state.realServers)) found.add(service);
+  }
+  return found;
 }
 
 /** The item of a virtual service in the kernel. */
@@ -191,12 +208,14 @@ export function serverItem(
   service: VirtualService & AddressId,
   realServers: RealServers,
   ours: boolean,
+  inOrder: boolean,
 ): VirtualServiceItem {
   return {
     kind: 'virtualService',
     service: serviceOf(service),
     ...realServers,
     ...(ours ? {} : { foreign: true }),
+    ...(inOrder && { inOrder }),
   };
 }
 

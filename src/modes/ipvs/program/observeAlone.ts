@@ -4,6 +4,7 @@ import { realServersOf } from '../../../kernel/ipvs/values/serverLists.js';
 import { type Family, familyOf } from '../../../net/address.js';
 import type { Desired, Found } from '../../mode.js';
 import { type Item, keyOf, type SetItem } from '../plan/items.js';
+import { isInOrder, isMaglev } from '../plan/maglev.js';
 import type { IpvsOptions } from '../plan/options.js';
 import type { IpvsKernel } from './kernel.js';
 import { definitionOf, observeRules, readLink, readSysctls, serverItem } from './observe.js';
@@ -59,8 +60,10 @@ async function readServer(
   const { address, port, protocol } = service;
   const state = await ipvs.get(service);
   if (!state) return [];
-  const realServers = realServersOf(familyOf(address), state.realServers);
-  return [serverItem({ ...state, address, port, protocol }, realServers, !foreign)];
+  const family = familyOf(address);
+  const realServers = realServersOf(family, state.realServers);
+  const inOrder = isMaglev(state) && isInOrder(family, state.realServers);
+  return [serverItem({ ...state, address, port, protocol }, realServers, !foreign, inOrder)];
 }
 
 async function readSets({ ipset }: IpvsKernel, wanted: readonly SetItem[]): Promise<Item[]> {

@@ -3,13 +3,11 @@
 // Needs: ipvs
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { openIpvs } from '../../src/kernel/ipvs/index.js';
 import type { AddressId } from '../../src/kernel/ipvs/types.js';
-import { compareServer } from '../../src/modes/ipvs/plan/compareServer.js';
 import type { VirtualServiceItem } from '../../src/modes/ipvs/plan/items.js';
-import type { Operation } from '../../src/modes/ipvs/plan/operations.js';
 import { AddressPorts } from '../../src/net/addressPorts.js';
 import { closeAfter } from '../support/closeAfter.js';
+import { FollowingService } from '../support/failover/followingService.js';
 import { makeNamespace, type Namespace } from '../support/namespaces/netns.js';
 
 const WEB: AddressId = { address: '10.96.0.1', port: 80, protocol: 'tcp' };
@@ -24,71 +22,58 @@ for port in range(*map(int, sys.argv[1:])):
         client.connect_ex(("10.96.0.1", 80))
 `;
 
-/** IPVS of a namespace in which all addresses are local, and a virtual service that follows what is desired. */
+/** IPVS of a namespace in which all addresses are local. */
 class Node {
   readonly #namespace: Namespace;
-  readonly #ipvs: Awaited<ReturnType<typeof openIpvs>>;
-  #have: VirtualServiceItem | undefined;
+  readonly #service: FollowingService;
 
-  private constructor(namespace: Namespace, ipvs: Awaited<ReturnType<typeof openIpvs>>) {
+  private constructor(namespace: Namespace, service: FollowingService) {
     this.#namespace = namespace;
-    this.#ipvs = ipvs;
+    this.#service = service;
   }
 
   static async open(): Promise<Node> {
     const namespace = makeNamespace();
     const networks = ['10.0.0.254/24', '10.0.1.1/32', '10.96.0.1/32'];
     for (const network of networks) namespace.run('ip', 'address', 'add', network, 'dev', 'lo');
-    const ipvs = await openIpvs({ netns: namespace.path });
+    const service = await FollowingService.open(namespace.path);
     closeAfter({
-      close: async () => {
-        await ipvs.close();
+      close() {
+        service.close();
         namespace.remove();
       },
     });
-    return new Node(namespace, ipvs);
+    return new Node(namespace, service);
   }
 
-  /** The virtual service gets these real servers. Others that it has are draining, if they may. */
+  /** The virtual service gets these real servers; those that may drain do. */
   async change(
     numbers: readonly number[],
-    more: Pick<VirtualServiceItem, 'inOrder'> = {},
-    terminating = false,
-  ) {
-    const realServers = listOf(numbers);
-    const former = this.#have?.realServers.without(realServers);
-    const want: VirtualServiceItem = {
-      ...{ kind: 'virtualService', realServers, ...more },
-      ...(terminating && former && { drainable: former }),
+    more: Pick<VirtualServiceItem, 'inOrder' | 'drainable'> = {},
+  ): Promise<void> {
+    await this.#service.become({
+      ...{ kind: 'virtualService', realServers: listOf(numbers), ...more },
       service: { ...WEB, scheduler: 'mh', schedulerFlags: ['mh-port'], onePacket: false },
-    };
-    const operations: Operation[] = [];
-    compareServer(operations, 'web', want, this.#have);
-    for (const { call, size, becomes } of operations) {
-      assert.ok(call.on === 'ipvs' && becomes?.kind === 'virtualService');
-      const errors = await this.#ipvs.applyChanges([{ change: call.change, from: 0, to: size }]);
-      assert.deepEqual(errors.filter(Boolean), []);
-      this.#have = becomes;
-    }
+    });
   }
 
   update(number: number, weight: number): Promise<void> {
     const realServer = { address: `10.0.0.${number}`, port: 80, weight, forwarding: 'masquerade' } as const;
-    return this.#ipvs.updateRealServer(WEB, realServer);
+    return this.#service.ipvs.updateRealServer(WEB, realServer);
   }
 
   /** The real server of each new connection, by the port of the client. */
   async choices(firstPort: number, count: number): Promise<Map<number, string>> {
     const ports = [`${firstPort}`, `${firstPort + count}`];
     this.#namespace.run('python3', '-IS', '-c', CONNECT, ...ports);
-    const all = await this.#ipvs.connections().toArray();
+    const all = await this.#service.ipvs.connections().toArray();
     const own = all.filter(({ client: { port } }) => port >= firstPort && port < firstPort + count);
     return new Map(own.map(({ client, destination }) => [client.port, destination.address]));
   }
 
   /** Number of connections that the kernel counts for a real server. */
   async connections(number: number): Promise<number> {
-    const state = await this.#ipvs.get(WEB);
+    const state = await this.#service.ipvs.get(WEB);
     const server = state?.realServers.find(({ address }) => address === `10.0.0.${number}`);
     assert.ok(server);
     return server.activeConnections + server.inactiveConnections;
@@ -153,7 +138,7 @@ describe('the table of mh', () => {
       'an update takes the places away in this kernel',
     );
     await node.update(3, 1);
-    await node.change([1, 2, 4, 5], {}, true);
+    await node.change([1, 2, 4, 5], { drainable: listOf([3]) });
     const others = await node.choices(22_000, COUNT);
     assert.equal(others.size, COUNT);
     assert.ok(![...others.values()].includes('10.0.0.3'));

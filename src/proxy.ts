@@ -1,6 +1,6 @@
 // Connects a source, the services layer, a mode and the reconciler to a proxy. Holds no rule of its own.
 import { performance } from 'node:perf_hooks';
-import { StaleFlowCleaner } from './conntrack/staleFlowCleaner.js';
+import { FlowCleaner } from './conntrack/flowCleaner.js';
 import type { Problem } from './errors.js';
 import type { Conntrack } from './kernel/conntrack/types.js';
 import type { Rtnetlink } from './kernel/rtnetlink/types.js';
@@ -324,9 +324,9 @@ class RunningProxy<Item, Operation extends KeyedOperation<Item>> implements Serv
 
   #inputs(): Inputs {
     const { conntrack } = this.#parts;
-    const isFrontend = (address: string, port: number) => this.#cache.isUdpFrontend(address, port);
+    const isFrontend = this.#cache.isFrontend.bind(this.#cache);
     return {
-      ...(conntrack && { followUp: new StaleFlowCleaner(conntrack, isFrontend) }),
+      ...(conntrack && { followUp: new FlowCleaner(conntrack, isFrontend) }),
       serviceNames: () => this.#cache.serviceNames(),
       order: (services) => this.#cache.order(services),
       totalEndpoints: () => this.#cache.totalEndpoints,

@@ -1,27 +1,17 @@
 // Deletes stale UDP flows after changes of a Service's UDP ports. The same in every mode.
-import { NetlinkError } from '../errors.js';
-import type { Conntrack, Flow } from '../kernel/conntrack/types.js';
-import { joinHostPort } from '../net/address.js';
 import { AddressPorts } from '../net/addressPorts.js';
 import { STATE } from '../services/endpointList.js';
 import type { ServicePlanInput, ServicePort } from '../services/types.js';
+import {
+  type CheckedFlows,
+  deleteFlows,
+  FLOW_CHECK,
+  type FlowResult,
+  listFlows,
+  MOST_CHECKS,
+  NOTHING,
+} from './flowChecks.js';
 import { type FlowPort, type IsFrontend, selectFlows, staleFlows } from './staleFlows.js';
-
-/** Time from a deletion to the next check, in ms: a new stale flow may have been created meanwhile. */
-const FLOW_CHECK = 1000;
-
-/** Maximum number of checks after one change: flows that still reappear are created deliberately. */
-const MOST_CHECKS = 3;
-
-/** The result of a check. */
-export interface FlowResult {
-  /** Attempted deletions; their keys are `flow udp 10.244.1.2:4000 10.96.0.10:53`. */
-  readonly operations: readonly { readonly key: string; readonly phase: string }[];
-  /** Failed deletions; the key is `flows` if flows could not be listed. */
-  readonly failures: readonly { readonly key: string; readonly error: NetlinkError; readonly vital: false }[];
-}
-
-const NOTHING: FlowResult = { operations: [], failures: [] };
 
 /** The state of a port on which its flows depend. */
 type PortState = Pick<ServicePort, 'family' | 'frontends'> & { readonly serving: AddressPorts };
@@ -38,7 +28,7 @@ interface PendingPort {
 
 /** Records the UDP ports of each Service, and checks the flows of those that have changed or were removed. */
 export class StaleFlowCleaner {
-  readonly #conntrack: Pick<Conntrack, 'list' | 'deleteFlows'>;
+  readonly #conntrack: CheckedFlows;
   readonly #isFrontend: IsFrontend;
   /** Service → port → its state. */
   readonly #planned = new Map<string, ReadonlyMap<string, PortState>>();
@@ -48,7 +38,7 @@ export class StaleFlowCleaner {
   /**
    * @param isFrontend whether an address and port is a cluster, external or load-balancer IP with a UDP port of a Service
    */
-  constructor(conntrack: Pick<Conntrack, 'list' | 'deleteFlows'>, isFrontend: IsFrontend) {
+  constructor(conntrack: CheckedFlows, isFrontend: IsFrontend) {
     this.#conntrack = conntrack;
     this.#isFrontend = isFrontend;
   }
@@ -93,41 +83,14 @@ export class StaleFlowCleaner {
     // First: if the flows cannot be listed, the ports that do not wait are due again.
     for (const pending of this.#pending.values()) pending.waits = unfinished.has(pending.service);
     const ports = [...this.#pending.values()].map(({ port }) => port);
-    const selections = selectFlows(ports);
-    let flows: readonly Flow[] = [];
-    try {
-      if (selections.length > 0) flows = await this.#conntrack.list(selections, { partial: true }).toArray();
-    } catch (error) {
-      if (!(error instanceof NetlinkError)) throw error;
-      return { operations: [], failures: [{ key: 'flows', error, vital: false }] };
-    }
-    const stale = staleFlows(flows, ports, this.#isFrontend);
+    const listed = await listFlows(this.#conntrack, selectFlows(ports));
+    if ('failed' in listed) return listed.failed;
+    const stale = staleFlows(listed.flows, ports, this.#isFrontend);
     for (const [key, pending] of this.#pending) {
       if (pending.waits) continue;
       if (stale.length === 0 || ++pending.checks === MOST_CHECKS) this.#pending.delete(key);
     }
-    return this.#delete(stale);
-  }
-
-  async #delete(flows: readonly Flow[]): Promise<FlowResult> {
-    if (flows.length === 0) return NOTHING;
-    const operations = flows.map((flow) => ({ key: keyOf(flow), phase: 'deleteFlows' }));
-    const results = await this.#results(flows);
-    const failures = operations.flatMap(({ key }, i) => {
-      const error = results[i];
-      return error ? [{ key, error, vital: false as const }] : [];
-    });
-    return { operations, failures };
-  }
-
-  /** One result for each flow. If the call fails, all have its error. */
-  async #results(flows: readonly Flow[]): Promise<(NetlinkError | undefined)[]> {
-    try {
-      return await this.#conntrack.deleteFlows(flows);
-    } catch (error) {
-      if (!(error instanceof NetlinkError)) throw error;
-      return flows.map(() => error);
-    }
+    return deleteFlows(this.#conntrack, stale);
   }
 }
 
@@ -149,9 +112,4 @@ function removed({ family, frontends }: PortState): FlowPort {
   const none = AddressPorts.none(family);
   const endpoints = { has: () => false, select: () => none };
   return { family, protocol: 'udp', frontends, endpoints, removed: true };
-}
-
-function keyOf({ original }: Flow): string {
-  const { source, sourcePort, destination, destinationPort } = original;
-  return `flow udp ${joinHostPort(source, sourcePort)} ${joinHostPort(destination, destinationPort)}`;
 }

@@ -6,6 +6,7 @@ import { joinHostPort } from '../net/address.js';
 import { type AddressPorts, AddressPortsBuilder } from '../net/addressPorts.js';
 import { STATE } from '../services/endpointList.js';
 import type { Frontend, ServicePort } from '../services/types.js';
+import { MOST_SELECTIONS } from './flowChecks.js';
 
 /** Whether an address and port is a cluster, external or load-balancer IP with a UDP port of any Service. */
 export type IsFrontend = (address: string, port: number) => boolean;
@@ -16,9 +17,6 @@ export type FlowPort = Pick<ServicePort, 'family' | 'protocol' | 'frontends'> & 
   /** Its Service does not have it any more. Its addresses and ports may be those of another Service, whose endpoints then count. */
   readonly removed?: true;
 };
-
-/** Number of selections above which all UDP flows of a family are listed: each flow would be compared with each selection. */
-const MOST_SELECTIONS = 64;
 
 /**
  * The flows to list after changes of these Service ports: one selection for each UDP frontend, or one for each family if they are

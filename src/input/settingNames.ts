@@ -11,6 +11,7 @@ export const SETTING_NAMES = [
   'lower-threshold',
   'drain-timeout',
   'slow-start',
+  'fail-fast',
   'weight',
 ] as const;
 

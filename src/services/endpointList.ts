@@ -81,6 +81,12 @@ export class EndpointList implements Iterable<Endpoint> {
     return this.select(STATE.terminating);
   }
 
+  /** The endpoints that do not serve, and neither terminate nor are ready: of a node that died, for example. */
+  get notServing(): AddressPorts {
+    if ((this.common & ALL_CONDITIONS) !== 0) return AddressPorts.none(this.addressPorts.family);
+    return this.addressPorts.filter((index) => this.columns.conditions.charCodeAt(index) === 0);
+  }
+
   /** Zone hints of each endpoint; undefined if no endpoint has any. */
   get zoneHints(): readonly (readonly string[])[] | undefined {
     return this.columns.zoneHints;

@@ -1,23 +1,32 @@
-// The endpoints that left the slices of a Service between two plans, while they were terminating or not ready: a plan that had
-// seen them would have drained their connections. Pure.
+// The endpoints that left the slices of a Service between two plans: those whose connections may go on, because they were terminating
+// or not ready, as a plan that had seen them would have left them; and with fail-fast those that failed. Pure.
 import type { Family } from '../net/address.js';
 import { AddressPorts, AddressPortsBuilder } from '../net/addressPorts.js';
 import { CONDITIONS } from '../objects/sliceEndpoints.js';
 import type { EndpointSlice } from '../objects/types.js';
+import type { FailFast } from './settings/types.js';
 import type { ServicePlanInput } from './types.js';
 
 /** Endpoints in each family; absent if there are none. */
 export type EndpointsByFamily = NonNullable<ServicePlanInput['left']>;
 
+/** Addresses in each family, with port 0: a slice may have thousands of ports. */
+type Addresses = { [family in Family]?: AddressPorts };
+
 /** Collects them for one Service. Only endpoints of the last plan count, so that their number is bounded by what is stored. */
 export class LeftEndpoints {
   readonly #planned: readonly EndpointSlice[];
-  /** Their addresses, without ports: a slice may have thousands of ports. */
-  readonly #addresses: { [family in Family]?: AddressPorts } = {};
+  readonly #failFast: FailFast | undefined;
+  readonly #ended: Addresses = {};
+  readonly #failed: Addresses = {};
 
-  /** @param planned the slices of the last plan */
-  constructor(planned: readonly EndpointSlice[]) {
+  /**
+   * @param planned the slices of the last plan
+   * @param failFast that of the Service; undefined: no endpoint fails
+   */
+  constructor(planned: readonly EndpointSlice[], failFast?: FailFast) {
     this.#planned = planned;
+    this.#failFast = failFast;
   }
 
   /** Records the endpoints that a slice loses. Its cost is that of the slice, and of those that it loses in each planned slice. */
@@ -25,12 +34,45 @@ export class LeftEndpoints {
     const { family, endpoints } = former;
     const addresses = addressesOf(former);
     const still = now?.family === family ? addressesOf(now) : AddressPorts.none(family);
-    const left = addresses.filter((index) => {
-      const conditions = endpoints.conditions.charCodeAt(index);
-      const ends = (conditions & CONDITIONS.terminating) !== 0 || (conditions & CONDITIONS.ready) === 0;
-      return ends && still.indexOf(addresses, index) < 0;
-    });
+    const isLost = (index: number) => still.indexOf(addresses, index) < 0;
+    const ends = (index: number) => this.#ends(endpoints.conditions.charCodeAt(index));
+    this.#add(
+      this.#ended,
+      addresses.filter((index) => ends(index) && isLost(index)),
+    );
+    if (this.#failFast === undefined) return;
+    this.#add(
+      this.#failed,
+      addresses.filter((index) => !ends(index) && isLost(index)),
+    );
+  }
+
+  /** The endpoints that ended, at the ports of the planned slices; undefined if there are none. */
+  endpoints(): EndpointsByFamily | undefined {
+    return this.#atPorts(this.#ended);
+  }
+
+  /** Those that failed, and are in none of these slices; undefined if there are none. */
+  failed(slices: readonly EndpointSlice[]): EndpointsByFamily | undefined {
+    const found: Addresses = {};
+    for (const family of [4, 6] as const) {
+      let failed = this.#failed[family]?.without(this.#ended[family] ?? AddressPorts.none(family));
+      for (const slice of slices) if (slice.family === family) failed = failed?.without(addressesOf(slice));
+      if (failed) found[family] = failed;
+    }
+    return this.#atPorts(found);
+  }
+
+  /** Whether connections with an endpoint of these conditions may go on after it has left. */
+  #ends(conditions: number): boolean {
+    if ((conditions & CONDITIONS.terminating) !== 0) return true;
+    return (conditions & CONDITIONS.ready) === 0 && this.#failFast !== 'not-serving';
+  }
+
+  /** Adds those of the addresses that the last plan had. */
+  #add(to: Addresses, left: AddressPorts): void {
     if (left.size === 0) return;
+    const { family } = left;
     // With the port of each planned slice, so that its entries compare as they are. Nearly always, all have one port.
     const atPorts = new Map<number, AddressPorts>();
     const leftAt = (port: number) => {
@@ -47,15 +89,14 @@ export class LeftEndpoints {
     const known = left.filter((index) =>
       planned.some(({ addressPorts, sought }) => addressPorts.indexOf(sought, index) >= 0),
     );
-    this.#addresses[family] = this.#addresses[family]?.with(known) ?? known;
+    to[family] = to[family]?.with(known) ?? known;
   }
 
-  /** The endpoints, at the ports of the planned slices; undefined if there are none. */
-  endpoints(): EndpointsByFamily | undefined {
+  #atPorts(addressesByFamily: Addresses): EndpointsByFamily | undefined {
     const found = new EndpointsBuilder();
     for (const slice of this.#planned) {
       const { family, ports, endpoints } = slice;
-      const addresses = this.#addresses[family];
+      const addresses = addressesByFamily[family];
       if (!addresses || addresses.size === 0) continue;
       const own = addressesOf(slice);
       const left = endpoints.addressPorts.filter((index) => addresses.indexOf(own, index) >= 0);

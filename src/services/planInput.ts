@@ -19,6 +19,8 @@ export interface PlanContext {
   readonly holds?: ((claim: Claim) => boolean) | undefined;
   /** See {@link ServicePlanInput.left}. */
   readonly left?: ServicePlanInput['left'] | undefined;
+  /** See {@link ServicePlanInput.failed}. */
+  readonly failed?: ServicePlanInput['failed'] | undefined;
   /** See `Mode.sharedEndpoints`. */
   readonly sharesEndpoints: boolean;
   /** The settings by annotation that are allowed. */
@@ -51,6 +53,7 @@ export function* planInputOf(key: string, service: Service, context: PlanContext
     healthCheckNodePort: checked ? service.healthCheckNodePort : 0,
     totalEndpoints: context.totalEndpoints,
     ...(context.left && { left: context.left }),
+    ...(context.failed && settings?.failFast && { failed: context.failed }),
     ...(limited.beyond && { beyond: limited.beyond }),
     ...(settings && { settings }),
   };

@@ -1,5 +1,6 @@
 // The latest objects, and the Services that a change affects. Uses no clock, log or kernel.
 import type { Problem } from '../errors.js';
+import type { Protocol } from '../net/protocol.js';
 import { isProxied } from '../objects/frontendCount.js';
 import {
   type EndpointSlice,
@@ -169,6 +170,7 @@ export class ServiceCache {
       totalEndpoints: this.#endpoints.total,
       holds: this.#claims.contested ? holds : undefined,
       left: entry.left?.endpoints(),
+      failed: entry.left?.failed(slices),
       sharesEndpoints: this.#sharesEndpoints,
       settingRules: this.#settingRules,
     });
@@ -214,9 +216,9 @@ export class ServiceCache {
     return yield* lostClaimsOf(service, this.#claims.contested ? object : undefined, this.#claims);
   }
 
-  /** Whether an address and port is a cluster, external or load-balancer IP with a UDP port of any Service. */
-  isUdpFrontend(address: string, port: number): boolean {
-    return this.#claims.holder(addressClaim(address, port, 'udp')) !== undefined;
+  /** Whether an address and port is a cluster, external or load-balancer IP with a port of this protocol of any Service. */
+  isFrontend(address: string, port: number, protocol: Protocol): boolean {
+    return this.#claims.holder(addressClaim(address, port, protocol)) !== undefined;
   }
 
   #allowed(object: Service): Service {
@@ -261,9 +263,12 @@ export class ServiceCache {
 
   #noteLeft(former: EndpointSlice, now: EndpointSlice | undefined): void {
     const entry = this.#entryOf(serviceKey(former));
-    const { planned } = entry;
+    const { planned, object } = entry;
     if (planned === undefined) return;
-    entry.left ??= new LeftEndpoints(isList(planned) ? planned : [planned]);
+    entry.left ??= new LeftEndpoints(
+      isList(planned) ? planned : [planned],
+      object && settingsOf(object, this.#settingRules).settings?.failFast,
+    );
     entry.left.note(former, now);
   }
 

@@ -53,9 +53,12 @@ export interface ServicePlanInput {
   readonly totalEndpoints: Readonly<Record<Family, number>>;
   /**
    * Endpoints of the last plan that left the slices since then, and were terminating or not ready when they did: a plan in between
-   * would have seen them so. The planner adds those that were terminating in the last plan. Absent: none.
+   * would have seen them so. The planner adds those that were terminating in the last plan. With `failFast: 'not-serving'`, only those
+   * that were terminating. Absent: none.
    */
   readonly left?: Readonly<Partial<Record<Family, AddressPorts>>>;
+  /** With `failFast`: endpoints of the last plan that left all slices since then, and are not in `left`. Absent: none. */
+  readonly failed?: Readonly<Partial<Record<Family, AddressPorts>>>;
   /** The Service has more frontends × endpoints than are programmed. Absent: it has not. */
   readonly beyond?: EndpointExcess;
   /** Settings by annotation that are allowed and valid. Absent: none. */

@@ -6,6 +6,7 @@ import type { EndpointSlice, Service } from '../../objects/types.js';
 import { SETTING_OF, type ServiceScheduler, type ServiceSettings, type SettingRules } from './types.js';
 import {
   type ReadValue,
+  readFailFast,
   readFlag,
   readNetmask,
   readScheduler,
@@ -41,6 +42,7 @@ export function settingsOf(service: Service, rules: SettingRules): ReadSettings 
     ...present('lowerThreshold', reader.read('lower-threshold', readThreshold)),
     ...present('drainTimeout', reader.read('drain-timeout', readSecondsOrNone)),
     ...present('slowStart', reader.read('slow-start', readSecondsOfDay)),
+    ...present('failFast', reader.read('fail-fast', readFailFast)),
   };
   const fitting = onlyFitting(settings, service, reader);
   const { problems } = reader;

@@ -13,6 +13,12 @@ export type ServiceScheduler = (typeof SERVICE_SCHEDULERS)[number];
 /** A flag of the schedulers `sh` and `mh`: select another endpoint than one with weight 0; hash the source port too. */
 export type HashFlag = 'fallback' | 'port';
 
+/**
+ * When the connections with an endpoint that is not terminating are reset. `removed`: when it leaves the Service's slices while it is
+ * ready. `not-serving`: also when it does not serve any more.
+ */
+export type FailFast = 'removed' | 'not-serving';
+
 /** The settings of a Service that are allowed and valid. An absent one has the default of the mode. */
 export interface ServiceSettings {
   readonly scheduler?: ServiceScheduler;
@@ -32,6 +38,8 @@ export interface ServiceSettings {
   readonly drainTimeout?: number;
   /** Time in which the weight of a new endpoint grows to its whole, in s, 1–86400. */
   readonly slowStart?: number;
+  /** Absent: as in kube-proxy, where most connections with such endpoints wait for their own timeouts. */
+  readonly failFast?: FailFast;
 }
 
 /** The setting of each field. */
@@ -45,6 +53,7 @@ export const SETTING_OF: Readonly<Record<keyof ServiceSettings, SettingName>> = 
   lowerThreshold: 'lower-threshold',
   drainTimeout: 'drain-timeout',
   slowStart: 'slow-start',
+  failFast: 'fail-fast',
 };
 
 /** The settings that are allowed. A text says why one has no effect in the mode of this node; undefined: it has. */

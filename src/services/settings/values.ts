@@ -1,7 +1,13 @@
 // The text of an annotation → the value of a setting, or the rule that it breaks. Pure.
 import { integerRule } from '../../arguments.js';
 import { LONGEST_ANNOTATION } from '../../objects/annotations.js';
-import { type HashFlag, MOST_WEIGHT, SERVICE_SCHEDULERS, type ServiceScheduler } from './types.js';
+import {
+  type FailFast,
+  type HashFlag,
+  MOST_WEIGHT,
+  SERVICE_SCHEDULERS,
+  type ServiceScheduler,
+} from './types.js';
 
 /** A value, or the rule that the text breaks. */
 export type ReadValue<Value> = { readonly value: Value } | { readonly rule: string };
@@ -68,6 +74,12 @@ export function readWeight(text: string): ReadValue<number> {
 export function readFlag(text: string): ReadValue<boolean> {
   if (text === 'true' || text === 'false') return { value: text === 'true' };
   return refused(text, 'must be true or false');
+}
+
+/** `removed` or `not-serving`. */
+export function readFailFast(text: string): ReadValue<FailFast> {
+  if (text === 'removed' || text === 'not-serving') return { value: text };
+  return refused(text, 'must be removed or not-serving');
 }
 
 /** `IPv4=24`, `IPv6=64`, or both with a comma. */

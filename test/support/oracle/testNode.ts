@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
 import type { Configuration } from '../../../src/config/configuration.js';
 import { settingRulesOf } from '../../../src/config/serviceSettings.js';
-import { StaleFlowCleaner } from '../../../src/conntrack/staleFlowCleaner.js';
+import { FlowCleaner } from '../../../src/conntrack/flowCleaner.js';
 import type { Problem } from '../../../src/errors.js';
 import type { Conntrack } from '../../../src/kernel/conntrack/types.js';
 import { FakeKernel } from '../../../src/kernel/testing/index.js';
@@ -95,7 +95,7 @@ export class TestNode<Item, Operation extends KeyedOperation<Item>> {
       node: () => this.#state.facts,
       refresh: async () => {},
       taken: () => {},
-      followUp: new StaleFlowCleaner(conntrack, (address, port) => this.#cache.isUdpFrontend(address, port)),
+      followUp: new FlowCleaner(conntrack, this.#cache.isFrontend.bind(this.#cache)),
     };
     this.reconciler = new Reconciler(this.mode, inputs, () => this.now);
   }

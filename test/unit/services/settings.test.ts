@@ -45,6 +45,8 @@ const VALUES: readonly (readonly [given: Record<string, string>, expected: objec
         { scheduler, slowStart: 86_400 },
       ] as const,
   ),
+  [{ 'fail-fast': 'removed' }, { failFast: 'removed' }],
+  [{ 'fail-fast': 'not-serving' }, { failFast: 'not-serving' }],
   [{ 'kube-router.io/service.scheduler': 'lc' }, { scheduler: 'lc' }],
   [
     { 'kube-router.io/service.scheduler': 'mh', 'kube-router.io/service.schedflags': 'flag-1,flag-2' },
@@ -64,6 +66,7 @@ const WRONG: Readonly<Record<Exclude<SettingName, 'weight'>, readonly string[]>>
   'lower-threshold': ['', 'none', '0', LONG],
   'drain-timeout': ['', '-1', '1.5', '15m', '4294968', LONG],
   'slow-start': ['', '0', '1m', '86401', LONG],
+  'fail-fast': ['', 'true', 'Removed', 'removed,not-serving', LONG],
 };
 
 describe('settings of a Service', () => {

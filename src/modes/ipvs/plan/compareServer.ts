@@ -100,9 +100,12 @@ interface Removals {
 function removalsOf(want: VirtualServiceItem, have: VirtualServiceItem): Removals | undefined {
   const leaving = without(have, want);
   if (leaving.realServers.size === 0 && !leaving.others) return undefined;
-  const { drainable } = want;
+  const { drainable, failed } = want;
   const left = leaving.realServers;
-  const isDrained = (index: number) => drainable !== undefined && drainable.indexOf(left, index) >= 0;
+  const isDrained = (index: number) =>
+    drainable !== undefined &&
+    drainable.indexOf(left, index) >= 0 &&
+    !(failed !== undefined && failed.indexOf(left, index) >= 0);
   const drained = mayDrain(want) ? left.filter(isDrained) : AddressPorts.none(left.family);
   const draining = new Map<string, RealServer>();
   const others: RealServerChange[] = [];
@@ -113,7 +116,8 @@ function removalsOf(want: VirtualServiceItem, have: VirtualServiceItem): Removal
   };
   for (let index = 0; index < drained.size; index++) drain(commonServer(drained, index));
   for (const realServer of leaving.others?.values() ?? []) {
-    const stays = mayDrain(want) && (realServer.weight === 0 || includes(drainable, realServer));
+    const mayStay = realServer.weight === 0 || includes(drainable, realServer);
+    const stays = mayDrain(want) && mayStay && !includes(failed, realServer);
     if (stays) drain(realServer);
     else others.push({ do: 'deleteRealServer', realServer });
   }

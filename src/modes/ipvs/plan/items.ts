@@ -19,6 +19,8 @@ export interface VirtualServiceItem extends RealServers {
   readonly service: AddressId & VirtualService;
   /** Endpoints that are not real servers and whose connections may drain. Absent if there are none. */
   readonly drainable?: AddressPorts;
+  /** Endpoints whose real servers are deleted at once, with their connections, even if they are draining. Absent if there are none. */
+  readonly failed?: AddressPorts;
   /** Maximum time of draining, in ms. Absent: that of the options. */
   readonly drainBound?: number;
   /** Time of a slow start, in ms: then the weights are {@link SLOW_START_STEPS} times those of the endpoints. Absent: none. */

@@ -10,7 +10,7 @@ import type { Plan } from '../../mode.js';
 import { type Item, keyOf, type VirtualServiceItem } from './items.js';
 import { isMaglev } from './maglev.js';
 import type { IpvsOptions } from './options.js';
-import { realServersAt, virtualServiceOf } from './serviceSettings.js';
+import { failedAt, realServersAt, virtualServiceOf } from './serviceSettings.js';
 import { type SetRole, setOf } from './sets.js';
 
 /** The items of one Service, in steps. The connections of the endpoints that left may still drain. */
@@ -26,7 +26,8 @@ export function* planService(
   for (const port of service.ports) {
     const { family } = port;
     if (!options.families.includes(family)) continue;
-    for (const item of itemsOfPort(port, service, node, options, draining[family].of(port))) {
+    const left = { terminated: draining[family].of(port), failed: failedAt(port, service) };
+    for (const item of itemsOfPort(port, service, node, options, left)) {
       plan.set(keyOf(item), item);
       if (counter.isFull()) yield;
     }
@@ -77,17 +78,25 @@ function byNumber(all: AddressPorts): Map<number, AddressPorts> {
   return new Map([...builders].map(([number, builder]) => [number, builder.build()]));
 }
 
+/** The endpoints of a port that are not to get new connections any more. */
+interface LeftOfPort {
+  /** Their connections may end by themselves. */
+  readonly terminated: AddressPorts | undefined;
+  /** Their connections are reset. */
+  readonly failed: AddressPorts | undefined;
+}
+
 function* itemsOfPort(
   port: ServicePort,
   { healthCheckNodePort, settings }: ServicePlanInput,
   node: NodeFacts,
   options: IpvsOptions,
-  terminated: AddressPorts | undefined,
+  left: LeftOfPort,
 ): Generator<Item, void> {
   const { host } = node;
   const { local } = port.endpoints;
   for (let index = 0; index < local.size; index++) yield loopBack(port, local, index);
-  const choice = new Choice(port, settings, node, options, terminated);
+  const choice = new Choice(port, settings, node, options, left);
   let hasNodePort = false;
   for (const frontend of port.frontends) {
     hasNodePort ||= frontend.kind === 'nodePort';
@@ -120,7 +129,7 @@ function loopBack({ family, protocol }: ServicePort, local: AddressPorts, index:
 /** The real servers of a frontend, and the other endpoints of the port. */
 type Servers = Pick<
   VirtualServiceItem,
-  'realServers' | 'others' | 'drainable' | 'drainBound' | 'slowStart' | 'orderedFor'
+  'realServers' | 'others' | 'drainable' | 'failed' | 'drainBound' | 'slowStart' | 'orderedFor'
 >;
 
 /** Chooses the real servers of the frontends of one port, which share them. */
@@ -129,7 +138,7 @@ class Choice {
   readonly #settings: ServiceSettings | undefined;
   readonly #node: NodeFacts;
   readonly #cures: IpvsOptions['cures'];
-  readonly #terminated: AddressPorts | undefined;
+  readonly #left: LeftOfPort;
   #cluster: Servers | undefined;
   #local: Servers | undefined;
 
@@ -138,13 +147,13 @@ class Choice {
     settings: ServiceSettings | undefined,
     node: NodeFacts,
     { cures }: IpvsOptions,
-    terminated: AddressPorts | undefined,
+    left: LeftOfPort,
   ) {
     this.#port = port;
     this.#settings = settings;
     this.#node = node;
     this.#cures = cures;
-    this.#terminated = terminated;
+    this.#left = left;
   }
 
   /**
@@ -167,10 +176,12 @@ class Choice {
     const all = this.#port.endpoints.addressPorts;
     const rest = list.size < all.size ? all.without(list) : undefined;
     const { drainTimeout, slowStart } = this.#settings ?? {};
-    const drainable = this.#terminated ? (rest?.with(this.#terminated) ?? this.#terminated) : rest;
+    const { terminated, failed } = this.#left;
+    const drainable = terminated ? (rest?.with(terminated) ?? terminated) : rest;
     return {
       ...realServersAt(list, this.#port, this.#settings),
       ...(drainable && { drainable }),
+      ...(failed && { failed }),
       ...(slowStart !== undefined && { slowStart: slowStart * 1000 }),
       ...(drainTimeout !== undefined && { drainBound: drainTimeout * 1000 }),
       ...(this.#cures.has('endpoint-order') && { orderedFor: this.#node.name }),

@@ -7,7 +7,7 @@ import {
 } from '../../../kernel/ipvs/values/serverLists.js';
 import type { AddressPorts } from '../../../net/addressPorts.js';
 import type { HashFlag, ServiceSettings } from '../../../services/settings/types.js';
-import type { ServicePort } from '../../../services/types.js';
+import type { ServicePlanInput, ServicePort } from '../../../services/types.js';
 import type { VirtualServiceItem } from './items.js';
 import { SLOW_START_STEPS } from './slowStart.js';
 
@@ -75,4 +75,16 @@ export function realServersAt(
     });
   }
   return builder.build();
+}
+
+/** The endpoints whose connections are reset; undefined if there are none. */
+export function failedAt(
+  { family, protocol, endpoints }: ServicePort,
+  { settings, failed }: ServicePlanInput,
+): AddressPorts | undefined {
+  if (settings?.failFast === undefined || protocol !== 'tcp') return undefined;
+  const left = failed?.[family];
+  const here = settings.failFast === 'not-serving' ? endpoints.notServing : undefined;
+  const all = here && left ? here.with(left) : (here ?? left);
+  return all && all.size > 0 ? all : undefined;
 }

@@ -1,0 +1,214 @@
+// The tests of the setting fail-fast, in any mode: clients with open connections send all the time, the network of an endpoint is taken
+// away without a packet that would end them, and then the objects change. Both families at once.
+import assert from 'node:assert/strict';
+import { before, test } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
+import { type Lab, openLab } from '../../laboratory/lab.js';
+import { LabHost } from '../../laboratory/labHost.js';
+import { ManifestFolder } from '../../laboratory/manifestFolder.js';
+import { CLIENT, NODE_A, type Pod, SHELL, WEB, WEB_PORT } from '../../laboratory/places.js';
+import { ProxyProcess } from '../../laboratory/proxyProcess.js';
+import { SteadyClient, type SteadyReport } from '../../laboratory/steadyClient.js';
+import { closeAfter } from '../closeAfter.js';
+import { ask } from '../namespaces/witnesses.js';
+import { annotations } from '../settings/objects.js';
+
+/** A mode of the proxy. */
+export interface FailFastMode {
+  readonly flags: readonly string[];
+  /** Connections with a ready endpoint that leaves the slices are reset without the setting too. */
+  readonly resetsRemoved: boolean;
+}
+
+const FAMILIES = [4, 6] as const;
+type Family = (typeof FAMILIES)[number];
+
+/** The endpoint that is taken away, the one that stays, and the one that terminates. */
+const [DEAD, ALIVE, ENDING] = WEB as [Pod, Pod, Pod];
+const UDP_PORT = 5353;
+const NODE_PORT = 30_080;
+
+/** A Service, and its slices in three steps: while clients connect, before the endpoint is taken away, and after it. */
+interface Case {
+  readonly setting?: string;
+  readonly udp?: true;
+  /** Pods, each with its conditions: `web-0 unready`. */
+  readonly steps: readonly [readonly string[], readonly string[], readonly string[]];
+}
+
+const REMOVED = [[DEAD.name], [DEAD.name, ALIVE.name], [ALIVE.name]] as const;
+const UNREADY = [[DEAD.name], [DEAD.name, ALIVE.name], [`${DEAD.name} unready`, ALIVE.name]] as const;
+
+const CASES = {
+  plain: { steps: REMOVED },
+  'plain-unready': { steps: UNREADY },
+  removed: { setting: 'removed', steps: REMOVED },
+  'removed-unready': { setting: 'removed', steps: UNREADY },
+  'not-serving': { setting: 'not-serving', steps: UNREADY },
+  last: { setting: 'removed', steps: [[DEAD.name], [DEAD.name], []] },
+  ending: {
+    setting: 'not-serving',
+    steps: [[ENDING.name], [`${ENDING.name} terminating`, ALIVE.name], [ALIVE.name]],
+  },
+  udp: { udp: true, steps: REMOVED },
+} satisfies Record<string, Case>;
+type Name = keyof typeof CASES;
+const NAMES = Object.keys(CASES) as Name[];
+
+const CONDITIONS: Readonly<Record<string, object>> = {
+  '': {},
+  unready: { ready: false, serving: false },
+  terminating: { ready: false, serving: true, terminating: true },
+};
+
+const addressOf = (name: Name, family: Family) =>
+  family === 4 ? `10.96.40.${1 + NAMES.indexOf(name)}` : `fd00:10:96:40::${1 + NAMES.indexOf(name)}`;
+
+/** All Services with their slices of a step. */
+function manifest(step: 0 | 1 | 2): string {
+  const items = NAMES.flatMap((name) => {
+    const { setting, udp, steps }: Case = CASES[name];
+    const protocol = udp ? 'UDP' : 'TCP';
+    const hasNodePort = name === 'removed';
+    const service = {
+      apiVersion: 'v1',
+      kind: 'Service',
+      metadata: {
+        namespace: 'fail',
+        name,
+        annotations: annotations(setting === undefined ? {} : { 'fail-fast': setting }),
+      },
+      spec: {
+        type: hasNodePort ? 'NodePort' : 'ClusterIP',
+        clusterIP: addressOf(name, 4),
+        clusterIPs: FAMILIES.map((family) => addressOf(name, family)),
+        ipFamilies: ['IPv4', 'IPv6'],
+        ports: [{ port: 80, protocol, ...(hasNodePort && { nodePort: NODE_PORT }) }],
+      },
+    };
+    const slices = FAMILIES.map((family) => ({
+      apiVersion: 'discovery.k8s.io/v1',
+      kind: 'EndpointSlice',
+      metadata: {
+        namespace: 'fail',
+        name: `${name}-${family}`,
+        labels: { 'kubernetes.io/service-name': name },
+      },
+      addressType: `IPv${family}`,
+      ports: [{ port: udp ? UDP_PORT : WEB_PORT, protocol }],
+      endpoints: steps[step].map((text) => endpoint(text, family)),
+    }));
+    return [service, ...slices];
+  });
+  return JSON.stringify({ apiVersion: 'v1', kind: 'List', items });
+}
+
+function endpoint(text: string, family: Family) {
+  const [name, state = ''] = text.split(' ');
+  const pod = WEB.find((each) => each.name === name) as Pod;
+  const address = family === 4 ? pod.ipv4 : pod.ipv6;
+  return { addresses: [address], nodeName: pod.node.name, conditions: CONDITIONS[state] };
+}
+
+/** Time for which clients are watched after the change, in ms. */
+const WATCHED = 2500;
+
+/** The connections of a Service, by name. */
+const reports = new Map<string, SteadyReport>();
+/** When the objects changed, as Date.now(). */
+let changed = 0;
+let proxy: ProxyProcess;
+let operations = 0;
+
+/** Runs the three steps, and collects the reports. */
+async function run({ flags }: FailFastMode): Promise<void> {
+  const lab: Lab = closeAfter(openLab([SHELL, ...WEB]));
+  ask(lab.namespace(NODE_A), 'sysctl', '-q', '-w', 'net.ipv4.ip_forward=1');
+  const manifests = closeAfter(new ManifestFolder(''));
+  const write = async (step: 0 | 1 | 2) => {
+    const lines = proxy.log.length;
+    const moment = Date.now();
+    manifests.write('all.json', manifest(step));
+    return { moment, ...(await proxy.synced(lines)) };
+  };
+  manifests.write('all.json', manifest(0));
+  const servers = WEB.map(async (pod) => {
+    const host = closeAfter(await LabHost.open(lab.namespace(pod)));
+    await host.serve(pod.name, { tcp: [WEB_PORT], udp: [UDP_PORT] });
+  });
+  await Promise.all(servers);
+  const clients = await Promise.all(
+    [SHELL, CLIENT].map(async (place) => closeAfter(await SteadyClient.open(lab.namespace(place)))),
+  );
+  proxy = closeAfter(
+    new ProxyProcess(lab.namespace(NODE_A), manifests.path, [...flags, '--service-settings=fail-fast']),
+  );
+  await proxy.programmed();
+  const [shell, client] = clients as [SteadyClient, SteadyClient];
+  for (const family of FAMILIES) {
+    for (const name of NAMES) {
+      const { udp }: Case = CASES[name];
+      const [protocol, every] = udp ? (['udp', 5] as const) : (['tcp', 50] as const);
+      const address = addressOf(name, family);
+      await shell.connect({ name: `${name} IPv${family}`, protocol, address, port: 80, every });
+    }
+    const address = family === 4 ? NODE_A.ipv4 : NODE_A.ipv6;
+    await client.connect({
+      name: `node port IPv${family}`,
+      protocol: 'tcp',
+      address,
+      port: NODE_PORT,
+      every: 50,
+    });
+  }
+  await write(1);
+  ask(lab.namespace(DEAD.node), 'ip', 'link', 'set', DEAD.name, 'down');
+  const change = await write(2);
+  changed = change.moment;
+  operations = change.operations;
+  await delay(WATCHED);
+  for (const each of clients)
+    for (const [name, report] of Object.entries(await each.report())) reports.set(name, report);
+}
+
+/** The report of a connection. */
+function reportOf(name: Name | 'node port', family: Family): SteadyReport {
+  const report = reports.get(`${name} IPv${family}`);
+  assert.ok(report, `no report of ${name} IPv${family}`);
+  return report;
+}
+
+/** The tests of a file. */
+export function testFailFast(mode: FailFastMode): void {
+  before(() => run(mode));
+
+  for (const family of FAMILIES) {
+    for (const name of ['removed', 'not-serving', 'last', 'node port'] as const) {
+      test(`${name}: the client's connection is reset within 1 s, IPv${family}`, (context) => {
+        const { error, errorAt = Number.POSITIVE_INFINITY } = reportOf(name, family);
+        assert.equal(error, 'ECONNRESET');
+        context.diagnostic(`reset ${errorAt - changed} ms after the change`);
+        assert.ok(errorAt - changed <= 1000, `${errorAt - changed} ms`);
+      });
+    }
+
+    test(`without the setting, or if it is not met, it is not, IPv${family}`, () => {
+      const kept: readonly Name[] = ['plain-unready', 'removed-unready', ...(mode.resetsRemoved ? [] : ['plain' as const])];
+      for (const name of kept) assert.equal(reportOf(name, family).error, undefined, name);
+    });
+
+    test(`an endpoint that terminates keeps its connections, IPv${family}`, () => {
+      const { error, answers } = reportOf('ending', family);
+      assert.equal(error, undefined);
+      const { last = 0 } = answers[ENDING.name] ?? {};
+      assert.ok(last - changed > WATCHED - 500, `the last answer came ${last - changed} ms after the change`);
+    });
+
+    test(`a UDP flow moves to another endpoint, IPv${family}`, (context) => {
+      const { answers } = reportOf('udp', family);
+      const { first = Number.POSITIVE_INFINITY } = answers[ALIVE.name] ?? {};
+      context.diagnostic(`answered ${first - changed} ms after the change`);
+      assert.ok(first - changed <= 1000, `${first - changed} ms`);
+    });
+  }
+}

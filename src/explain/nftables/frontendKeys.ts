@@ -1,6 +1,6 @@
 // The frontends in the maps of nftables mode: addresses, protocols and ports that are keys of elements. Pure.
 import type { Element, Verdict } from '../../kernel/nftables/types.js';
-import { REJECT_CHAIN } from '../../modes/nftables/plan/fixedChains.js';
+import { REJECT_CHAIN, RESET_CHAIN } from '../../modes/nftables/plan/fixedChains.js';
 import { PROTOCOL_NUMBERS, type Protocol } from '../../net/protocol.js';
 import type { Cause } from '../explanation.js';
 import { has, type ProgrammedTable } from './table.js';
@@ -49,7 +49,8 @@ function verdictIn(data: Element['data']): Pick<FrontendElement, 'chain' | 'refu
   const verdict: Verdict = data;
   if (verdict.verdict === 'drop') return { refused: 'DROP' };
   if (!('chain' in verdict)) return {};
-  return verdict.chain === REJECT_CHAIN ? { refused: 'REJECT' } : { chain: verdict.chain };
+  const isRejected = verdict.chain === REJECT_CHAIN || verdict.chain === RESET_CHAIN;
+  return isRejected ? { refused: 'REJECT' } : { chain: verdict.chain };
 }
 
 /** Whether an address is one of a Service's own, in the set `cluster-ips`. */

@@ -1,6 +1,6 @@
 // The purpose of the rules of nftables mode, in words. The names of chains have those of the Service ports. Other rules are described by
 // their effect.
-import { REJECT_CHAIN } from '../../modes/nftables/plan/fixedChains.js';
+import { REJECT_CHAIN, RESET_CHAIN } from '../../modes/nftables/plan/fixedChains.js';
 import { isLocalhostRejectChain } from '../../modes/nftables/plan/localhostPorts.js';
 import { TABLE } from '../../modes/nftables/plan/names.js';
 import type { Cause, Dialled } from '../explanation.js';
@@ -19,7 +19,9 @@ const EXTERNAL: Readonly<Record<string, string>> = {
 
 /** Chains with the map of Services without endpoints, and the one to which it leads. */
 const WITHOUT_ENDPOINTS = new Set(
-  ['service-endpoints-check', 'nodeport-endpoints-check', REJECT_CHAIN].map((chain) => `${TABLE}/${chain}`),
+  ['service-endpoints-check', 'nodeport-endpoints-check', REJECT_CHAIN, RESET_CHAIN].map(
+    (chain) => `${TABLE}/${chain}`,
+  ),
 );
 
 /** The purpose of the rules for a packet to a destination. */

@@ -5,7 +5,7 @@ import { networkContains, parseNetwork } from '../../../net/network.js';
 import { STATE } from '../../../services/endpointList.js';
 import type { Frontend, NodeFacts, ServicePlanInput, ServicePort } from '../../../services/types.js';
 import { StepCounter, type Steps } from '../../../steps.js';
-import { reject } from '../../iptablesRules/plan/fixedRules.js';
+import { RESET, reject } from '../../iptablesRules/plan/fixedRules.js';
 import type { Plan } from '../../mode.js';
 import { containsAll, type LocalMatch, localMatch } from '../../shared/plan/localDetector.js';
 import { type BalancedPort, BalancingChain, type EndpointChain, endpointChains } from './endpointChains.js';
@@ -60,13 +60,15 @@ class PortPlan {
   readonly #balanced: BalancedPort;
   readonly #chains: PortChains;
   readonly #local: LocalMatch | undefined;
+  /** The target for traffic without endpoints. With fail-fast, it also ends connections that were open. */
+  readonly #reject: string;
   #cluster: readonly EndpointChain[] = [];
   #here: readonly EndpointChain[] = [];
 
   constructor(
     { plan, counter }: PlanUnderWay,
     port: ServicePort,
-    { service, healthCheckNodePort, totalEndpoints }: ServicePlanInput,
+    { service, healthCheckNodePort, totalEndpoints, settings }: ServicePlanInput,
     node: NodeFacts,
     options: IptablesOptions,
   ) {
@@ -82,6 +84,7 @@ class PortPlan {
     const name = servicePortName(service, portName);
     this.#balanced = { service, family, protocol, affinitySeconds, name, comments };
     this.#chains = portChains(name, protocol);
+    this.#reject = settings?.failFast !== undefined && protocol === 'tcp' ? RESET : reject(family);
     const podNetwork = node.podCIDRs.find((network) => familyOf(network) === family);
     this.#local = localMatch(options.localDetector, family, podNetwork);
   }
@@ -234,9 +237,9 @@ class PortPlan {
   /** Rejects traffic to a frontend without endpoints, and drops it if there are endpoints on other nodes only. */
   #refuse({ kind, address, port, localPolicy }: Frontend): void {
     if (this.#policy(localPolicy)) return;
-    const { family, protocol } = this.#port;
+    const { protocol } = this.#port;
     const text = `${this.#name} has no ${this.#hasEndpoints ? 'local ' : ''}endpoints`;
-    const target = this.#hasEndpoints ? 'DROP' : reject(family);
+    const target = this.#hasEndpoints ? 'DROP' : this.#reject;
     if (kind === 'nodePort') {
       const match = toPort(protocol, port, text, '-m addrtype --dst-type LOCAL ');
       this.#rule('filter', 'KUBE-EXTERNAL-SERVICES', `${match} -j ${target}`);

@@ -35,3 +35,6 @@ export function acceptForwarded(mark: number): string[] {
 export function reject(family: Family): string {
   return `REJECT --reject-with ${family === 4 ? 'icmp-port-unreachable' : 'icmp6-port-unreachable'}`;
 }
+
+/** The target that refuses TCP packets with a reset. */
+export const RESET = 'REJECT --reject-with tcp-reset';

@@ -15,12 +15,14 @@ import {
   connectionIn,
   DROP,
   hasMark,
+  hasProtocol,
   invertMark,
   isOfHost,
   localTraffic,
   MASQUERADE,
   NEW_CONNECTION,
   type Part,
+  RESET,
   type Rule,
   reject,
   rule,
@@ -33,6 +35,9 @@ import {
 
 /** The chain that refuses connections to Services without endpoints. */
 export const REJECT_CHAIN = 'reject-chain';
+
+/** The chain that refuses packets to TCP ports without endpoints of Services with fail-fast. It exists if there are such. */
+export const RESET_CHAIN = 'reset-chain';
 
 /** The chains that packets enter by `jump` and `goto`. */
 export const FIXED_CHAINS = [
@@ -88,7 +93,17 @@ const NODE_CHAINS: ReadonlySet<string> = new Set([...FIXED_CHAINS, ...BASE_CHAIN
 
 /** Whether a chain has the name of one that each node has, or may have. */
 export function isNodeChain(name: string): boolean {
-  return NODE_CHAINS.has(name) || isLocalhostRejectChain(name);
+  return NODE_CHAINS.has(name) || isOptionalChain(name);
+}
+
+/** Whether a chain has the name of one that leads nowhere, and that a node may have. */
+export function isOptionalChain(name: string): boolean {
+  return name === RESET_CHAIN || isLocalhostRejectChain(name);
+}
+
+/** {@link RESET_CHAIN}, which also ends connections that were open. */
+export function resetChain(family: Family): ChainItem {
+  return { kind: 'chain', family, name: RESET_CHAIN, rules: [rule([hasProtocol('tcp'), RESET])] };
 }
 
 /** The chains of the node in a family. */

@@ -18,9 +18,8 @@ import {
   slotMapOf,
   TABLE_FAMILY,
 } from './containers.js';
-import { TABLE_COMMENT } from './fixedChains.js';
+import { isOptionalChain, TABLE_COMMENT } from './fixedChains.js';
 import type { ChainItem, CounterItem, ElementItem, Item, SetItem } from './items.js';
-import { isLocalhostRejectChain } from './localhostPorts.js';
 import { isOfService, TABLE } from './names.js';
 import { isSharedChain } from './sharedChains.js';
 import { BalancedElement, eachSlotChange, hasSlots, LooseElement } from './slots.js';
@@ -104,7 +103,7 @@ export function removalPhase(item: Item): Phase {
     case 'element':
       return 'deleteElements';
     case 'chain':
-      return isLocalhostRejectChain(item.name) ? 'deleteNodeChains' : REMOVAL_OF_CHAIN[roleOf(item.name)];
+      return isOptionalChain(item.name) ? 'deleteNodeChains' : REMOVAL_OF_CHAIN[roleOf(item.name)];
   }
 }
 

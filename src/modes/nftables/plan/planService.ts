@@ -7,7 +7,7 @@ import { StepCounter, type Steps } from '../../../steps.js';
 import type { Plan } from '../../mode.js';
 import { localMatch } from '../../shared/plan/localDetector.js';
 import { CONTAINERS, type Container, type ContainerName, keyText } from './containers.js';
-import { podNetwork, REJECT_CHAIN } from './fixedChains.js';
+import { podNetwork, REJECT_CHAIN, RESET_CHAIN, resetChain } from './fixedChains.js';
 import { ElementItem, type Item, keyOf } from './items.js';
 import { rejectChainName } from './localhostPorts.js';
 import { type ChainRole, hashedName, portText, servicePortName } from './names.js';
@@ -31,7 +31,7 @@ export function* planService(
   const counter = new StepCounter();
   for (const port of input.ports) {
     if (!options.families.includes(port.family)) continue;
-    yield* new PortPlan({ plan, counter }, port, input.service, node, options).build();
+    yield* new PortPlan({ plan, counter }, port, input, node, options).build();
   }
   return plan;
 }
@@ -48,6 +48,8 @@ class PortPlan {
   readonly #counter: StepCounter;
   readonly #port: ServicePort;
   readonly #service: string;
+  /** Traffic without endpoints is reset, which also ends connections that were open. */
+  readonly #resets: boolean;
   readonly #node: NodeFacts;
   readonly #options: NftablesOptions;
   readonly #containers: Readonly<Record<ContainerName, Container>>;
@@ -58,7 +60,7 @@ class PortPlan {
   constructor(
     { plan, counter }: PlanUnderWay,
     port: ServicePort,
-    service: string,
+    { service, settings }: ServicePlanInput,
     node: NodeFacts,
     options: NftablesOptions,
   ) {
@@ -66,6 +68,7 @@ class PortPlan {
     this.#counter = counter;
     this.#port = port;
     this.#service = service;
+    this.#resets = settings?.failFast !== undefined && port.protocol === 'tcp';
     this.#node = node;
     this.#options = options;
     this.#containers = CONTAINERS[port.family];
@@ -220,7 +223,9 @@ class PortPlan {
 
   /** Rejects traffic to a frontend without endpoints, and drops it if there are endpoints on other nodes only. */
   #refuse(container: ContainerName, key: readonly (string | number)[]): void {
-    const verdict = this.#hasEndpoints ? 'drop' : REJECT_CHAIN;
+    const rejection = this.#resets ? RESET_CHAIN : REJECT_CHAIN;
+    const verdict = this.#hasEndpoints ? 'drop' : rejection;
+    if (verdict === RESET_CHAIN) this.#add(resetChain(this.#port.family));
     const name = servicePortName(this.#service, this.#port.portName);
     this.#element(container, key, verdict, commentOf(name));
   }

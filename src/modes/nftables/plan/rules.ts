@@ -219,6 +219,9 @@ export function reject(family: Family): Part {
   return [{ kind: 'reject', type: 'icmp', code: family === 4 ? 3 : 4 }];
 }
 
+/** `reject with tcp reset` */
+export const RESET: Part = [{ kind: 'reject', type: 'tcp reset', code: 0 }];
+
 /** `counter name "NAME"`: counts the packet with a counter of the table. */
 export function counted(counter: string): Part {
   return [{ kind: 'objref', type: 'counter', name: counter }];

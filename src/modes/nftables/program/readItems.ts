@@ -2,9 +2,8 @@
 import type { Element, NftSet, Table, Value } from '../../../kernel/nftables/types.js';
 import type { Family } from '../../../net/address.js';
 import { ADDRESS_TYPE, type Container, keyText, setNamed } from '../plan/containers.js';
-import { REJECT_CHAIN } from '../plan/fixedChains.js';
+import { isOptionalChain, REJECT_CHAIN } from '../plan/fixedChains.js';
 import { ElementItem, type SetItem } from '../plan/items.js';
-import { isLocalhostRejectChain } from '../plan/localhostPorts.js';
 import { isAffinitySet, isOfService } from '../plan/names.js';
 import { isSharedChain } from '../plan/sharedChains.js';
 import { FoundSlots } from '../plan/slots.js';
@@ -79,7 +78,7 @@ function verdictText(element: Element): string {
   if (typeof data !== 'object' || !('verdict' in data)) return more;
   const chain = 'chain' in data ? data.chain : '';
   const isKnown =
-    isOfService(chain) || isSharedChain(chain) || chain === REJECT_CHAIN || isLocalhostRejectChain(chain);
+    isOfService(chain) || isSharedChain(chain) || chain === REJECT_CHAIN || isOptionalChain(chain);
   const isOurs = data.verdict === 'goto' && isKnown;
   if (more === '' && (isOurs || data.verdict === 'drop')) return isOurs ? chain : 'drop';
   return `${data.verdict} ${chain}${more}`;

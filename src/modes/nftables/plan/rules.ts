@@ -220,7 +220,7 @@ export function reject(family: Family): Part {
 }
 
 /** `reject with tcp reset` */
-export const RESET: Part = [{ kind: 'reject', type: 'tcp reset', code: 0 }];
+export const RESET: Part = [{ kind: 'reject', type: 'tcp reset' }];
 
 /** `counter name "NAME"`: counts the packet with a counter of the table. */
 export function counted(counter: string): Part {

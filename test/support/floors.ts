@@ -1,11 +1,11 @@
-// The layers of src/: the imports that each folder may have, from other folders and from packages. For the floors test.
+// The layers of src/ and of test/judge/: the imports that each folder may have, from other folders and from packages. For the floors test.
 import { posix } from 'node:path';
 import ts from 'typescript';
 
-/** A part of src/. */
-interface Floor {
+/** A part of a tree of folders. */
+export interface Floor {
   readonly name: string;
-  /** Its files, as paths below src/. A file belongs to the first floor that matches. */
+  /** Its files, as paths in the tree. A file belongs to the first floor that matches. */
   readonly files: RegExp;
   /** Other floors that it may import from. */
   readonly imports: readonly string[];
@@ -199,16 +199,28 @@ const FLOORS: readonly Floor[] = [
   { name: 'cli', files: /^cli\//, imports: ['*'], outside: EVERYTHING },
 ];
 
-/** A line for each forbidden import. Keys of `files` are paths below src/. */
-export function violations(files: ReadonlyMap<string, string>): string[] {
+/** The judge of histories, below test/. It knows objects and packets, and nothing of src/. */
+export const JUDGE_FLOORS: readonly Floor[] = [
+  // Pure: histories, the model, the verdict and the report.
+  { name: 'judge core', files: /^judge\/core\//, imports: [] },
+  { name: 'judge simulated', files: /^judge\/simulated\//, imports: ['judge core'] },
+];
+
+/** A line for each forbidden import. Keys of `files` are paths below src/, or in the tree of other floors. */
+export function violations(files: ReadonlyMap<string, string>, floors: readonly Floor[] = FLOORS): string[] {
   return [...files].flatMap(([path, text]) => {
-    const floor = floorOf(path);
+    const floor = floorOf(path, floors);
     if (!floor) return [`${path}: is on no floor; give its folder one`];
-    return importsOf(path, text).flatMap((imported) => judge(path, floor, imported) ?? []);
+    return importsOf(path, text).flatMap((imported) => judge(path, floor, imported, floors) ?? []);
   });
 }
 
-function judge(path: string, floor: Floor, { specifier, load }: Import): string | undefined {
+function judge(
+  path: string,
+  floor: Floor,
+  { specifier, load }: Import,
+  floors: readonly Floor[],
+): string | undefined {
   if (!specifier.startsWith('.')) {
     if (load === 'start' && ON_DEMAND.test(specifier)) return `${path}: loads ${specifier} at the start`;
     if (floor.outside?.test(specifier) || (load === 'never' && floor.types?.test(specifier)))
@@ -216,7 +228,7 @@ function judge(path: string, floor: Floor, { specifier, load }: Import): string 
     return `${path}: ${floor.name} may not reach outside, but imports ${specifier}`;
   }
   const target = targetOf(path, specifier);
-  const below = floorOf(target);
+  const below = floorOf(target, floors);
   if (!below) return `${path}: imports ${target}, which is on no floor`;
   const [from, to] = [modeOf(path), modeOf(target)];
   const isMode = (folder: string | undefined) => folder !== undefined && !SHARED.includes(folder);
@@ -234,8 +246,8 @@ function judge(path: string, floor: Floor, { specifier, load }: Import): string 
   return `${path}: ${floor.name} may not import from ${below.name}, but imports ${target}`;
 }
 
-function floorOf(path: string): Floor | undefined {
-  return FLOORS.find(({ files }) => files.test(path));
+function floorOf(path: string, floors: readonly Floor[]): Floor | undefined {
+  return floors.find(({ files }) => files.test(path));
 }
 
 /** Circles of imports, types too: the files of each, one line a circle. Keys of `files` are paths below src/. */

@@ -3,18 +3,22 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { circles, loadedWith, violations } from '../support/floors.js';
+import { circles, JUDGE_FLOORS, loadedWith, violations } from '../support/floors.js';
 import { ROOT } from '../support/paths.js';
 
 /** The files of src, by their path in it. */
 function sources(): Map<string, string> {
-  const folder = join(ROOT, 'src');
+  const files = filesOf('src');
+  assert.ok(files.size > 40, `only ${files.size} files were read`);
+  return files;
+}
+
+function filesOf(name: string): Map<string, string> {
+  const folder = join(ROOT, name);
   const paths = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((path) =>
     path.endsWith('.ts'),
   );
-  const files = new Map(paths.map((path) => [path, readFileSync(join(folder, path), 'utf8')]));
-  assert.ok(files.size > 40, `only ${files.size} files were read`);
-  return files;
+  return new Map(paths.map((path) => [path, readFileSync(join(folder, path), 'utf8')]));
 }
 
 describe('floors', () => {
@@ -22,6 +26,26 @@ describe('floors', () => {
     const files = sources();
     assert.deepEqual(violations(files), []);
     assert.deepEqual(circles(files), []);
+  });
+
+  it('hold for every file of the judge', () => {
+    const files = new Map([...filesOf('test/judge')].map(([path, text]) => [`judge/${path}`, text]));
+    assert.ok(files.size > 20, `only ${files.size} files were read`);
+    assert.deepEqual(violations(files, JUDGE_FLOORS), []);
+    assert.deepEqual(circles(files), []);
+  });
+
+  it('keep the judge apart from what plans the kernel, and its core from Node', () => {
+    const wrong = new Map([
+      ['judge/core/a.ts', "import { x } from '../../../src/services/x.js';"],
+      ['judge/core/b.ts', "import { readFile } from 'node:fs';"],
+      ['judge/core/c.ts', "import { x } from '../simulated/x.js';"],
+    ]);
+    const found = violations(wrong, JUDGE_FLOORS);
+    assert.equal(found.length, 3);
+    assert.match(found[0] ?? '', /on no floor/);
+    assert.match(found[1] ?? '', /may not reach outside/);
+    assert.match(found[2] ?? '', /judge core may not import from judge simulated/);
   });
 
   it('the agent loads the code of a mode, and of explanations, only when it needs them', () => {

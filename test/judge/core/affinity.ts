@@ -1,0 +1,51 @@
+// The rule for session affinity.
+import type { Observation } from './observations.js';
+import { promiseOf } from './promise.js';
+import type { Timeline } from './timeline.js';
+import { type Violation, violationOf } from './violation.js';
+
+/** Judges new connections of clients to Services with affinity. */
+export class AffinityJudge {
+  readonly #timeline: Timeline;
+  /** The last answer of each pod, by client and Service port. */
+  readonly #answers = new Map<string, Map<string, Observation>>();
+
+  constructor(timeline: Timeline) {
+    this.#timeline = timeline;
+  }
+
+  /**
+   * Judges a new connection. A pod that answered this client within the timeout, and could be chosen ever since, must answer
+   * again; with several such pods, one of them.
+   */
+  judge(observation: Observation): Violation | undefined {
+    const { target, by, result } = observation;
+    if (result !== 'answered' || by === undefined) return undefined;
+    const { states } = this.#timeline.window(observation.began, observation.ended);
+    const state = states.at(-1);
+    const service = state && promiseOf(state, target).service;
+    const key = `${target.client} ${service} ${target.family} ${target.protocol}`;
+    const answers = this.#answers.get(key) ?? new Map<string, Observation>();
+    this.#answers.set(key, answers);
+    const bound = answers.has(by) ? undefined : this.#boundPod(observation, answers);
+    answers.set(by, observation);
+    if (bound === undefined) return undefined;
+    return violationOf('affinity', observation, `${by} answered; the client belongs to ${bound}`);
+  }
+
+  /** The pod that must answer again. */
+  #boundPod(observation: Observation, answers: ReadonlyMap<string, Observation>): string | undefined {
+    for (const [pod, last] of answers) {
+      if (last.ended >= observation.began) continue;
+      const { states, damaged } = this.#timeline.window(last.began, observation.ended);
+      if (damaged) continue;
+      const passed = observation.ended - last.began;
+      const holds = states.every((state) => {
+        const { affinity, may } = promiseOf(state, observation.target);
+        return affinity * 1000 > passed && may.has(pod);
+      });
+      if (holds) return pod;
+    }
+    return undefined;
+  }
+}

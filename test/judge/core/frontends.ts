@@ -1,0 +1,107 @@
+// The addresses and ports at which Services can be reached, and the connections that clients open to them.
+import type { ClusterState } from './cluster.js';
+import type { Protocol, ServiceSpec } from './history.js';
+import { addressIn, CLIENTS, type ClientName, type Family, JUDGED_NODE, SERVICE_PORT } from './world.js';
+
+/** Kinds of addresses. */
+export const KINDS = ['clusterIP', 'nodePort', 'externalIP', 'loadBalancer'] as const;
+export type Kind = (typeof KINDS)[number];
+
+/** An address, port and protocol of a Service. */
+export interface ServiceFrontend {
+  readonly service: string;
+  readonly kind: Kind;
+  readonly family: Family;
+  readonly protocol: Protocol;
+  readonly address: string;
+  readonly port: number;
+}
+
+/** A frontend as a client dials it. */
+export interface Target extends Omit<ServiceFrontend, 'service'> {
+  readonly client: ClientName;
+}
+
+/** Networks of the virtual IPs, which all places must route to node-a. */
+export const VIRTUAL_NETWORKS: Readonly<Record<Family, readonly string[]>> = {
+  4: ['10.96.30.0/24', '203.0.113.0/24'],
+  6: ['fd00:10:96::/64', '2001:db8:113::/48'],
+};
+
+/** The address of a kind for a Service's number. */
+export function addressOf(kind: Kind, number: number, family: Family): string {
+  if (kind === 'nodePort') return addressIn(JUDGED_NODE, family);
+  if (kind === 'clusterIP') return family === 4 ? `10.96.30.${number}` : `fd00:10:96::${number.toString(16)}`;
+  const last = (kind === 'externalIP' ? 0 : 100) + number;
+  return family === 4 ? `203.0.113.${last}` : `2001:db8:113::${last.toString(16)}`;
+}
+
+/** The node port for a Service's number. */
+export function nodePortOf(number: number): number {
+  return 30_000 + number;
+}
+
+/** All frontends of a Service. */
+export function frontendsOf(service: string, spec: ServiceSpec): ServiceFrontend[] {
+  const kinds = KINDS.filter((kind) => kind === 'clusterIP' || spec[kind]);
+  return kinds.flatMap((kind) =>
+    spec.families.flatMap((family) =>
+      spec.protocols.map((protocol) => ({
+        ...{ service, kind, family, protocol },
+        address: addressOf(kind, spec.number, family),
+        port: kind === 'nodePort' ? nodePortOf(spec.number) : SERVICE_PORT,
+      })),
+    ),
+  );
+}
+
+/** The name of an address, port and protocol: `10.96.30.1 80 TCP`. */
+export function keyOf({ address, port, protocol }: Pick<ServiceFrontend, 'address' | 'port' | 'protocol'>) {
+  return `${address} ${port} ${protocol}`;
+}
+
+const FRONTENDS = new WeakMap<ClusterState, ReadonlyMap<string, ServiceFrontend>>();
+
+/** The frontends of a state by {@link keyOf}. */
+export function frontendsByKey(state: ClusterState): ReadonlyMap<string, ServiceFrontend> {
+  let found = FRONTENDS.get(state);
+  if (!found) {
+    const all = [...state.services].flatMap(([service, spec]) => frontendsOf(service, spec));
+    found = new Map(all.map((frontend) => [keyOf(frontend), frontend]));
+    FRONTENDS.set(state, found);
+  }
+  return found;
+}
+
+/** The clients that dial a kind of address: cluster IPs are promised inside of the cluster alone. */
+export function clientsOf(kind: Kind): readonly ClientName[] {
+  return kind === 'clusterIP' ? ['pod', 'node'] : CLIENTS;
+}
+
+const TARGETS = new WeakMap<ClusterState, readonly Target[]>();
+
+/** What clients dial in a state. */
+export function targetsOf(state: ClusterState): readonly Target[] {
+  let targets = TARGETS.get(state);
+  if (!targets) {
+    targets = [...frontendsByKey(state).values()]
+      .filter(({ protocol }) => protocol !== 'SCTP')
+      .flatMap(({ service: _, ...frontend }) =>
+        clientsOf(frontend.kind).map((client) => ({ client, ...frontend })),
+      );
+    TARGETS.set(state, targets);
+  }
+  return targets;
+}
+
+const TARGET_KEYS = new WeakMap<Target, string>();
+
+/** The name of a target: `pod 10.96.30.1 80 TCP`. */
+export function targetKey(target: Target): string {
+  let key = TARGET_KEYS.get(target);
+  if (key === undefined) {
+    key = `${target.client} ${keyOf(target)}`;
+    TARGET_KEYS.set(target, key);
+  }
+  return key;
+}

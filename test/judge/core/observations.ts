@@ -1,0 +1,52 @@
+// What clients saw. All times are of one monotonic clock, in ms since the start of the recording.
+import type { Target } from './frontends.js';
+import type { Event, FaultName, History } from './history.js';
+
+/**
+ * How a client uses a connection: `once` opens one and asks once; `long` asks many times over one TCP connection; `stream`
+ * sends many datagrams from one UDP socket.
+ */
+export type Use = 'once' | 'long' | 'stream';
+
+/** How a request ended. */
+export type Result = 'answered' | 'refused' | 'reset' | 'timeout' | 'unreachable';
+
+/** A request of a client. */
+export interface Observation {
+  readonly use: Use;
+  /** The connection or socket; requests of one `long` or `stream` have the same, and the first one opens it. */
+  readonly connection: number;
+  readonly target: Target;
+  readonly began: number;
+  readonly ended: number;
+  readonly result: Result;
+  /** The name of the pod that answered. */
+  readonly by?: string;
+  /** The source address that the pod saw. */
+  readonly seen?: string;
+}
+
+/** An event that the API server has stored. */
+export interface Change {
+  readonly at: number;
+  readonly event: Exclude<Event, { readonly do: 'fault' }>;
+}
+
+/** A fault that happened. */
+export interface FaultPeriod {
+  readonly fault: FaultName;
+  readonly began: number;
+  /** Equal to `began` for damage that is done at once. */
+  readonly ended: number;
+}
+
+/** All that happened in a run of a history. */
+export interface Recording {
+  readonly history: History;
+  /** In the order of time, as the other lists. */
+  readonly changes: readonly Change[];
+  readonly faults: readonly FaultPeriod[];
+  readonly observations: readonly Observation[];
+  /** The end of the recording. */
+  readonly ended: number;
+}

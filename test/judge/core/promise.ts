@@ -1,0 +1,119 @@
+// What Kubernetes promises about a connection in one state of the cluster.
+import type { ClusterState } from './cluster.js';
+import { frontendsByKey, keyOf, type ServiceFrontend, type Target, targetKey } from './frontends.js';
+import type { EndpointSpec, ServiceSpec } from './history.js';
+import { podNamed } from './world.js';
+
+/** The promise for a target. */
+export interface ConnectionPromise {
+  /** The Service that has the address; undefined if there is none. */
+  readonly service: string | undefined;
+  readonly kind: ServiceFrontend['kind'] | undefined;
+  /** Pods that may answer a new connection. */
+  readonly may: ReadonlySet<string>;
+  /** Pods that may still answer a connection or a UDP stream that reached them before. */
+  readonly serving: ReadonlySet<string>;
+  /** All pods of the Service's slices. */
+  readonly present: ReadonlySet<string>;
+  /** Whether a new connection must be answered. */
+  readonly answers: boolean;
+  /** Whether a new connection must be refused at once, because the Service has no endpoint. */
+  readonly refuses: boolean;
+  /** Whether the source ranges exclude the client. */
+  readonly excluded: boolean;
+  /** Whether the pod must see the client's address. */
+  readonly keepsSource: boolean;
+  /** Timeout of session affinity, in s; 0 for none. */
+  readonly affinity: number;
+}
+
+const NOBODY: ReadonlySet<string> = new Set();
+const NOTHING: ConnectionPromise = {
+  ...{ service: undefined, kind: undefined, may: NOBODY, serving: NOBODY, present: NOBODY },
+  ...{ answers: false, refuses: false, excluded: false, keepsSource: false, affinity: 0 },
+};
+
+const PROMISES = new WeakMap<ClusterState, Map<string, ConnectionPromise>>();
+
+/** The promise for a target in a state. */
+export function promiseOf(state: ClusterState, target: Target): ConnectionPromise {
+  let known = PROMISES.get(state);
+  if (!known) {
+    known = new Map();
+    PROMISES.set(state, known);
+  }
+  const key = targetKey(target);
+  let promise = known.get(key);
+  if (!promise) {
+    promise = computePromise(state, target);
+    known.set(key, promise);
+  }
+  return promise;
+}
+
+function computePromise(state: ClusterState, target: Target): ConnectionPromise {
+  const frontend = frontendsByKey(state).get(keyOf(target));
+  const spec = frontend && state.services.get(frontend.service);
+  if (!frontend || !spec) return NOTHING;
+  const endpoints = state.endpoints.get(frontend.service) ?? [];
+  const { cluster, local } = chosenEndpoints(endpoints, state.zone);
+  const inside = target.client === 'pod' || target.client === 'node';
+  const policy = frontend.kind === 'clusterIP' ? spec.internalPolicy : spec.externalPolicy;
+  const excluded = excludes(spec, frontend, target);
+  let may = policy === 'Local' ? local : cluster;
+  let answers = may.length > 0;
+  if (policy === 'Local' && frontend.kind !== 'clusterIP' && inside) {
+    // Modes differ in whether clients in the cluster reach endpoints of other nodes with the external policy Local.
+    may = [...cluster, ...local];
+    answers = local.length > 0;
+  }
+  // The node's own packets to a load balancer with source ranges: modes and versions differ.
+  const uncertain = spec.ranges && frontend.kind === 'loadBalancer' && target.client === 'node';
+  return {
+    service: frontend.service,
+    kind: frontend.kind,
+    may: excluded ? NOBODY : new Set(may),
+    serving: new Set(endpoints.filter(isServing).map(({ pod }) => pod)),
+    present: new Set(endpoints.map(({ pod }) => pod)),
+    answers: answers && !excluded && !uncertain,
+    refuses: frontend.kind === 'clusterIP' && policy === 'Cluster' && cluster.length === 0,
+    excluded,
+    keepsSource: keepsSource(spec, frontend, target),
+    affinity: spec.affinity,
+  };
+}
+
+/**
+ * The pods that a proxy chooses from, of the whole cluster and of its node. Terminating pods are chosen only if none is
+ * ready, and hints only if every ready pod has one and one is for the node's zone.
+ */
+function chosenEndpoints(
+  endpoints: readonly EndpointSpec[],
+  zone: string,
+): { readonly cluster: readonly string[]; readonly local: readonly string[] } {
+  const ready = endpoints.filter(({ condition }) => condition === 'ready');
+  const draining = endpoints.filter(({ condition }) => condition === 'terminating');
+  const hinted = ready.filter(({ hint }) => hint === zone);
+  const hintsCount = zone !== '' && hinted.length > 0 && ready.every(({ hint }) => hint !== undefined);
+  const here = ({ pod }: EndpointSpec) => podNamed(pod).node === 'node-a';
+  const names = (list: readonly EndpointSpec[]) => list.map(({ pod }) => pod);
+  const localReady = ready.filter(here);
+  return {
+    cluster: names(ready.length === 0 ? draining : hintsCount ? hinted : ready),
+    local: names(localReady.length > 0 ? localReady : draining.filter(here)),
+  };
+}
+
+function isServing({ condition }: EndpointSpec): boolean {
+  return condition === 'ready' || condition === 'terminating';
+}
+
+function excludes(spec: ServiceSpec, { kind }: ServiceFrontend, { client }: Target): boolean {
+  return spec.ranges && kind === 'loadBalancer' && (client === 'stranger' || client === 'pod');
+}
+
+function keepsSource(spec: ServiceSpec, { kind }: ServiceFrontend, { client }: Target): boolean {
+  if (client === 'node') return false;
+  if (kind === 'clusterIP') return true;
+  return spec.externalPolicy === 'Local' && client !== 'pod';
+}

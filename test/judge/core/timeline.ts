@@ -1,0 +1,107 @@
+// The states that could be in force in the kernel at a time.
+import { type ClusterState, EMPTY_CLUSTER, stateAfter } from './cluster.js';
+import { FAULTS } from './history.js';
+import type { FaultPeriod, Recording } from './observations.js';
+import type { Bounds } from './rules.js';
+
+/** A state, and the time from which it was stored. */
+export interface TimedState {
+  readonly from: number;
+  readonly state: ClusterState;
+}
+
+/** What may be in force during a time. */
+export interface Window {
+  /** In the order of time; at least one. */
+  readonly states: readonly ClusterState[];
+  /** Whether damage may not have been repaired. */
+  readonly damaged: boolean;
+}
+
+/** Faults, each of which came before the recovery from the one before: a proxy that is down does not repair damage. */
+interface Disturbance {
+  readonly began: number;
+  /** The first damage; infinite without any. */
+  readonly damaged: number;
+  /** When all promises hold again. */
+  readonly recovered: number;
+}
+
+function disturbancesOf(faults: readonly FaultPeriod[], recovery: number): Disturbance[] {
+  const found: Disturbance[] = [];
+  for (const { fault, began, ended } of faults) {
+    const damaged = FAULTS[fault] === 'damages' ? began : Number.POSITIVE_INFINITY;
+    const last = found.at(-1);
+    if (!last || last.recovered < began) {
+      found.push({ began, damaged, recovered: ended + recovery });
+    } else {
+      const recovered = Math.max(last.recovered, ended + recovery);
+      found[found.length - 1] = { ...last, damaged: Math.min(last.damaged, damaged), recovered };
+    }
+  }
+  return found;
+}
+
+/** The states of a recording, and its faults. */
+export class Timeline {
+  readonly states: readonly TimedState[];
+  readonly #disturbances: readonly Disturbance[];
+  readonly #programming: number;
+
+  constructor({ changes, faults }: Pick<Recording, 'changes' | 'faults'>, bounds: Bounds) {
+    const states: TimedState[] = [{ from: Number.NEGATIVE_INFINITY, state: EMPTY_CLUSTER }];
+    let state = EMPTY_CLUSTER;
+    for (const { at, event } of changes) {
+      const next = stateAfter(state, event);
+      if (next !== state) states.push({ from: at, state: next });
+      state = next;
+    }
+    this.states = states;
+    this.#disturbances = disturbancesOf(faults, bounds.recovery);
+    this.#programming = bounds.programming;
+  }
+
+  /** The states that may be in force in some part of a time. */
+  window(began: number, ended: number): Window {
+    const earliest = this.#earliest(began);
+    const states: ClusterState[] = [];
+    for (let i = this.#indexAt(earliest); i < this.states.length; i++) {
+      const timed = this.states[i] as TimedState;
+      if (timed.from > ended) break;
+      states.push(timed.state);
+    }
+    return { states, damaged: this.#isDamaged(began, ended) };
+  }
+
+  /** Whether a fault, and its recovery, concerns a time. */
+  isDisturbed(began: number, ended: number): boolean {
+    return this.#disturbances.some((one) => one.began <= ended && one.recovered >= began);
+  }
+
+  /**
+   * The earliest time whose state may be in force: the bound of programming before, and longer ago if a fault has delayed
+   * the changes since then. Damage delays changes too: repairs take time.
+   */
+  #earliest(time: number): number {
+    let earliest = time - this.#programming;
+    for (const { began, recovered } of this.#disturbances.toReversed()) {
+      if (began <= time && recovered >= earliest) earliest = Math.min(earliest, began - this.#programming);
+    }
+    return earliest;
+  }
+
+  #isDamaged(began: number, ended: number): boolean {
+    return this.#disturbances.some((one) => one.damaged <= ended && one.recovered >= began);
+  }
+
+  /** The index of the state that was stored at a time. */
+  #indexAt(time: number): number {
+    let [low, high] = [0, this.states.length - 1];
+    while (low < high) {
+      const middle = (low + high + 1) >> 1;
+      if ((this.states[middle] as TimedState).from <= time) low = middle;
+      else high = middle - 1;
+    }
+    return low;
+  }
+}

@@ -1,0 +1,59 @@
+// The verdict on a recording: every violation of a rule.
+import { AffinityJudge } from './affinity.js';
+import { answerViolation, sourceViolation } from './answers.js';
+import { EstablishedJudge } from './established.js';
+import { FairnessJudge, type FairnessKey } from './fairness.js';
+import type { Observation, Recording } from './observations.js';
+import { promiseOf } from './promise.js';
+import type { Bounds } from './rules.js';
+import { silenceViolation } from './silence.js';
+import { Timeline, type Window } from './timeline.js';
+import type { Violation } from './violation.js';
+
+/** Judges a recording. Observations are judged in the order of their ends. */
+export function judge(recording: Recording, bounds: Bounds): Violation[] {
+  const timeline = new Timeline(recording, bounds);
+  const affinity = new AffinityJudge(timeline);
+  const established = new EstablishedJudge(timeline);
+  const fairness = [new FairnessJudge(bounds, byFrontend), new FairnessJudge(bounds, byService)];
+  const violations: Violation[] = [];
+  const found = (violation: Violation | undefined) => violation && violations.push(violation);
+  for (const observation of recording.observations) {
+    const isNew = established.isNew(observation);
+    const window = timeline.window(observation.began, observation.ended);
+    if (observation.use === 'long' && !isNew) {
+      found(established.judge(observation));
+      continue;
+    }
+    established.open(observation);
+    found(judgeRequest(observation, window, isNew, bounds));
+    if (observation.use === 'stream' && !isNew) continue;
+    found(affinity.judge(observation));
+    for (const one of fairness) found(one.judge(observation, window));
+  }
+  for (const one of fairness) violations.push(...one.end());
+  return violations;
+}
+
+function judgeRequest(
+  observation: Observation,
+  window: Window,
+  isNew: boolean,
+  bounds: Bounds,
+): Violation | undefined {
+  const promises = window.states.map((state) => promiseOf(state, observation.target));
+  if (observation.result !== 'answered') {
+    return window.damaged ? undefined : silenceViolation(observation, promises, bounds);
+  }
+  const wrong = answerViolation(observation, window, promises, isNew);
+  if (wrong || window.damaged) return wrong;
+  return sourceViolation(observation, promises);
+}
+
+/** One frontend, as one client dials it. */
+const byFrontend: FairnessKey = ({ target: { client, address, port, protocol } }) =>
+  `${client} ${address} ${port} ${protocol}`;
+
+/** A port of a Service, at all its addresses in a family. */
+const byService: FairnessKey = ({ target: { family, protocol } }, service) =>
+  `${service} ${family} ${protocol}`;

@@ -1,0 +1,231 @@
+// A simulated proxy with its kernel: programs states some time after they were stored, and answers connections from what is
+// programmed. With a flaw, it does one thing wrong.
+import { type ClusterState, EMPTY_CLUSTER } from '../core/cluster.js';
+import { keyOf, type Target } from '../core/frontends.js';
+import { below, type Random } from '../core/random.js';
+import { addressIn, CLIENT_ADDRESSES, JUDGED_NODE, podNamed } from '../core/world.js';
+import type { Flaw } from './flaws.js';
+import { type ProgrammedFrontend, tableOf } from './table.js';
+
+/** How a simulated request ends. */
+export interface Answer {
+  readonly result: 'answered' | 'refused' | 'reset' | 'timeout';
+  readonly by?: string;
+  readonly seen?: string;
+}
+
+/** Times of a simulated proxy, in ms. */
+export interface ProxyTimes {
+  /** The longest time until a change is programmed. */
+  readonly programming: number;
+  /** The time until damage is repaired, and until a started proxy has programmed. */
+  readonly repair: number;
+}
+
+/** A simulated proxy. */
+export class SimulatedProxy {
+  readonly #random: Random;
+  readonly #times: ProxyTimes;
+  readonly #flaw: Flaw | undefined;
+  #table: Map<string, ProgrammedFrontend> = new Map();
+  #programmed: ClusterState = EMPTY_CLUSTER;
+  /** The last state that the proxy has received. */
+  #latest: ClusterState = EMPTY_CLUSTER;
+  #due = Number.POSITIVE_INFINITY;
+  #down = false;
+  /** Frontends that damage has removed, and the time of their repair. */
+  readonly #damaged = new Set<string>();
+  #repair = Number.POSITIVE_INFINITY;
+  /** Endpoints of a flaw that left and stay. */
+  readonly #kept = new Map<string, Set<string>>();
+  #removals = 0;
+  /** Pods by connection, and by client and Service port. */
+  readonly #connections = new Map<number, { readonly pod: string; readonly service: string }>();
+  readonly #streams = new Map<number, { readonly pod: string; readonly key: string }>();
+  readonly #affinity = new Map<string, string>();
+
+  constructor(random: Random, times: ProxyTimes, flaw: Flaw | undefined) {
+    this.#random = random;
+    this.#times = times;
+    this.#flaw = flaw;
+  }
+
+  /** A state was stored. */
+  store(state: ClusterState, now: number): void {
+    if (this.#down && this.#flaw === 'lostWhileDown') return;
+    this.#latest = state;
+    if (this.#down) return;
+    const late = this.#flaw === 'late' ? 20 * this.#times.programming : 0;
+    const due = now + late + this.#random() * this.#times.programming;
+    this.#due = this.#flaw === 'late' ? due : Math.min(this.#due, due);
+  }
+
+  /** The proxy, or its API server, is gone. */
+  stop(): void {
+    this.#down = true;
+    this.#due = Number.POSITIVE_INFINITY;
+  }
+
+  /** It is back. */
+  start(now: number): void {
+    this.#down = false;
+    if (this.#flaw !== 'lostWhileDown') this.#due = now + this.#times.repair;
+    if (this.#damaged.size > 0) this.#repair = now + this.#times.repair;
+    if (this.#flaw === 'flushedAtStart') this.#flush(now);
+  }
+
+  /** Another program deletes all that was programmed. */
+  damage(now: number): void {
+    this.#flush(now);
+    if (this.#flaw === 'unhealedDamage') this.#repair = Number.POSITIVE_INFINITY;
+  }
+
+  /** Lets time pass: what is due is programmed. */
+  advance(now: number): void {
+    if (this.#down) return;
+    if (now >= this.#repair) {
+      this.#damaged.clear();
+      this.#repair = Number.POSITIVE_INFINITY;
+    }
+    if (now >= this.#due) {
+      this.#due = Number.POSITIVE_INFINITY;
+      this.#program(this.#latest);
+    }
+  }
+
+  /** A new connection, or a datagram from a socket. Without a number, it is used once. */
+  connect(target: Target, connection?: number): Answer {
+    const key = keyOf(target);
+    const frontend = this.#damaged.has(key) ? undefined : this.#table.get(key);
+    if (!frontend) return { result: target.kind === 'nodePort' ? 'refused' : 'timeout' };
+    if (frontend.ranges && (target.client === 'stranger' || target.client === 'pod'))
+      return { result: 'timeout' };
+    const inside = target.client === 'pod' || target.client === 'node';
+    const pods = inside ? frontend.inside : frontend.outside;
+    if (pods.length === 0) {
+      const dropped = this.#flaw === 'silentWhenEmpty' || frontend.inside.length > 0;
+      return { result: dropped ? 'timeout' : 'refused' };
+    }
+    const flow =
+      target.protocol === 'UDP' && connection !== undefined ? this.#streams.get(connection)?.pod : undefined;
+    const by = flow ?? this.#choose(frontend, target, pods);
+    if (connection !== undefined) this.#remember(connection, by, frontend, target);
+    return { result: 'answered', by, seen: this.#sourceOf(frontend, target, by) };
+  }
+
+  /** A later request of a connection. */
+  ask(target: Target, connection: number): Answer {
+    const open = this.#connections.get(connection);
+    if (!open) return { result: 'reset' };
+    const seen = addressIn(CLIENT_ADDRESSES[target.client === 'node' ? 'pod' : target.client], target.family);
+    return { result: 'answered', by: open.pod, seen };
+  }
+
+  #remember(
+    connection: number,
+    pod: string,
+    { service, key }: ProgrammedFrontend,
+    { protocol }: Target,
+  ): void {
+    if (protocol === 'UDP') this.#streams.set(connection, { pod, key });
+    else this.#connections.set(connection, { pod, service });
+  }
+
+  #choose(frontend: ProgrammedFrontend, target: Target, pods: readonly string[]): string {
+    const known = `${frontend.service} ${target.client} ${target.protocol} ${target.family}`;
+    const bound = frontend.affinity > 0 ? this.#affinity.get(known) : undefined;
+    if (bound !== undefined && pods.includes(bound)) return bound;
+    const count = this.#flaw === 'endpointNeverChosen' && pods.length > 1 ? pods.length - 1 : pods.length;
+    const pod = pods[below(this.#random, count)] as string;
+    if (frontend.affinity > 0) this.#affinity.set(known, pod);
+    return pod;
+  }
+
+  #sourceOf(frontend: ProgrammedFrontend, { client, family }: Target, by: string): string {
+    const node = podNamed(by).node === 'node-a' ? JUDGED_NODE.podGateway : JUDGED_NODE;
+    if (client === 'node' || this.#flaw === 'wrongSource') return addressIn(node, family);
+    const keeps = frontend.kind === 'clusterIP' || (frontend.keepsOutside && client !== 'pod');
+    return addressIn(keeps ? CLIENT_ADDRESSES[client] : node, family);
+  }
+
+  #flush(now: number): void {
+    for (const key of this.#table.keys()) this.#damaged.add(key);
+    this.#repair = now + this.#times.repair;
+  }
+
+  #program(state: ClusterState): void {
+    const before = this.#programmed;
+    const changed = changedServices(before, state);
+    this.#programmed = state;
+    const wanted = this.#distorted(before, state);
+    const table = tableOf(wanted, this.#flaw);
+    if (this.#flaw === 'serviceLeft') {
+      for (const [key, frontend] of this.#table) {
+        if (!state.services.has(frontend.service) && !table.has(key)) table.set(key, frontend);
+      }
+    }
+    if (this.#flaw === 'nodePortMissing') {
+      for (const [key, { kind, service }] of table) {
+        const isAdded = kind === 'nodePort' && before.services.has(service) && !this.#table.has(key);
+        if (isAdded) table.delete(key);
+      }
+    }
+    this.#table = table;
+    this.#dropFlows(changed);
+  }
+
+  /** The state that is programmed: the wanted one, but for the flaw. */
+  #distorted(before: ClusterState, state: ClusterState): ClusterState {
+    if (this.#flaw === 'zoneIgnored') return { ...state, zone: EMPTY_CLUSTER.zone };
+    if (this.#flaw !== 'lostRemoval' && this.#flaw !== 'readyAgainLost') return state;
+    const endpoints = new Map(state.endpoints);
+    for (const [service, list] of state.endpoints) {
+      const kept = this.#kept.get(service) ?? new Set();
+      this.#kept.set(service, kept);
+      const old = before.endpoints.get(service) ?? [];
+      if (this.#flaw === 'lostRemoval') {
+        for (const { pod } of old) {
+          if (!list.some((endpoint) => endpoint.pod === pod) && ++this.#removals % 3 === 0) kept.add(pod);
+        }
+        const left = [...kept].filter((pod) => !list.some((endpoint) => endpoint.pod === pod));
+        endpoints.set(service, [...list, ...left.map((pod) => ({ pod, condition: 'ready' as const }))]);
+      } else {
+        for (const { pod, condition } of old) if (condition === 'notReady') kept.add(pod);
+        endpoints.set(
+          service,
+          list.filter(({ pod }) => !kept.has(pod)),
+        );
+      }
+    }
+    return { ...state, endpoints };
+  }
+
+  #dropFlows(changed: ReadonlySet<string>): void {
+    if (this.#flaw !== 'staleStream') {
+      for (const [connection, { pod, key }] of this.#streams) {
+        if (!this.#table.get(key)?.flows.includes(pod)) this.#streams.delete(connection);
+      }
+    }
+    if (this.#flaw === 'affinityLost') {
+      for (const key of this.#affinity.keys())
+        if (changed.has(key.split(' ')[0] ?? '')) this.#affinity.delete(key);
+    }
+    if (this.#flaw === 'establishedReset') {
+      for (const [connection, { service }] of this.#connections) {
+        if (changed.has(service)) this.#connections.delete(connection);
+      }
+    }
+  }
+}
+
+/** Services that differ, or whose endpoints differ. */
+function changedServices(before: ClusterState, after: ClusterState): Set<string> {
+  const names = new Set([...before.services.keys(), ...after.services.keys(), ...after.endpoints.keys()]);
+  return new Set(
+    [...names].filter(
+      (name) =>
+        before.services.get(name) !== after.services.get(name) ||
+        before.endpoints.get(name) !== after.endpoints.get(name),
+    ),
+  );
+}

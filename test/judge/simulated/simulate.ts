@@ -1,0 +1,128 @@
+// Runs a history on a simulated proxy, with simulated traffic, in simulated time.
+import { EMPTY_CLUSTER, stateAfter } from '../core/cluster.js';
+import { type Target, targetKey, targetsOf } from '../core/frontends.js';
+import { FAULTS, type History, type Step } from '../core/history.js';
+import type { Change, FaultPeriod, Observation, Recording, Use } from '../core/observations.js';
+import { randomOf } from '../core/random.js';
+import type { Bounds } from '../core/rules.js';
+import type { Flaw } from './flaws.js';
+import { type Answer, SimulatedProxy } from './proxy.js';
+
+/** Bounds for simulated proxies: shorter than those of real ones, so that histories are. */
+export const SIMULATED_BOUNDS: Bounds = { programming: 400, recovery: 800, chance: 1e-9, refusal: 200 };
+const TIMES = { programming: 300, repair: 500 };
+
+/** The time of a step of the simulation, in ms. */
+const TICK = 50;
+/** A target is dialled in one of this number of ticks. */
+const SHARE = 3;
+/** The time for which traffic goes on after the last event, in ms, and that of a request without an answer. */
+const QUIET = 2_000;
+const PATIENCE = 300;
+
+/** Runs a history; the recording is the same each time. */
+export function simulate(history: History, flaw?: Flaw): Recording {
+  return new Simulation(history, flaw).run();
+}
+
+class Simulation {
+  readonly #history: History;
+  readonly #proxy: SimulatedProxy;
+  readonly #changes: Change[] = [];
+  readonly #faults: FaultPeriod[] = [];
+  readonly #observations: Observation[] = [];
+  /** Open connections and sockets by frontend. */
+  readonly #open = new Map<string, { readonly connection: number; readonly target: Target }>();
+  /** The time at which each delaying fault ends. */
+  #faultEnds = 0;
+  #down = false;
+  #state = EMPTY_CLUSTER;
+  #now = 0;
+  #connections = 0;
+
+  constructor(history: History, flaw: Flaw | undefined) {
+    this.#history = history;
+    this.#proxy = new SimulatedProxy(randomOf(history.seed), TIMES, flaw);
+  }
+
+  run(): Recording {
+    const steps = [...this.#history.steps];
+    let next = steps[0]?.after ?? 0;
+    let end = Number.POSITIVE_INFINITY;
+    for (let tick = 0; this.#now < end; this.#now += TICK, tick++) {
+      while (steps.length > 0 && this.#now >= next) {
+        this.#happen(steps.shift() as Step);
+        next += steps[0]?.after ?? 0;
+      }
+      if (this.#down && this.#now >= this.#faultEnds) this.#endFault();
+      this.#proxy.advance(this.#now);
+      this.#send(tick);
+      if (steps.length === 0 && !this.#down && end === Number.POSITIVE_INFINITY) end = this.#now + QUIET;
+    }
+    const observations = this.#observations.toSorted((a, b) => a.ended - b.ended);
+    const [changes, faults] = [this.#changes, this.#faults];
+    return { history: this.#history, changes, faults, observations, ended: this.#now };
+  }
+
+  #happen({ event }: Step): void {
+    if (event.do !== 'fault') {
+      this.#state = stateAfter(this.#state, event);
+      this.#changes.push({ at: this.#now, event });
+      this.#proxy.store(this.#state, this.#now);
+    } else if (FAULTS[event.fault] === 'damages') {
+      this.#faults.push({ fault: event.fault, began: this.#now, ended: this.#now });
+      this.#proxy.damage(this.#now);
+    } else if (!this.#down) {
+      this.#down = true;
+      this.#faultEnds = this.#now + event.lasts;
+      this.#faults.push({ fault: event.fault, began: this.#now, ended: this.#faultEnds });
+      this.#proxy.stop();
+    }
+  }
+
+  /** The proxy is back. The recorded end is that of the tick, from which it needs time. */
+  #endFault(): void {
+    this.#down = false;
+    this.#proxy.start(this.#now);
+    const last = this.#faults.findLastIndex(({ fault }) => FAULTS[fault] === 'delays');
+    const fault = this.#faults[last];
+    if (fault) this.#faults[last] = { ...fault, ended: this.#now };
+  }
+
+  #send(tick: number): void {
+    targetsOf(this.#state).forEach((target, i) => {
+      if ((i + tick) % SHARE !== 0) return;
+      this.#note('once', ++this.#connections, target, this.#proxy.connect(target));
+      const key = targetKey(target);
+      const open = this.#open.get(key);
+      if (open) return;
+      const connection = ++this.#connections;
+      const answer = this.#proxy.connect(target, connection);
+      this.#note(useOf(target), connection, target, answer);
+      if (answer.result === 'answered' || target.protocol === 'UDP')
+        this.#open.set(key, { connection, target });
+    });
+    for (const [key, { connection, target }] of this.#open) {
+      const isStream = target.protocol === 'UDP';
+      const answer = isStream ? this.#proxy.connect(target, connection) : this.#proxy.ask(target, connection);
+      this.#note(useOf(target), connection, target, answer);
+      if (answer.result === 'reset') this.#open.delete(key);
+    }
+  }
+
+  #note(use: Use, connection: number, target: Target, answer: Answer): void {
+    const took = answer.result === 'timeout' ? PATIENCE : 1;
+    this.#observations.push({
+      use,
+      connection,
+      target,
+      began: this.#now,
+      ended: this.#now + took,
+      ...answer,
+    });
+  }
+}
+
+function useOf({ protocol }: Target): Use {
+  return protocol === 'UDP' ? 'stream' : 'long';
+}

@@ -1,0 +1,78 @@
+// The judge finds each planted fault of a simulated proxy, shrinks its history, and finds nothing in a correct one.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { generateHistory, type Kinds } from '../../judge/core/generate.js';
+import { describeEvent, FAULTS, type FaultName, type History } from '../../judge/core/history.js';
+import { parseReplay, replayText } from '../../judge/core/replay.js';
+import type { RuleName } from '../../judge/core/rules.js';
+import { shrink } from '../../judge/core/shrink.js';
+import { judge } from '../../judge/core/verdict.js';
+import { FLAWS, type Flaw } from '../../judge/simulated/flaws.js';
+import { SIMULATED_BOUNDS, simulate } from '../../judge/simulated/simulate.js';
+
+const KINDS: Kinds = { steps: 30, pause: 400, faults: Object.keys(FAULTS) as FaultName[], faultTime: 1000 };
+/** Seeds on which the correct proxy is judged, and most seeds until a planted fault must be found. */
+const CORRECT_SEEDS = 30;
+const MOST_SEEDS = 60;
+
+/** The rules that may be broken by each fault; which one is first depends on the seed. */
+const BROKEN: Readonly<Record<Flaw, readonly RuleName[]>> = {
+  lostRemoval: ['removed-not-chosen', 'stale-stream', 'terminating-not-chosen', 'own-endpoints'],
+  staleStream: ['stale-stream'],
+  endpointNeverChosen: ['every-endpoint'],
+  unhealedDamage: ['ready-answers', 'stream-answers'],
+  wrongSource: ['source-address'],
+  rangesIgnored: ['source-ranges'],
+  affinityLost: ['affinity'],
+  establishedReset: ['established-kept'],
+  readyAgainLost: ['ready-answers', 'every-endpoint'],
+  terminatingChosen: ['terminating-not-chosen'],
+  notReadyChosen: ['not-ready-not-chosen', 'terminating-not-chosen'],
+  localIgnored: ['local-policy'],
+  nodePortMissing: ['ready-answers', 'stream-answers'],
+  familyMissing: ['ready-answers', 'stream-answers'],
+  protocolMissing: ['ready-answers', 'stream-answers'],
+  late: ['ready-answers', 'removed-not-chosen'],
+  hintsIgnored: ['hints'],
+  serviceLeft: ['own-endpoints', 'stale-stream'],
+  lostWhileDown: ['removed-not-chosen', 'ready-answers', 'own-endpoints'],
+  flushedAtStart: ['ready-answers', 'stream-answers'],
+  silentWhenEmpty: ['refused'],
+  zoneIgnored: ['hints', 'every-endpoint'],
+};
+
+function brokenBy(history: History, flaw?: Flaw): RuleName[] {
+  return judge(simulate(history, flaw), SIMULATED_BOUNDS).map(({ rule }) => rule);
+}
+
+describe('the judge of histories', () => {
+  it(`finds nothing in a correct proxy over ${CORRECT_SEEDS} seeds`, () => {
+    let requests = 0;
+    for (let seed = 1; seed <= CORRECT_SEEDS; seed++) {
+      const recording = simulate(generateHistory(seed, KINDS));
+      requests += recording.observations.filter(({ result }) => result === 'answered').length;
+      assert.deepEqual(judge(recording, SIMULATED_BOUNDS), [], `seed ${seed}`);
+    }
+    assert.ok(requests > 50_000, `only ${requests} requests were answered`);
+  });
+
+  for (const [flaw, says] of Object.entries(FLAWS) as [Flaw, string][]) {
+    it(`finds and shrinks: ${says}`, async () => {
+      let history: History | undefined;
+      let rule: RuleName | undefined;
+      for (let seed = 1; seed <= MOST_SEEDS && rule === undefined; seed++) {
+        history = generateHistory(seed, KINDS);
+        rule = brokenBy(history, flaw)[0];
+      }
+      assert.ok(history && rule, `not found with ${MOST_SEEDS} seeds`);
+      assert.ok(BROKEN[flaw].includes(rule), `${rule} is not a rule for it`);
+      const shrunk = await shrink(history, (candidate) => brokenBy(candidate, flaw).includes(rule));
+      const story = shrunk.steps.map(({ after, event }) => `+${after} ${describeEvent(event)}`).join('\n');
+      assert.ok(shrunk.steps.length <= 10, `${shrunk.steps.length} events:\n${story}`);
+      // The file replays it, and a correct proxy keeps the promise.
+      const replayed = parseReplay(replayText(shrunk));
+      assert.ok(brokenBy(replayed, flaw).includes(rule));
+      assert.deepEqual(brokenBy(replayed), []);
+    });
+  }
+});

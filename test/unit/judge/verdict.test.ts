@@ -1,0 +1,211 @@
+// The verdict on single requests, the objects of histories, their files, and the reports.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { decodeObject } from '../../../src/objects/decode.js';
+import { EMPTY_CLUSTER, stateAfter } from '../../judge/core/cluster.js';
+import { frontendsOf } from '../../judge/core/frontends.js';
+import { generateHistory } from '../../judge/core/generate.js';
+import type { EndpointSpec, FaultName, ServiceSpec } from '../../judge/core/history.js';
+import { reportPage } from '../../judge/core/html.js';
+import { objectsOf } from '../../judge/core/objects.js';
+import type { Change, FaultPeriod, Observation, Recording } from '../../judge/core/observations.js';
+import { parseReplay, replayText } from '../../judge/core/replay.js';
+import { reportLines, reportOn } from '../../judge/core/report.js';
+import { type Bounds, RULES, type RuleName } from '../../judge/core/rules.js';
+import { judge } from '../../judge/core/verdict.js';
+import { SIMULATED_BOUNDS, simulate } from '../../judge/simulated/simulate.js';
+
+const KINDS = {
+  steps: 30,
+  pause: 200,
+  faults: ['proxyKilled', 'chainsFlushed'] as FaultName[],
+  faultTime: 300,
+};
+const BOUNDS: Bounds = { programming: 100, recovery: 1000, chance: 1e-9, refusal: 50 };
+const SPEC: ServiceSpec = {
+  ...{
+    number: 1,
+    families: [4],
+    protocols: ['TCP'],
+    nodePort: false,
+    externalIP: false,
+    loadBalancer: false,
+  },
+  ...{ internalPolicy: 'Cluster', externalPolicy: 'Cluster', affinity: 0, ranges: false },
+};
+const [{ service: _, ...FRONTEND }] = frontendsOf('web', SPEC) as [ReturnType<typeof frontendsOf>[number]];
+const POD_ADDRESS = '10.244.1.100';
+
+/** A Service since 0 ms, and its endpoints since the given times. */
+function changes(...endpoints: readonly [at: number, list: readonly EndpointSpec[]][]): Change[] {
+  return [
+    { at: 0, event: { do: 'setService', service: 'web', spec: SPEC } },
+    ...endpoints.map(([at, list]) => ({
+      at,
+      event: { do: 'setEndpoints' as const, service: 'web', endpoints: list },
+    })),
+  ];
+}
+
+const ready = (pod: string): EndpointSpec => ({ pod, condition: 'ready' });
+
+function answer(at: number, by: string, more: Partial<Observation> = {}): Observation {
+  const request = { use: 'once', connection: at, target: { client: 'pod', ...FRONTEND } } as const;
+  return { ...request, began: at, ended: at + 1, result: 'answered', by, seen: POD_ADDRESS, ...more };
+}
+
+function silence(at: number, result: Observation['result'], more: Partial<Observation> = {}): Observation {
+  const { by: _by, seen: _seen, ...request } = answer(at, '', more);
+  return { ...request, ended: at + 90, result };
+}
+
+function rulesBroken(
+  all: readonly Change[],
+  observations: readonly Observation[],
+  faults: readonly FaultPeriod[] = [],
+): RuleName[] {
+  const recording = { history: { seed: 1, steps: [] }, changes: all, faults, observations, ended: 10_000 };
+  return judge(recording, BOUNDS).map(({ rule }) => rule);
+}
+
+describe('the verdict', () => {
+  const left = changes([0, [ready('pod-0'), ready('pod-2')]], [1000, [ready('pod-2')]]);
+
+  it('permits an endpoint that left until the bound, and not later', () => {
+    assert.deepEqual(rulesBroken(left, [answer(1090, 'pod-0')]), []);
+    assert.deepEqual(rulesBroken(left, [answer(1110, 'pod-0')]), ['removed-not-chosen']);
+  });
+
+  it('permits it for longer while a fault delays the change', () => {
+    const fault: FaultPeriod = { fault: 'proxyStopped', began: 1050, ended: 3000 };
+    assert.deepEqual(rulesBroken(left, [answer(3900, 'pod-0')], [fault]), []);
+    assert.deepEqual(rulesBroken(left, [answer(4200, 'pod-0')], [fault]), ['removed-not-chosen']);
+  });
+
+  it('demands an answer while a fault delays changes, and not while damage may not be repaired', () => {
+    const lost = silence(2000, 'timeout');
+    const delays: FaultPeriod = { fault: 'proxyKilled', began: 1900, ended: 2500 };
+    const damages: FaultPeriod = { fault: 'chainsFlushed', began: 1900, ended: 1900 };
+    assert.deepEqual(rulesBroken(left, [lost], [delays]), ['ready-answers']);
+    assert.deepEqual(rulesBroken(left, [lost], [damages]), []);
+    assert.deepEqual(rulesBroken(left, [silence(3100, 'timeout')], [damages]), ['ready-answers']);
+    // A proxy that is down does not repair.
+    assert.deepEqual(rulesBroken(left, [silence(3100, 'timeout')], [damages, delays]), []);
+  });
+
+  it('permits a terminating endpoint if no other is ready', () => {
+    const going: EndpointSpec = { pod: 'pod-0', condition: 'terminating' };
+    assert.deepEqual(rulesBroken(changes([0, [going]]), [answer(500, 'pod-0')]), []);
+    assert.deepEqual(rulesBroken(changes([0, [going, ready('pod-1')]]), [answer(500, 'pod-0')]), [
+      'terminating-not-chosen',
+    ]);
+  });
+
+  it('tells a refusal from silence, for a Service without endpoints', () => {
+    const none = changes([0, []]);
+    assert.deepEqual(rulesBroken(none, [silence(500, 'refused')]), []);
+    assert.deepEqual(rulesBroken(none, [silence(500, 'timeout')]), ['refused']);
+  });
+
+  it('demands an established connection while its endpoint is there, whatever its condition', () => {
+    const long = { use: 'long', connection: 7 } as const;
+    const opened = answer(500, 'pod-0', long);
+    const draining = changes(
+      [0, [ready('pod-0')]],
+      [600, [{ pod: 'pod-0', condition: 'terminating' }, ready('pod-1')]],
+    );
+    assert.deepEqual(rulesBroken(draining, [opened, answer(2000, 'pod-0', long)]), []);
+    assert.deepEqual(rulesBroken(draining, [opened, silence(2000, 'reset', long)]), ['established-kept']);
+    assert.deepEqual(rulesBroken(left, [opened, silence(2000, 'reset', long)]), []);
+  });
+
+  it('names the address that the pod should not have seen', () => {
+    const [seen] = [answer(500, 'pod-0', { seen: '10.244.1.1' })];
+    assert.deepEqual(rulesBroken(left, [seen]), ['source-address']);
+  });
+
+  it('has a source for each rule', () => {
+    for (const [name, { says, source }] of Object.entries(RULES)) {
+      assert.ok(says.endsWith('.') && source.length > 20, name);
+    }
+  });
+});
+
+describe('a history', () => {
+  it('has objects that a proxy accepts', () => {
+    let count = 0;
+    for (let seed = 1; seed <= 20; seed++) {
+      let state = EMPTY_CLUSTER;
+      for (const { event } of generateHistory(seed, KINDS).steps) {
+        state = stateAfter(state, event);
+        for (const object of objectsOf(state).values()) {
+          const { problems } = decodeObject(object);
+          assert.deepEqual(problems, [], JSON.stringify(object));
+          count++;
+        }
+      }
+    }
+    assert.ok(count > 2000, `only ${count} objects`);
+  });
+
+  it('is the same after it was written to a file', () => {
+    for (let seed = 1; seed <= 20; seed++) {
+      const history = generateHistory(seed, KINDS);
+      assert.deepEqual(parseReplay(replayText(history)), history);
+    }
+  });
+
+  const broken: [what: string, change: (text: string) => string, told: RegExp][] = [
+    ['no list of steps', (text) => text.replace('"steps"', '"stops"'), /^steps: must be a list/],
+    [
+      'an unknown event',
+      (text) => text.replace('"setService"', '"setServiced"'),
+      /^steps\[0\]\.event\.do: must be one of "setService"/,
+    ],
+    [
+      'an unknown pod',
+      (text) => text.replace(/"pod-\d"/, '"pod-9"'),
+      /^steps\[1\]\.event\.endpoints\[0\]\.pod: must be one of "pod-0"/,
+    ],
+    [
+      'a time below 0',
+      (text) => text.replace(/"after":\d+/, '"after":-1'),
+      /^steps\[0\]\.after: must be an integer/,
+    ],
+  ];
+  for (const [what, change, told] of broken) {
+    it(`is refused with ${what}`, () => {
+      const text = replayText(generateHistory(2, KINDS));
+      assert.notEqual(change(text), text);
+      assert.throws(() => parseReplay(change(text)), { message: told });
+    });
+  }
+});
+
+describe('a report', () => {
+  const recording: Recording = simulate(generateHistory(2, KINDS), 'terminatingChosen');
+  const judged = [{ recording, violations: judge(recording, SIMULATED_BOUNDS) }];
+  const report = reportOn('a <proxy>', 'simulated', SIMULATED_BOUNDS, judged);
+
+  it('has the violations, with their rules and sources, and the latencies by kind', () => {
+    const [violation] = report.violations;
+    assert.equal(violation?.rule, 'terminating-not-chosen');
+    assert.equal(violation?.source, RULES['terminating-not-chosen'].source);
+    const total = Object.values(report.broken).reduce((sum, count) => sum + count, 0);
+    assert.equal(total, judged[0]?.violations.length);
+    const kinds = report.latencies.map(({ kind }) => kind);
+    assert.ok(kinds.includes('repair of chainsFlushed') && kinds.includes('endpoint is chosen'), kinds.join());
+    for (const { p50, p90, p99, most } of report.latencies)
+      assert.ok(p50 <= p90 && p90 <= p99 && p99 <= most);
+    assert.ok(reportLines(report).some((line) => line.startsWith('violations: ')));
+  });
+
+  it('is a page with a picture, in which nothing of the command line is markup', () => {
+    const page = reportPage(report, judged);
+    assert.match(page, /a &lt;proxy&gt;/);
+    assert.match(page, /<svg [\s\S]*#b00020[\s\S]*<\/svg>/);
+    assert.doesNotMatch(page, /<proxy>|NaN|undefined/);
+    const opened = page.match(/<(svg|table|details)\b/g)?.length;
+    assert.equal(page.match(/<\/(svg|table|details)>/g)?.length, opened);
+  });
+});

@@ -194,7 +194,10 @@ describe('a report', () => {
     const total = Object.values(report.broken).reduce((sum, count) => sum + count, 0);
     assert.equal(total, judged[0]?.violations.length);
     const kinds = report.latencies.map(({ kind }) => kind);
-    assert.ok(kinds.includes('repair of chainsFlushed') && kinds.includes('endpoint is chosen'), kinds.join());
+    assert.ok(
+      kinds.includes('repair of chainsFlushed') && kinds.includes('endpoint is chosen'),
+      kinds.join(),
+    );
     for (const { p50, p90, p99, most } of report.latencies)
       assert.ok(p50 <= p90 && p90 <= p99 && p99 <= most);
     assert.ok(reportLines(report).some((line) => line.startsWith('violations: ')));

@@ -76,6 +76,7 @@ export type { Failure, SyncSummary } from './reconcile/summary.js';
 export { type Endpoint, type EndpointList, STATE } from './services/endpointList.js';
 export type { NamedFrontend } from './services/namedFrontends.js';
 export {
+  type FailFast,
   type HashFlag,
   SERVICE_SCHEDULERS,
   type ServiceScheduler,

@@ -59,7 +59,7 @@ export interface ProxyParts<Item, Operation extends KeyedOperation<Item>> {
   /** Maximum time for which connections keep the items of a former mode, in ms; default 15 minutes. */
   readonly drainBound?: number | undefined;
   readonly rtnetlink: Pick<Rtnetlink, 'listAddresses'>;
-  /** Deletes stale UDP flows; without it they stay until they time out. */
+  /** Deletes stale UDP flows, and TCP flows to failed endpoints; without it they stay until they time out. */
   readonly conntrack?: Pick<Conntrack, 'list' | 'deleteFlows'> | undefined;
   /** Calls back when links or addresses of the host have changed. */
   readonly watchHost: (changed: (change: HostChange) => void) => Promise<{ close(): void }>;

@@ -19,7 +19,7 @@ export interface Failure {
   readonly vital: boolean;
 }
 
-/** Work after each pass, in every mode: the clean-up of UDP flows. */
+/** Work after each pass, in every mode: the clean-up of flows. */
 export interface FollowUp {
   /** Records the input of a Service's plan; undefined if the Service was deleted. */
   planned(service: string, input: ServicePlanInput | undefined): void;

@@ -83,9 +83,9 @@ export interface Metrics {
    * @param read packets that the kernel rejected there; it is called for each scrape
    */
   countLocalhost(read: () => Promise<readonly RejectedPackets[]>): LocalhostMetrics;
-  /** A search for stale UDP flows ended. */
+  /** A search for flows to delete ended. */
   conntrackReconciled(family: Family, seconds: number): void;
-  /** Stale UDP flows were deleted. */
+  /** Flows were deleted. */
   conntrackDeleted(family: Family, flows: number): void;
   /** The health server sent a response. */
   probed(probe: 'healthz' | 'livez', status: number): void;

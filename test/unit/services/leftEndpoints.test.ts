@@ -41,6 +41,33 @@ describe('endpoints that left the slices since the last plan', () => {
     assert.deepEqual([...(left.endpoints()?.[4] ?? [])], ['10.0.0.1:8080', '10.0.0.1:9090']);
   });
 
+  it('failed with fail-fast if they did not end, and are in no slice any more', async () => {
+    const planned = await sliceOf('web', '10.0.0.1', '10.0.0.2', '10.0.0.3', '10.0.0.4', '10.0.0.5');
+    const last = await sliceOf(
+      'web',
+      '10.0.0.1',
+      '10.0.0.2 unready',
+      '10.0.0.3 terminating',
+      '10.0.0.4',
+      '10.0.0.5',
+    );
+    const now = await sliceOf('web', '10.0.0.5');
+    const other = await sliceOf('other', '10.0.0.4 unready');
+    for (const [failFast, failed, ended] of [
+      [undefined, [], [2, 3]],
+      ['removed', [1], [2, 3]],
+      ['not-serving', [1, 2], [3]],
+    ] as const) {
+      const left = new LeftEndpoints([planned], failFast);
+      left.note(planned, last);
+      left.note(last, now);
+      const atPorts = (numbers: readonly number[]) =>
+        numbers.flatMap((number) => [`10.0.0.${number}:8080`, `10.0.0.${number}:9090`]);
+      assert.deepEqual([...(left.failed([now, other])?.[4] ?? [])], atPorts(failed), failFast);
+      assert.deepEqual([...(left.endpoints()?.[4] ?? [])], atPorts(ended), failFast);
+    }
+  });
+
   it('are joined with others', async () => {
     const [a, b] = await Promise.all([sliceOf('a', '10.0.0.1'), sliceOf('b', '10.0.0.2')]);
     const joined = joinEndpoints({ 4: a.endpoints.addressPorts }, { 4: b.endpoints.addressPorts });

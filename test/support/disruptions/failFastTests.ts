@@ -117,6 +117,8 @@ const WATCHED = 2500;
 const reports = new Map<string, SteadyReport>();
 /** When the proxy had read the changed objects, as Date.now(). */
 let changed = 0;
+/** When the pass that programmed them had ended. The bounds count from then: on a slow machine, the pass takes longer. */
+let programmed = 0;
 /** The result of a pass of another proxy at the end. */
 let restarted = '';
 let proxy: ProxyProcess;
@@ -166,7 +168,8 @@ async function run({ flags }: FailFastMode): Promise<void> {
   await write(1);
   ask(lab.namespace(DEAD.node), 'ip', 'link', 'set', DEAD.name, 'down');
   const { ts, latencyMs } = await write(2);
-  changed = Number(ts) - Math.round(Number(latencyMs));
+  programmed = Number(ts);
+  changed = programmed - Math.round(Number(latencyMs));
   await delay(WATCHED);
   for (const each of clients)
     for (const [name, report] of Object.entries(await each.report())) reports.set(name, report);
@@ -191,7 +194,7 @@ export function testFailFast(mode: FailFastMode): void {
         const { error, errorAt = Number.POSITIVE_INFINITY } = reportOf(name, family);
         assert.equal(error, 'ECONNRESET');
         context.diagnostic(`reset ${errorAt - changed} ms after the change was read`);
-        assert.ok(errorAt - changed <= 1000, `${errorAt - changed} ms`);
+        assert.ok(errorAt - programmed <= 1000, `${errorAt - programmed} ms after the pass`);
       });
     }
 
@@ -218,7 +221,7 @@ export function testFailFast(mode: FailFastMode): void {
       const { answers } = reportOf('udp', family);
       const { first = Number.POSITIVE_INFINITY } = answers[ALIVE.name] ?? {};
       context.diagnostic(`answered ${first - changed} ms after the change was read`);
-      assert.ok(first - changed <= 1000, `${first - changed} ms`);
+      assert.ok(first - programmed <= 100, `${first - programmed} ms after the pass`);
     });
   }
 

@@ -142,6 +142,13 @@ export function isAddedAgain(change: ServiceChange, number: number): boolean {
   return change.others[index]?.do === 'addRealServer' && change.others[index - 1]?.do === 'deleteRealServer';
 }
 
+/** Whether a change deletes real servers and adds them again. */
+export function addsAgain({ others }: ServiceChange): boolean {
+  return others.some(
+    (change, i) => change.do === 'addRealServer' && others[i - 1]?.do === 'deleteRealServer',
+  );
+}
+
 /** Some operations of a change: those with the numbers from `from` to `to` - 1. */
 export interface ChangePart {
   readonly change: ServiceChange;

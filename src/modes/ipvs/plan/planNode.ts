@@ -39,6 +39,9 @@ function planFamily(family: Family, desired: Desired<Item>, node: NodeFacts, opt
   ];
 }
 
+/** Whether a packet of a connection whose real server was deleted ends the connection; otherwise, only the packet is dropped. */
+export const EXPIRE_NODEST = 'net/ipv4/vs/expire_nodest_conn';
+
 /** Settings that ipvs mode requires, as paths below /proc/sys. */
 export function sysctls({ strictARP, kernelRelease, cures }: IpvsOptions): [name: string, value: string][] {
   const reuse = reuseModeIsHarmful(kernelRelease);
@@ -47,7 +50,7 @@ export function sysctls({ strictARP, kernelRelease, cures }: IpvsOptions): [name
     ['net/ipv4/vs/conntrack', '1'],
     ...(reuse ? ([['net/ipv4/vs/conn_reuse_mode', '0']] as [string, string][]) : []),
     // The next packet resets a connection whose real server was deleted, instead of being dropped.
-    ['net/ipv4/vs/expire_nodest_conn', '1'],
+    [EXPIRE_NODEST, '1'],
     // Persistence must not select a draining real server.
     ['net/ipv4/vs/expire_quiescent_template', '1'],
     // A packet of a connection that another node had opened is scheduled as a SYN would be: to the same endpoint, with equal tables.

@@ -1,15 +1,19 @@
 // Applies operations, in order. Consecutive operations of one phase on the same part of the kernel are one group.
 import { NetlinkError } from '../../../errors.js';
 import type { IpsetOperation } from '../../../kernel/ipset/types.js';
-import { type ChangePart, changeName, isAddedAgain } from '../../../kernel/ipvs/values/serverLists.js';
+import { addsAgain, type ChangePart, changeName, isAddedAgain } from '../../../kernel/ipvs/values/serverLists.js';
 import type { RtnetlinkOperation } from '../../../kernel/rtnetlink/types.js';
 import type { Family } from '../../../net/address.js';
 import { TimeSlice } from '../../../timeSlice.js';
 import { type Result, resultOf, resultsOf } from '../../shared/program/result.js';
 import type { KernelCall, Operation } from '../plan/operations.js';
+import { EXPIRE_NODEST } from '../plan/planNode.js';
 import { applyToSets } from './applyToSets.js';
 import { BatchSender, single, type Target } from './batchSender.js';
 import type { IpvsKernel } from './kernel.js';
+
+/** Errors of settings that this process cannot write. */
+const READ_ONLY: ReadonlySet<string> = new Set(['EROFS', 'EACCES', 'EPERM']);
 
 /** Returns one result per operation, its first error. A failure does not stop later operations. */
 export async function apply(kernel: IpvsKernel, operations: readonly Operation[]): Promise<Result[]> {
@@ -58,11 +62,9 @@ class Run {
           apply: (parts) => ipvs.applyChanges(parts),
           nameOf: ({ change, from }, number) => changeName(change, from + number),
         };
-        return this.#send(start, end, target, (call: CallOn<'ipvs'>, from, to) => ({
-          change: call.change,
-          from,
-          to,
-        }));
+        const send = () =>
+          this.#send(start, end, target, ({ change }: CallOn<'ipvs'>, from, to) => ({ change, from, to }));
+        return this.#keepingConnections(start, end, send);
       }
       case 'ipset': {
         const target = single('ipset', (batch: readonly IpsetOperation[]) => applyToSets(ipset, batch));
@@ -128,6 +130,26 @@ class Run {
       }
     }
     await sender.end();
+  }
+
+  /**
+   * While real servers are deleted and added again, packets of their connections are only dropped, and TCP sends them again. Where settings
+   * cannot be written, such a packet ends its connection.
+   */
+  async #keepingConnections(start: number, end: number, send: () => Promise<void>): Promise<void> {
+    const again: number[] = [];
+    for (let index = start; index < end; index++) {
+      const { call } = this.#at(index);
+      if (call.on === 'ipvs' && addsAgain(call.change)) again.push(index);
+    }
+    if (again.length === 0) return send();
+    const expire = (value: '0' | '1') =>
+      resultOf('sysctl.write', () => this.#kernel.sysctl.write(EXPIRE_NODEST, value));
+    const refused = await expire('0');
+    await send();
+    if (refused && READ_ONLY.has(refused.code)) return;
+    const error = (await expire('1')) ?? refused;
+    if (error) for (const index of again) this.results[index] ??= error;
   }
 
   #isHeldBack({ after }: Operation): boolean {

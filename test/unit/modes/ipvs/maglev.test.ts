@@ -86,6 +86,37 @@ describe('draining with the Maglev scheduler', () => {
     assert.equal((await load(withScheduler('mh') + text)).made, 'updateService -1 +1:0 -2 +2:0');
   });
 
+  it('lets the kernel drop packets meanwhile, instead of ending their connections', async () => {
+    const { kernel, made, change } = setUp(MAGLEV, []);
+    kernel.ipvs.activeConnections.set('10.0.0.1:8080', 1);
+    await change(...endpoints(1, 2));
+    kernel.sysctl.onBatch = ({ operations }) =>
+      made.push(...operations.map(({ name, value }) => `${name.split('/').at(-1)}=${value}`));
+    const drained = 'expire_nodest_conn=0 -1 +1:0 expire_nodest_conn=1';
+    assert.equal(await change('10.0.0.1 terminating', ...endpoints(2)), drained);
+    assert.equal(await change('10.0.0.1 terminating', ...endpoints(2, 3)), '+3');
+  });
+
+  it('does without where settings are read-only, and reports other failures', async () => {
+    const refused = [
+      { code: 'EROFS', write: 1, reported: 0 },
+      { code: 'EIO', write: 1, reported: 1 },
+      { code: 'EIO', write: 2, reported: 1 },
+    ];
+    for (const { code, write, reported } of refused) {
+      const { node, kernel, change, load } = setUp(MAGLEV, []);
+      kernel.ipvs.activeConnections.set('10.0.0.1:8080', 1);
+      await change(...endpoints(1, 2));
+      let writes = 0;
+      kernel.sysctl.fault = (operation, target) =>
+        ++writes === write ? new NetlinkError({ code, errno: 5, operation, target }) : undefined;
+      const { failures } = await load(WEB + slice('web', '10.0.0.1 terminating', ...endpoints(2)));
+      assert.equal(failures.length, reported, `${code} of write ${write}`);
+      node.retryFailed();
+      assert.deepEqual((await node.sync()).failures, []);
+    }
+  });
+
   it('updates with other schedulers', async () => {
     const { kernel, change } = setUp(HOST, FAILOVER);
     kernel.ipvs.activeConnections.set('10.0.0.1:8080', 1);

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { NetlinkError } from '../../src/errors.js';
 import { FakeKernel } from '../../src/kernel/testing/index.js';
+import { IPVS_DEFAULTS } from '../../src/modes/ipvs/plan/options.js';
 import { sysctls } from '../../src/modes/ipvs/plan/planNode.js';
 import { FakeIptablesNode, FakeNode } from '../support/oracle/testNode.js';
 
@@ -11,7 +12,7 @@ const SCENARIO = { configuration: {}, interfaces: [] } as const;
 /** The settings that each mode programs, and an agent of it on a kernel. */
 const MODES = {
   ipvs: {
-    settings: sysctls({ strictARP: false, kernelRelease: '6.1.0' } as Parameters<typeof sysctls>[0]),
+    settings: sysctls({ ...IPVS_DEFAULTS, kernelRelease: '6.1.0' }),
     open: (kernel: FakeKernel) => new FakeNode(SCENARIO, kernel),
   },
   iptables: {

@@ -54,7 +54,7 @@ export function toolOutput(): ToolOutput {
   };
 }
 
-/** The settings that ipvs mode may write. */
+/** The settings that ipvs mode may write without corrections. */
 export const SYSCTLS = [
   'net/ipv4/vs/conntrack',
   'net/ipv4/vs/conn_reuse_mode',

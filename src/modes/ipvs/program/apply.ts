@@ -1,7 +1,12 @@
 // Applies operations, in order. Consecutive operations of one phase on the same part of the kernel are one group.
 import { NetlinkError } from '../../../errors.js';
 import type { IpsetOperation } from '../../../kernel/ipset/types.js';
-import { addsAgain, type ChangePart, changeName, isAddedAgain } from '../../../kernel/ipvs/values/serverLists.js';
+import {
+  addsAgain,
+  type ChangePart,
+  changeName,
+  isAddedAgain,
+} from '../../../kernel/ipvs/values/serverLists.js';
 import type { RtnetlinkOperation } from '../../../kernel/rtnetlink/types.js';
 import type { Family } from '../../../net/address.js';
 import { TimeSlice } from '../../../timeSlice.js';

@@ -204,6 +204,16 @@ export const JUDGE_FLOORS: readonly Floor[] = [
   // Pure: histories, the model, the verdict and the report.
   { name: 'judge core', files: /^judge\/core\//, imports: [] },
   { name: 'judge simulated', files: /^judge\/simulated\//, imports: ['judge core'] },
+  // Effects: namespaces, sockets, processes.
+  {
+    name: 'judge run',
+    files: /^judge\/run\//,
+    imports: ['judge core', 'laboratory', 'support', 'API server'],
+    outside: /^node:/,
+  },
+  { name: 'laboratory', files: /^laboratory\//, imports: [] },
+  { name: 'support', files: /^support\/(apiServer|packets)\//, imports: [] },
+  { name: 'API server', files: /^\.\.\/bench\/apiServer\//, imports: [] },
 ];
 
 /** A line for each forbidden import. Keys of `files` are paths below src/, or in the tree of other floors. */

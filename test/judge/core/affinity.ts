@@ -1,7 +1,6 @@
 // The rule for session affinity.
 import type { Observation } from './observations.js';
-import { promiseOf } from './promise.js';
-import type { Timeline } from './timeline.js';
+import type { Timeline, Window } from './timeline.js';
 import { type Violation, violationOf } from './violation.js';
 
 /** Judges new connections of clients to Services with affinity. */
@@ -18,12 +17,10 @@ export class AffinityJudge {
    * Judges a new connection. A pod that answered this client within the timeout, and could be chosen ever since, must answer
    * again; with several such pods, one of them.
    */
-  judge(observation: Observation): Violation | undefined {
+  judge(observation: Observation, window: Window): Violation | undefined {
     const { target, by, result } = observation;
     if (result !== 'answered' || by === undefined) return undefined;
-    const { states } = this.#timeline.window(observation.began, observation.ended);
-    const state = states.at(-1);
-    const service = state && promiseOf(state, target).service;
+    const { service } = window.last;
     const key = `${target.client} ${service} ${target.family} ${target.protocol}`;
     const answers = this.#answers.get(key) ?? new Map<string, Observation>();
     this.#answers.set(key, answers);
@@ -37,13 +34,10 @@ export class AffinityJudge {
   #boundPod(observation: Observation, answers: ReadonlyMap<string, Observation>): string | undefined {
     for (const [pod, last] of answers) {
       if (last.ended >= observation.began) continue;
-      const { states, damaged } = this.#timeline.window(last.began, observation.ended);
+      const { promises, damaged } = this.#timeline.window(last.began, observation.ended, observation.target);
       if (damaged) continue;
       const passed = observation.ended - last.began;
-      const holds = states.every((state) => {
-        const { affinity, may } = promiseOf(state, observation.target);
-        return affinity * 1000 > passed && may.has(pod);
-      });
+      const holds = promises.every(({ affinity, may }) => affinity * 1000 > passed && may.has(pod));
       if (holds) return pod;
     }
     return undefined;

@@ -10,31 +10,26 @@ import { addressIn, CLIENT_ADDRESSES, type ClientName, type Family, JUDGED_NODE,
 export function answerViolation(
   observation: Observation,
   window: Window,
-  promises: readonly ConnectionPromise[],
   isNew: boolean,
 ): Violation | undefined {
   const by = observation.by ?? '';
-  const allows = ({ may, serving }: ConnectionPromise) => may.has(by) || (!isNew && serving.has(by));
+  const { promises, last } = window;
+  const isNodePort = observation.target.kind === 'nodePort';
+  // Flows to a node port stay if no endpoint serves: they are found by the number of the port alone.
+  const keeps = ({ serving }: ConnectionPromise) => serving.has(by) || (isNodePort && serving.size === 0);
+  const allows = (promise: ConnectionPromise) => promise.may.has(by) || (!isNew && keeps(promise));
   if (promises.some(allows)) return undefined;
   if (window.damaged && promises.some(({ excluded, present }) => excluded && present.has(by)))
     return undefined;
-  const rule = isNew ? ruleOf(by, observation, window, promises) : 'stale-stream';
-  const last = promises.at(-1);
+  const rule = isNew ? ruleOf(by, observation, window) : 'stale-stream';
   const allowed = [...new Set(promises.flatMap(({ may }) => [...may]))].join(', ') || 'no pod';
-  const owner = last?.service === undefined ? 'no Service has the address' : `Service ${last.service}`;
+  const owner = last.service === undefined ? 'no Service has the address' : `Service ${last.service}`;
   return violationOf(rule, observation, `${by} answered; ${owner}; ${allowed} may answer`);
 }
 
 /** The rule that best explains why the pod may not answer. */
-function ruleOf(
-  by: string,
-  { target: { client } }: Observation,
-  { states }: Window,
-  promises: readonly ConnectionPromise[],
-): RuleName {
-  const state = states.at(-1);
-  const promise = promises.at(-1);
-  if (!state || promise?.service === undefined) return 'own-endpoints';
+function ruleOf(by: string, { target: { client } }: Observation, { state, last: promise }: Window): RuleName {
+  if (promise.service === undefined) return 'own-endpoints';
   if (promise.excluded) return 'source-ranges';
   const endpoints = state.endpoints.get(promise.service) ?? [];
   const own = endpoints.find(({ pod }) => pod === by);
@@ -48,10 +43,7 @@ function ruleOf(
 }
 
 /** The violation if the pod sees neither the client nor, where that is allowed, the node. */
-export function sourceViolation(
-  observation: Observation,
-  promises: readonly ConnectionPromise[],
-): Violation | undefined {
+export function sourceViolation(observation: Observation, { promises }: Window): Violation | undefined {
   const { seen = '', target } = observation;
   const kept = promises.every(({ keepsSource }) => keepsSource);
   const allowed = [

@@ -1,6 +1,5 @@
 // The rule for established TCP connections.
 import type { Observation } from './observations.js';
-import { promiseOf } from './promise.js';
 import type { Timeline } from './timeline.js';
 import { type Violation, violationOf } from './violation.js';
 
@@ -30,7 +29,7 @@ export class EstablishedJudge {
   judge(observation: Observation): Violation | undefined {
     const opened = this.#opened.get(observation.connection);
     if (opened?.result !== 'answered' || opened.by === undefined) return undefined;
-    const { states, damaged } = this.#timeline.window(opened.began, observation.ended);
+    const { promises, damaged } = this.#timeline.window(opened.began, observation.ended, observation.target);
     if (damaged) return undefined;
     if (observation.result === 'answered') {
       if (observation.by === opened.by) return undefined;
@@ -39,10 +38,7 @@ export class EstablishedJudge {
     }
     const { by } = opened;
     // The Service and the endpoint were there the whole time, and never was the client shut out.
-    const concerned = states.some((state) => {
-      const { present, excluded } = promiseOf(state, observation.target);
-      return !present.has(by) || excluded;
-    });
+    const concerned = promises.some(({ present, excluded }) => !present.has(by) || excluded);
     if (concerned) return undefined;
     return violationOf('established-kept', observation, `${observation.result}; ${by} has never left`);
   }

@@ -1,6 +1,5 @@
 // The rule that each endpoint is chosen sometimes. A pod that is never chosen although chance would choose it is a violation.
 import type { Observation } from './observations.js';
-import { promiseOf } from './promise.js';
 import type { Bounds } from './rules.js';
 import type { Window } from './timeline.js';
 import { type Violation, violationOf } from './violation.js';
@@ -29,15 +28,14 @@ export class FairnessJudge {
   }
 
   /** Counts a new connection; the counts begin anew when other pods can be chosen. Returns the violation that ends there. */
-  judge(observation: Observation, { states, damaged }: Window): Violation | undefined {
-    const { target, by, result } = observation;
+  judge(observation: Observation, { promises, damaged }: Window): Violation | undefined {
+    const { by, result } = observation;
     if (result !== 'answered' || by === undefined) return undefined;
-    const promises = states.map((state) => promiseOf(state, target));
     const [first] = promises;
     if (first?.service === undefined) return undefined;
     const key = this.#key(observation, first.service);
-    const same = promises.every(({ service, may, affinity }) => {
-      return service === first.service && affinity === 0 && namesOf(may) === namesOf(first.may);
+    const same = promises.every(({ service, may, affinity, certain }) => {
+      return service === first.service && certain && affinity === 0 && namesOf(may) === namesOf(first.may);
     });
     const names = same && !damaged ? namesOf(first.may) : '';
     let count = this.#counts.get(key);

@@ -40,8 +40,8 @@ export function latenciesOf(recording: Recording, bounds: Bounds): Map<LatencyKi
   for (const fault of recording.faults) {
     const after = within(requests, fault.ended, fault.ended + bounds.recovery);
     const failed = after.findLast((one) => {
-      const { states } = timeline.window(one.began, one.ended);
-      return one.result !== 'answered' && states.every((state) => promiseOf(state, one.target).answers);
+      const { promises } = timeline.window(one.began, one.ended, one.target);
+      return one.result !== 'answered' && promises.every(({ answers }) => answers);
     });
     add(`repair of ${fault.fault}`, failed ? failed.ended - fault.ended : 0);
   }

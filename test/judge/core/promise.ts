@@ -15,6 +15,8 @@ export interface ConnectionPromise {
   readonly serving: ReadonlySet<string>;
   /** All pods of the Service's slices. */
   readonly present: ReadonlySet<string>;
+  /** Whether all of `may` can be chosen, and not some or others of them. */
+  readonly certain: boolean;
   /** Whether a new connection must be answered. */
   readonly answers: boolean;
   /** Whether a new connection must be refused at once, because the Service has no endpoint. */
@@ -30,7 +32,7 @@ export interface ConnectionPromise {
 const NOBODY: ReadonlySet<string> = new Set();
 const NOTHING: ConnectionPromise = {
   ...{ service: undefined, kind: undefined, may: NOBODY, serving: NOBODY, present: NOBODY },
-  ...{ answers: false, refuses: false, excluded: false, keepsSource: false, affinity: 0 },
+  ...{ certain: true, answers: false, refuses: false, excluded: false, keepsSource: false, affinity: 0 },
 };
 
 const PROMISES = new WeakMap<ClusterState, Map<string, ConnectionPromise>>();
@@ -55,14 +57,47 @@ function computePromise(state: ClusterState, target: Target): ConnectionPromise 
   const frontend = frontendsByKey(state).get(keyOf(target));
   const spec = frontend && state.services.get(frontend.service);
   if (!frontend || !spec) return NOTHING;
-  const endpoints = state.endpoints.get(frontend.service) ?? [];
-  const { cluster, local } = chosenEndpoints(endpoints, state.zone);
+  return promiseFrom(frontend, spec, state.endpoints.get(frontend.service) ?? [], state.zone, target);
+}
+
+/**
+ * The promises for a target if a proxy has the Services of one of these states, the slices of another, and the node of a third:
+ * they come over separate watches, without an order between them.
+ */
+export function mixedPromises(states: readonly ClusterState[], target: Target): ConnectionPromise[] {
+  const key = keyOf(target);
+  const zones = new Set(states.map(({ zone }) => zone));
+  const owners = new Map<ServiceSpec | undefined, ServiceFrontend | undefined>();
+  for (const state of states) {
+    const frontend = frontendsByKey(state).get(key);
+    owners.set(frontend && state.services.get(frontend.service), frontend);
+  }
+  return [...owners].flatMap(([spec, frontend]) => {
+    if (!spec || !frontend) return [NOTHING];
+    const lists = new Set(states.map(({ endpoints }) => endpoints.get(frontend.service) ?? NO_ENDPOINTS));
+    return [...lists].flatMap((list) =>
+      [...zones].map((zone) => promiseFrom(frontend, spec, list, zone, target)),
+    );
+  });
+}
+
+const NO_ENDPOINTS: readonly EndpointSpec[] = [];
+
+function promiseFrom(
+  frontend: ServiceFrontend,
+  spec: ServiceSpec,
+  endpoints: readonly EndpointSpec[],
+  zone: string,
+  target: Target,
+): ConnectionPromise {
+  const { cluster, local } = chosenEndpoints(endpoints, zone);
   const inside = target.client === 'pod' || target.client === 'node';
   const policy = frontend.kind === 'clusterIP' ? spec.internalPolicy : spec.externalPolicy;
   const excluded = excludes(spec, frontend, target);
   let may = policy === 'Local' ? local : cluster;
   let answers = may.length > 0;
-  if (policy === 'Local' && frontend.kind !== 'clusterIP' && inside) {
+  const certain = policy === 'Cluster' || frontend.kind === 'clusterIP' || !inside;
+  if (!certain) {
     // Modes differ in whether clients in the cluster reach endpoints of other nodes with the external policy Local.
     may = [...cluster, ...local];
     answers = local.length > 0;
@@ -75,6 +110,7 @@ function computePromise(state: ClusterState, target: Target): ConnectionPromise 
     may: excluded ? NOBODY : new Set(may),
     serving: new Set(endpoints.filter(isServing).map(({ pod }) => pod)),
     present: new Set(endpoints.map(({ pod }) => pod)),
+    certain,
     answers: answers && !excluded && !uncertain,
     refuses: frontend.kind === 'clusterIP' && policy === 'Cluster' && cluster.length === 0,
     excluded,

@@ -1,7 +1,9 @@
-// The states that could be in force in the kernel at a time.
+// The states that could be in force in the kernel at a time, and what they promise.
 import { type ClusterState, EMPTY_CLUSTER, stateAfter } from './cluster.js';
+import { type Target, targetKey } from './frontends.js';
 import { FAULTS } from './history.js';
 import type { FaultPeriod, Recording } from './observations.js';
+import { type ConnectionPromise, mixedPromises, promiseOf } from './promise.js';
 import type { Bounds } from './rules.js';
 
 /** A state, and the time from which it was stored. */
@@ -10,10 +12,14 @@ export interface TimedState {
   readonly state: ClusterState;
 }
 
-/** What may be in force during a time. */
+/** What may be in force for a target during a time. */
 export interface Window {
-  /** In the order of time; at least one. */
-  readonly states: readonly ClusterState[];
+  /** The promise of the last state. */
+  readonly last: ConnectionPromise;
+  /** The last state. */
+  readonly state: ClusterState;
+  /** All promises, of which some may be equal. */
+  readonly promises: readonly ConnectionPromise[];
   /** Whether damage may not have been repaired. */
   readonly damaged: boolean;
 }
@@ -47,6 +53,8 @@ export class Timeline {
   readonly states: readonly TimedState[];
   readonly #disturbances: readonly Disturbance[];
   readonly #programming: number;
+  /** Promises by target, and by the first and the last state. */
+  readonly #promises = new Map<string, readonly ConnectionPromise[]>();
 
   constructor({ changes, faults }: Pick<Recording, 'changes' | 'faults'>, bounds: Bounds) {
     const states: TimedState[] = [{ from: Number.NEGATIVE_INFINITY, state: EMPTY_CLUSTER }];
@@ -61,16 +69,29 @@ export class Timeline {
     this.#programming = bounds.programming;
   }
 
-  /** The states that may be in force in some part of a time. */
-  window(began: number, ended: number): Window {
-    const earliest = this.#earliest(began);
-    const states: ClusterState[] = [];
-    for (let i = this.#indexAt(earliest); i < this.states.length; i++) {
-      const timed = this.states[i] as TimedState;
-      if (timed.from > ended) break;
-      states.push(timed.state);
+  /** What may be in force in some part of a time. */
+  window(began: number, ended: number, target: Target): Window {
+    const first = this.#indexAt(this.#earliest(began));
+    const last = Math.max(first, this.#indexAt(ended));
+    const { state } = this.states[last] as TimedState;
+    const damaged = this.#isDamaged(began, ended);
+    return {
+      state,
+      last: promiseOf(state, target),
+      promises: this.#promisesOf(first, last, target),
+      damaged,
+    };
+  }
+
+  #promisesOf(first: number, last: number, target: Target): readonly ConnectionPromise[] {
+    const key = `${first} ${last} ${targetKey(target)}`;
+    let promises = this.#promises.get(key);
+    if (!promises) {
+      const states = this.states.slice(first, last + 1).map(({ state }) => state);
+      promises = mixedPromises(states, target);
+      this.#promises.set(key, promises);
     }
-    return { states, damaged: this.#isDamaged(began, ended) };
+    return promises;
   }
 
   /** Whether a fault, and its recovery, concerns a time. */

@@ -4,7 +4,6 @@ import { answerViolation, sourceViolation } from './answers.js';
 import { EstablishedJudge } from './established.js';
 import { FairnessJudge, type FairnessKey } from './fairness.js';
 import type { Observation, Recording } from './observations.js';
-import { promiseOf } from './promise.js';
 import type { Bounds } from './rules.js';
 import { silenceViolation } from './silence.js';
 import { Timeline, type Window } from './timeline.js';
@@ -20,7 +19,7 @@ export function judge(recording: Recording, bounds: Bounds): Violation[] {
   const found = (violation: Violation | undefined) => violation && violations.push(violation);
   for (const observation of recording.observations) {
     const isNew = established.isNew(observation);
-    const window = timeline.window(observation.began, observation.ended);
+    const window = timeline.window(observation.began, observation.ended, observation.target);
     if (observation.use === 'long' && !isNew) {
       found(established.judge(observation));
       continue;
@@ -28,7 +27,7 @@ export function judge(recording: Recording, bounds: Bounds): Violation[] {
     established.open(observation);
     found(judgeRequest(observation, window, isNew, bounds));
     if (observation.use === 'stream' && !isNew) continue;
-    found(affinity.judge(observation));
+    found(affinity.judge(observation, window));
     for (const one of fairness) found(one.judge(observation, window));
   }
   for (const one of fairness) violations.push(...one.end());
@@ -41,13 +40,12 @@ function judgeRequest(
   isNew: boolean,
   bounds: Bounds,
 ): Violation | undefined {
-  const promises = window.states.map((state) => promiseOf(state, observation.target));
   if (observation.result !== 'answered') {
-    return window.damaged ? undefined : silenceViolation(observation, promises, bounds);
+    return window.damaged ? undefined : silenceViolation(observation, window, bounds);
   }
-  const wrong = answerViolation(observation, window, promises, isNew);
+  const wrong = answerViolation(observation, window, isNew);
   if (wrong || window.damaged) return wrong;
-  return sourceViolation(observation, promises);
+  return sourceViolation(observation, window);
 }
 
 /** One frontend, as one client dials it. */

@@ -1,0 +1,79 @@
+// Makes the faults of a history, each of which ends by itself.
+import { setTimeout as delay } from 'node:timers/promises';
+import type { FaultName } from '../core/history.js';
+import type { FaultPeriod } from '../core/observations.js';
+import type { JudgedProxy } from './proxy.js';
+import type { JudgeServer } from './server.js';
+import { damage, type JudgedMode } from './vandalism.js';
+
+/** The faults of one history. */
+export class Faults {
+  readonly #proxy: JudgedProxy;
+  readonly #server: JudgeServer;
+  readonly #namespace: string;
+  readonly #mode: JudgedMode;
+  readonly #now: () => number;
+  readonly #periods: FaultPeriod[] = [];
+  readonly #underWay = new Map<'proxy' | 'server', Promise<void>>();
+
+  constructor(
+    proxy: JudgedProxy,
+    server: JudgeServer,
+    namespace: string,
+    mode: JudgedMode,
+    now: () => number,
+  ) {
+    this.#proxy = proxy;
+    this.#server = server;
+    this.#namespace = namespace;
+    this.#mode = mode;
+    this.#now = now;
+  }
+
+  /** Begins a fault, unless what it concerns already has one. */
+  begin(fault: FaultName, lasts: number): void {
+    if (fault === 'chainsFlushed' || fault === 'tablesDeleted') {
+      const began = this.#now();
+      damage(this.#namespace, this.#mode, fault);
+      this.#periods.push({ fault, began, ended: this.#now() });
+      return;
+    }
+    const concerned = fault.startsWith('proxy') ? 'proxy' : 'server';
+    if (this.#underWay.has(concerned)) return;
+    const began = this.#now();
+    const period = this.#last(fault, lasts).then(() => {
+      this.#periods.push({ fault, began, ended: this.#now() });
+      this.#underWay.delete(concerned);
+    });
+    this.#underWay.set(concerned, period);
+    // An error is thrown by ended().
+    period.catch(() => {});
+  }
+
+  /** All faults that happened, when the last one has ended. */
+  async ended(): Promise<FaultPeriod[]> {
+    await Promise.all(this.#underWay.values());
+    return this.#periods.toSorted((a, b) => a.began - b.began);
+  }
+
+  async #last(fault: Exclude<FaultName, 'chainsFlushed' | 'tablesDeleted'>, lasts: number): Promise<void> {
+    if (fault === 'proxyStopped') {
+      this.#proxy.signal('SIGSTOP');
+      await delay(lasts);
+      this.#proxy.signal('SIGCONT');
+    } else if (fault === 'proxyKilled' || fault === 'proxyEnded') {
+      await this.#proxy.end(fault === 'proxyKilled' ? 'SIGKILL' : 'SIGTERM');
+      await delay(lasts);
+      this.#proxy.start();
+    } else if (fault === 'serverDown') {
+      await this.#server.close();
+      await delay(lasts);
+      await this.#server.start();
+    } else {
+      if (fault === 'serverErrors') this.#server.failAll();
+      else this.#server.freeze();
+      await delay(lasts);
+      this.#server.recover();
+    }
+  }
+}

@@ -1,0 +1,117 @@
+// The judged proxy as a process in the namespace of node-a, from a command line with placeholders.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, openSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { undoAtExit } from '../../laboratory/atExit.js';
+import { COMMAND } from '../../laboratory/proxyProcess.js';
+import { JUDGED_NODE } from '../core/world.js';
+import type { JudgedMode } from './vandalism.js';
+
+/** The command line of this project's proxy. */
+export const OWN_PROXY = `${process.execPath} ${COMMAND} --config {config} --hostname-override {node}`;
+
+/** How a proxy is started. */
+export interface ProxyOrders {
+  /** Words with the placeholders {kubeconfig}, {node} and {config}. */
+  readonly command: string;
+  readonly mode: JudgedMode;
+  readonly namespace: string;
+  /** Folder of its files and its log. */
+  readonly folder: string;
+  /** URL of the API server. */
+  readonly server: string;
+  /** Its sync period, in s. */
+  readonly syncPeriod: number;
+}
+
+/** A proxy that is started, stopped and ended many times. */
+export class JudgedProxy {
+  readonly #argv: readonly string[];
+  readonly #log: string;
+  #child: ChildProcess | undefined;
+  #forget = () => {};
+
+  constructor(orders: ProxyOrders) {
+    const kubeconfig = join(orders.folder, 'kubeconfig');
+    const config = join(orders.folder, 'config.conf');
+    writeFileSync(kubeconfig, kubeconfigText(orders.server));
+    writeFileSync(config, configText(orders, kubeconfig));
+    const values: Record<string, string> = { kubeconfig, config, node: JUDGED_NODE.name };
+    const words = orders.command.split(/\s+/).filter((word) => word !== '');
+    const command = words.map((word) => word.replaceAll(/\{(\w+)\}/g, (_, name) => values[name] ?? ''));
+    this.#argv = ['netns', 'exec', orders.namespace, ...command];
+    this.#log = join(orders.folder, 'proxy.log');
+  }
+
+  /** Path of its log. */
+  get log(): string {
+    return this.#log;
+  }
+
+  /** Whether it runs. */
+  get runs(): boolean {
+    return this.#child !== undefined && this.#child.exitCode === null && this.#child.signalCode === null;
+  }
+
+  start(): void {
+    const log = openSync(this.#log, 'a');
+    const child = spawn('ip', this.#argv, { stdio: ['ignore', log, log] });
+    closeSync(log);
+    this.#child = child;
+    this.#forget = undoAtExit(() => child.kill('SIGKILL'));
+  }
+
+  /** Sends a signal to it. */
+  signal(name: NodeJS.Signals): void {
+    this.#child?.kill(name);
+  }
+
+  /** Ends it; resolves when it has ended. After 20 s, it is killed. */
+  async end(name: NodeJS.Signals): Promise<void> {
+    const child = this.#child;
+    if (!child || !this.runs) return;
+    const ended = once(child, 'exit');
+    child.kill(name);
+    const waiting = new AbortController();
+    const kill = delay(20_000, undefined, { signal: waiting.signal }).then(
+      () => child.kill('SIGKILL'),
+      () => {},
+    );
+    await ended;
+    waiting.abort();
+    await kill;
+    this.#forget();
+  }
+}
+
+function kubeconfigText(server: string): string {
+  return `apiVersion: v1
+kind: Config
+clusters:
+- name: judge
+  cluster: { server: "${server}" }
+contexts:
+- name: judge
+  context: { cluster: judge, user: judge }
+current-context: judge
+users:
+- name: judge
+  user: {}
+`;
+}
+
+function configText({ mode, syncPeriod }: ProxyOrders, kubeconfig: string): string {
+  const periods = `{ syncPeriod: ${syncPeriod}s, minSyncPeriod: 1s }`;
+  return `apiVersion: kubeproxy.config.k8s.io/v1alpha1
+kind: KubeProxyConfiguration
+mode: ${mode}
+clusterCIDR: 10.244.0.0/16,fd00:10:244::/48
+clientConnection: { kubeconfig: "${kubeconfig}" }
+conntrack: { maxPerCore: 0, tcpEstablishedTimeout: 0s, tcpCloseWaitTimeout: 0s }
+iptables: ${periods}
+ipvs: ${periods}
+nftables: ${periods}
+`;
+}

@@ -1,0 +1,120 @@
+// Judges a proxy for a time: one history after the other, the shortest form of the first failing one, and the report.
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { generateHistory } from '../core/generate.js';
+import { describeEvent, type FaultName, type History } from '../core/history.js';
+import { reportPage } from '../core/html.js';
+import { replayText } from '../core/replay.js';
+import { type Judged, type Report, reportOn } from '../core/report.js';
+import type { Bounds } from '../core/rules.js';
+import { shrink } from '../core/shrink.js';
+import { judge } from '../core/verdict.js';
+import { Player } from './player.js';
+import { OWN_PROXY } from './proxy.js';
+import type { JudgedMode } from './vandalism.js';
+
+/** What is judged, and for how long. */
+export interface SessionOrders {
+  /** Command line of the proxy; default: this project's. */
+  readonly proxy?: string;
+  readonly mode: JudgedMode;
+  /** The seed of the first history. */
+  readonly seed: number;
+  /** Time after which no history begins, in ms; at least one is played. */
+  readonly time: number;
+  readonly faults: readonly FaultName[];
+  readonly bounds: Bounds;
+  /** Events of a history, and the longest pause between two, in ms. */
+  readonly steps: number;
+  readonly pause: number;
+  /** Sync period of the proxy, in s. */
+  readonly syncPeriod: number;
+  /** Most histories that are played to shrink a failing one. */
+  readonly tries: number;
+  /** Folder of the report, of failing histories, and of the log of the proxy. */
+  readonly output: string;
+  /** A history to play instead of those of seeds. */
+  readonly replay?: History;
+}
+
+/** Time of traffic after the last event, in ms: enough connections for the rule `every-endpoint`. */
+const QUIET = 6_000;
+const TRAFFIC = { pause: 15, repeat: 400, patience: 950 };
+/** The longest time of a fault, in ms. */
+const FAULT_TIME = 4_000;
+
+/**
+ * Judges; resolves to the report, which is also written to the folder.
+ *
+ * @param tell gets lines about the progress
+ */
+export async function runSession(orders: SessionOrders, tell: (line: string) => void): Promise<Report> {
+  const { bounds, mode, output, seed, syncPeriod } = orders;
+  const command = orders.proxy ?? OWN_PROXY;
+  mkdirSync(output, { recursive: true });
+  tell(`starting ${command} in mode ${mode}`);
+  const run = { command, mode, folder: output, syncPeriod, bounds, traffic: TRAFFIC, quiet: QUIET };
+  const player = await Player.open(run);
+  try {
+    const judged: Judged[] = [];
+    const began = performance.now();
+    for (let i = 0; i === 0 || (!orders.replay && performance.now() - began < orders.time); i++) {
+      const history = orders.replay ?? generateHistory(seed + i, { ...orders, faultTime: FAULT_TIME });
+      const one = await play(player, history, bounds);
+      judged.push(one);
+      tell(lineOf(one));
+      if (one.violations.length > 0) writeFileSync(replayFile(output, history), replayText(history));
+    }
+    const report = reportOn(orders.proxy ?? 'kube-netlink-proxy', mode, bounds, judged);
+    writeFileSync(join(output, 'report.json'), `${JSON.stringify(report, undefined, 2)}\n`);
+    writeFileSync(join(output, 'report.html'), reportPage(report, judged));
+    if (player.late > 0)
+      tell(`${player.late} requests are left out: this machine was too slow to judge them`);
+    await shrinkFirst(player, orders, judged, tell);
+    return report;
+  } finally {
+    await player.close();
+  }
+}
+
+async function play(player: Player, history: History, bounds: Bounds): Promise<Judged> {
+  const recording = await player.play(history);
+  return { recording, violations: judge(recording, bounds) };
+}
+
+/** Shrinks the first failing history, and writes the file that replays it. */
+async function shrinkFirst(
+  player: Player,
+  { bounds, output, tries }: SessionOrders,
+  judged: readonly Judged[],
+  tell: (line: string) => void,
+): Promise<void> {
+  const failing = judged.find(({ violations }) => violations.length > 0);
+  const rule = failing?.violations[0]?.rule;
+  if (!failing || rule === undefined || tries === 0) return;
+  const { history } = failing.recording;
+  tell(`shrinking seed ${history.seed} for rule ${rule}, at most ${tries} histories`);
+  const fails = async (candidate: History) => {
+    const { violations } = await play(player, candidate, bounds);
+    const found = violations.some((violation) => violation.rule === rule);
+    tell(`  ${candidate.steps.length} events: ${found ? 'fails' : 'holds'}`);
+    return found;
+  };
+  const shortest = await shrink(history, fails, tries);
+  writeFileSync(replayFile(output, history, 'shortest'), replayText(shortest));
+  for (const { after, event } of shortest.steps) tell(`  +${after} ms ${describeEvent(event)}`);
+}
+
+function replayFile(output: string, { seed }: History, form = 'seed'): string {
+  return join(output, `${form}-${seed}.json`);
+}
+
+function lineOf({ recording, violations }: Judged): string {
+  const { changes, ended, faults, history, observations } = recording;
+  const counts = `${changes.length} events, ${faults.length} faults, ${observations.length} requests`;
+  const time = `${Math.round(ended / 1000)} s`;
+  const verdict = violations.length === 0 ? 'no violation' : `${violations.length} VIOLATIONS`;
+  const first = violations[0];
+  const text = first ? `; ${first.rule}: ${first.message}` : '';
+  return `seed ${history.seed}: ${counts}, ${time}: ${verdict}${text}`;
+}

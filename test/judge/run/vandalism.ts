@@ -1,0 +1,33 @@
+// Commands of another program that damages what a proxy has programmed, by mode.
+import { execFileSync } from 'node:child_process';
+import type { FaultName } from '../core/history.js';
+
+/** Modes that can be judged. */
+export const MODES = ['nftables', 'iptables', 'ipvs'] as const;
+export type JudgedMode = (typeof MODES)[number];
+
+type Damage = Extract<FaultName, 'chainsFlushed' | 'tablesDeleted'>;
+
+const BOTH = (command: string) =>
+  ['iptables', 'ip6tables'].map((name) => command.replaceAll('IPTABLES', name));
+
+const COMMANDS: Readonly<Record<JudgedMode, Readonly<Record<Damage, readonly string[]>>>> = {
+  nftables: {
+    chainsFlushed: ['nft flush table ip kube-proxy', 'nft flush table ip6 kube-proxy'],
+    tablesDeleted: ['nft delete table ip kube-proxy', 'nft delete table ip6 kube-proxy'],
+  },
+  iptables: {
+    chainsFlushed: BOTH('IPTABLES -w -t nat -F; IPTABLES -w -t filter -F'),
+    tablesDeleted: BOTH("printf '*%s\\nCOMMIT\\n' nat filter mangle | IPTABLES-restore -w"),
+  },
+  ipvs: {
+    chainsFlushed: ['ipvsadm -C', ...BOTH('IPTABLES -w -t nat -F')],
+    tablesDeleted: ['ip link delete kube-ipvs0', ...BOTH("printf '*nat\\nCOMMIT\\n' | IPTABLES-restore -w")],
+  },
+};
+
+/** Does the damage in a namespace. What is not there cannot be damaged. */
+export function damage(namespace: string, mode: JudgedMode, fault: Damage): void {
+  const script = COMMANDS[mode][fault].map((command) => `(${command}) 2>/dev/null || true`).join('\n');
+  execFileSync('ip', ['netns', 'exec', namespace, 'sh', '-c', script]);
+}

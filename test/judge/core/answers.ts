@@ -15,8 +15,10 @@ export function answerViolation(
   const by = observation.by ?? '';
   const { promises, last } = window;
   const isNodePort = observation.target.kind === 'nodePort';
-  // Flows to a node port stay if no endpoint serves: they are found by the number of the port alone.
-  const keeps = ({ serving }: ConnectionPromise) => serving.has(by) || (isNodePort && serving.size === 0);
+  // kube-proxy deletes flows to addresses of Services that it knows. It finds those of node ports by the number of the port
+  // alone, and leaves them if no endpoint serves.
+  const keeps = ({ service, serving }: ConnectionPromise) =>
+    serving.has(by) || service === undefined || (isNodePort && serving.size === 0);
   const allows = (promise: ConnectionPromise) => promise.may.has(by) || (!isNew && keeps(promise));
   if (promises.some(allows)) return undefined;
   if (window.damaged && promises.some(({ excluded, present }) => excluded && present.has(by)))

@@ -9,6 +9,19 @@ export type Reply = Pick<Observation, 'result' | 'by' | 'seen'>;
 
 const QUESTION = 'who is there?\n';
 
+/** Source ports of UDP, below those that the kernel chooses and those of node ports. */
+const PORTS = { first: 10_000, count: 19_000 };
+let lastPort = 0;
+
+/**
+ * The next source port of UDP. A socket with the port of an earlier one would continue its flow, and so reach its endpoint:
+ * no port is used twice within the time of a flow.
+ */
+function nextPort(): number {
+  lastPort = (lastPort + 1) % PORTS.count;
+  return PORTS.first + lastPort;
+}
+
 /** A connection, which is opened by its first request. */
 export class Connection {
   readonly #dialled: DialledTarget;
@@ -81,11 +94,9 @@ export class Connection {
     // A connected socket reports a rejection as an error, and can be used further.
     socket.on('error', (error: NodeJS.ErrnoException) => this.#end(replyOf(error)));
     socket.on('connect', () => this.#sendUdp());
-    const open = () => {
+    socket.bind(nextPort(), from, () => {
       if (this.#udp === socket) socket.connect(target.port, target.address);
-    };
-    if (from === undefined) open();
-    else socket.bind(0, from, open);
+    });
   }
 
   #answered(data: Buffer): void {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { generateHistory } from '../core/generate.js';
 import { describeEvent, type FaultName, type History } from '../core/history.js';
 import { reportPage } from '../core/html.js';
-import { replayText } from '../core/replay.js';
+import { parseReplay, replayText } from '../core/replay.js';
 import { type Judged, type Report, reportOn } from '../core/report.js';
 import type { Bounds } from '../core/rules.js';
 import { shrink } from '../core/shrink.js';
@@ -33,8 +33,8 @@ export interface SessionOrders {
   readonly tries: number;
   /** Folder of the report, of failing histories, and of the log of the proxy. */
   readonly output: string;
-  /** A history to play instead of those of seeds. */
-  readonly replay?: History;
+  /** The text of a replay file, to play it instead of the histories of seeds. */
+  readonly replay?: string;
 }
 
 /** Time of traffic after the last event, in ms: enough connections for the rule `every-endpoint`. */
@@ -57,9 +57,10 @@ export async function runSession(orders: SessionOrders, tell: (line: string) => 
   const player = await Player.open(run);
   try {
     const judged: Judged[] = [];
+    const replay = orders.replay === undefined ? undefined : parseReplay(orders.replay);
     const began = performance.now();
-    for (let i = 0; i === 0 || (!orders.replay && performance.now() - began < orders.time); i++) {
-      const history = orders.replay ?? generateHistory(seed + i, { ...orders, faultTime: FAULT_TIME });
+    for (let i = 0; i === 0 || (!replay && performance.now() - began < orders.time); i++) {
+      const history = replay ?? generateHistory(seed + i, { ...orders, faultTime: FAULT_TIME });
       const one = await play(player, history, bounds);
       judged.push(one);
       tell(lineOf(one));

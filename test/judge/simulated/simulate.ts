@@ -33,6 +33,8 @@ class Simulation {
   readonly #observations: Observation[] = [];
   /** Open connections and sockets by frontend. */
   readonly #open = new Map<string, { readonly connection: number; readonly target: Target }>();
+  /** All targets of earlier states, which clients dial further. */
+  readonly #former = new Map<string, Target>();
   /** The time at which each delaying fault ends. */
   #faultEnds = 0;
   #down = false;
@@ -66,6 +68,7 @@ class Simulation {
 
   #happen({ event }: Step): void {
     if (event.do !== 'fault') {
+      for (const target of targetsOf(this.#state)) this.#former.set(targetKey(target), target);
       this.#state = stateAfter(this.#state, event);
       this.#changes.push({ at: this.#now, event });
       this.#proxy.store(this.#state, this.#now);
@@ -101,6 +104,12 @@ class Simulation {
       this.#note(useOf(target), connection, target, answer);
       if (answer.result === 'answered' || target.protocol === 'UDP')
         this.#open.set(key, { connection, target });
+    });
+    const current = new Set(targetsOf(this.#state).map(targetKey));
+    const left = [...this.#former].filter(([key]) => !current.has(key));
+    left.forEach(([, target], i) => {
+      if ((i + tick) % (2 * SHARE) !== 0) return;
+      this.#note('once', ++this.#connections, target, this.#proxy.connect(target));
     });
     for (const [key, { connection, target }] of this.#open) {
       const isStream = target.protocol === 'UDP';

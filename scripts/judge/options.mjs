@@ -1,0 +1,116 @@
+// The options of `npm run judge`.
+
+import { readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { CHECKOUT } from '../lib/checkout.mjs';
+import { Failure } from '../lib/failure.mjs';
+
+const MODES = ['nftables', 'iptables', 'ipvs'];
+const FAULTS = [
+  ...['proxyKilled', 'proxyEnded', 'proxyStopped', 'serverDown', 'serverErrors', 'serverSilent'],
+  ...['chainsFlushed', 'tablesDeleted'],
+];
+
+/**
+ * Orders of the process that judges: `SessionOrders` of test/judge/run/session.ts. Times are in ms, except the sync period.
+ *
+ * @typedef {object} Orders
+ * @property {string} [proxy]
+ * @property {string} mode
+ * @property {number} seed
+ * @property {number} time
+ * @property {string[]} faults
+ * @property {{ programming: number, recovery: number, chance: number, refusal: number }} bounds
+ * @property {number} steps
+ * @property {number} pause
+ * @property {number} syncPeriod
+ * @property {number} tries
+ * @property {string} output
+ * @property {string} [replay] the text of the file
+ */
+
+/** @returns {Orders} */
+function defaultOrders() {
+  return {
+    ...{ mode: 'nftables', seed: 1, time: 300_000, faults: FAULTS, steps: 25, pause: 1200 },
+    bounds: { programming: 3000, recovery: 15_000, chance: 1e-9, refusal: 900 },
+    ...{ syncPeriod: 5, tries: 30, output: join(CHECKOUT, '.cache/judge') },
+  };
+}
+
+/** @type {Record<string, (orders: Orders, value: string, option: string) => void>} */
+const VALUED = {
+  '--proxy': (orders, value) => {
+    orders.proxy = value;
+  },
+  '--mode': (orders, value, option) => {
+    orders.mode = oneOf(MODES, value, option);
+  },
+  '--seed': (orders, value, option) => {
+    orders.seed = count(value, option, 0);
+  },
+  '--minutes': (orders, value, option) => {
+    orders.time = count(value, option, 1) * 60_000;
+  },
+  '--faults': (orders, value, option) => {
+    const words = value.split(',').map((word) => oneOf([...FAULTS, 'all', 'none'], word, option));
+    orders.faults = words.includes('all') ? FAULTS : words.filter((word) => word !== 'none');
+  },
+  '--programming': (orders, value, option) => {
+    orders.bounds.programming = count(value, option, 1) * 1000;
+  },
+  '--recovery': (orders, value, option) => {
+    orders.bounds.recovery = count(value, option, 1) * 1000;
+  },
+  '--sync-period': (orders, value, option) => {
+    orders.syncPeriod = count(value, option, 1);
+  },
+  '--shrink': (orders, value, option) => {
+    orders.tries = count(value, option, 0);
+  },
+  '--replay': (orders, value) => {
+    orders.replay = readFileSync(value, 'utf8');
+  },
+  '--output': (orders, value) => {
+    orders.output = resolve(value);
+  },
+};
+
+/**
+ * @param {readonly string[]} args
+ * @returns {Orders}
+ */
+export function parseOptions(args) {
+  const orders = defaultOrders();
+  const rest = [...args];
+  for (let word = rest.shift(); word !== undefined; word = rest.shift()) {
+    const set = VALUED[word];
+    if (!set) throw new Failure(`unknown option ${word} (see --help)`);
+    const value = rest.shift();
+    if (!value) throw new Failure(`${word} needs a value (see --help)`);
+    set(orders, value, word);
+  }
+  return orders;
+}
+
+/**
+ * @param {readonly string[]} values
+ * @param {string} value
+ * @param {string} option
+ */
+function oneOf(values, value, option) {
+  if (!values.includes(value)) throw new Failure(`${option} ${value}: must be one of ${values.join(', ')}`);
+  return value;
+}
+
+/**
+ * @param {string} value
+ * @param {string} option
+ * @param {number} least
+ */
+function count(value, option, least) {
+  const number = Number(value);
+  if (!/^\d+$/.test(value) || number < least)
+    throw new Failure(`${option} ${value}: must be an integer from ${least}`);
+  return number;
+}

@@ -1,0 +1,15 @@
+// The judge of histories on this project's proxy in iptables mode, with all faults.
+// Needs: conntrack, nftables, bridge filter, command
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { shortJudge } from '../support/judge/shortJudge.js';
+import { selectBackend } from '../support/namespaces/iptablesBackend.js';
+
+selectBackend('nft');
+
+test('the proxy breaks no rule', async () => {
+  const report = await shortJudge({ mode: 'iptables', seed: 1 });
+  assert.deepEqual(report.violations, []);
+  assert.ok((report.requests.answered ?? 0) > 1000, JSON.stringify(report.requests));
+  assert.ok(report.faults > 0, 'no fault happened');
+});

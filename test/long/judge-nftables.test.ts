@@ -1,0 +1,23 @@
+// The judge of histories on this project's proxy in nftables mode, with all faults, and on one that programs too late.
+// Needs: nftables, bridge filter, command
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { COMMAND } from '../laboratory/proxyProcess.js';
+import { shortJudge } from '../support/judge/shortJudge.js';
+
+test('the proxy breaks no rule', async () => {
+  const report = await shortJudge({ mode: 'nftables', seed: 1 });
+  assert.deepEqual(report.violations, []);
+  assert.ok((report.requests.answered ?? 0) > 1000, JSON.stringify(report.requests));
+  assert.ok(report.faults > 0, 'no fault happened');
+});
+
+test('a proxy that gathers changes for longer than the bound breaks one', async () => {
+  const flags = [
+    '--kubeconfig {kubeconfig} --hostname-override {node} --proxy-mode nftables',
+    '--cluster-cidr 10.244.0.0/16,fd00:10:244::/48 --iptables-min-sync-period 15s --conntrack-max-per-core 0',
+  ];
+  const proxy = [process.execPath, COMMAND, ...flags].join(' ');
+  const report = await shortJudge({ mode: 'nftables', seed: 3, proxy });
+  assert.notDeepEqual(report.violations, []);
+});

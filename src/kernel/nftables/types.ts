@@ -7,11 +7,13 @@ import type {
   ListedAttribute,
   Listing,
   OperationResult,
+  Sent,
   WatchOptions,
 } from '../shared/types.js';
 import type { Expression } from './expressions/types.js';
 import type { ElementName, NewElement, SetFlag, SetShape, ValueTypes } from './values/types.js';
 
+export type { Sent } from '../shared/types.js';
 export type * from './expressions/types.js';
 export type * from './values/types.js';
 
@@ -272,15 +274,6 @@ export interface TableFilter {
 export interface RuleFilter extends TableFilter {
   /** Name of the chain; needs `table`. The kernel then reads only this chain. */
   readonly chain?: string;
-}
-
-/** An event names the sender of the request that caused it. */
-export interface Sent {
-  /**
-   * Port of the socket whose request caused the change (`nlmsg_pid`): that of {@link Nftables.port} for the client's own. Absent: the
-   * kernel made the change itself.
-   */
-  readonly sender?: number;
 }
 
 /**

@@ -7,6 +7,7 @@ import type {
   KernelClient,
   Listing,
   OperationResult,
+  Sent,
   WatchOptions,
 } from '../shared/types.js';
 import type { LinkAddress, LinkAddressId, NewLinkAddress } from './addresses/types.js';
@@ -30,7 +31,7 @@ import type { NewNextHopObject, NextHopFilter, NextHopObject, NextHopObjectId } 
 import type { NewRoute, Route, RouteFilter, RouteQuery } from './routes/types.js';
 import type { NewRule, Rule, RuleName } from './rules/types.js';
 
-export type { ListedAttribute } from '../shared/types.js';
+export type { ListedAttribute, Sent } from '../shared/types.js';
 export type * from './addresses/types.js';
 export type * from './bridgeVlans/types.js';
 export type * from './forwarding/types.js';
@@ -43,15 +44,6 @@ export type * from './rules/types.js';
 
 /** The kinds of objects that a watch reports. */
 export type RtnetlinkEventKind = 'link' | 'address' | 'route' | 'rule' | 'neighbour' | 'forwardingEntry';
-
-/** An event names the sender of the request that caused it. */
-export interface Sent {
-  /**
-   * Port of the socket whose request caused the change (`nlmsg_pid`): that of {@link Rtnetlink.port} for the client's own. Absent: the
-   * kernel made the change itself, or does not say: of links before Linux 6.2, and of what follows from another change.
-   */
-  readonly sender?: number;
-}
 
 /**
  * A change, as the kernel notified of it (`RTM_NEWLINK`, `RTM_DELADDR` and their like). A change that is not a deletion has the

@@ -108,6 +108,15 @@ export interface Resync {
   readonly receiveBuffer?: number | undefined;
 }
 
+/** An event names the sender of the request that caused it. */
+export interface Sent {
+  /**
+   * Port of the socket whose request caused the change (`nlmsg_pid`): for the client's own, that of its field `port`. Absent: the kernel
+   * made the change itself, or does not say, as `/rtnetlink` of links before Linux 6.2 and of what follows from another change.
+   */
+  readonly sender?: number;
+}
+
 /**
  * Events of the kernel. Each iteration subscribes anew, and its first event is a {@link Resync}. It ends with `break` or
  * return(), when its signal is aborted (with the reason as error), and when the client is closed (without an error; one that

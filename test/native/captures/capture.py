@@ -133,6 +133,7 @@ IPVS_REQUESTS = [
 ]
 
 RTM_NEWLINK, RTM_DELLINK, RTM_NEWADDR, RTM_DELADDR = 16, 17, 20, 21
+RTM_NEWNSID, RTM_GETNSID = 88, 90
 ROUTE_REQUESTS = [
     ("add-link-dummy", "ip link add kube-ipvs0 type dummy", RTM_NEWLINK),
     ("add-address", "ip addr add 10.96.0.1/32 dev kube-ipvs0", RTM_NEWADDR),
@@ -193,6 +194,14 @@ def save(name, data):
     print(f"{name}: {len(data)} bytes")
 
 
+def capture_namespaces(tap):
+    run("ip netns add blue; ip netns add red; ip netns set blue 7; ip netns set red 11")
+    # ip asks for the id of each name first, and then for all.
+    seen = datagrams(tap, "ip netns list-id")
+    save("route-list-namespace-ids.request", pick(seen, NETLINK_ROUTE, RTM_GETNSID, None, True))
+    save("route-namespace-ids.reply", pick(seen, NETLINK_ROUTE, RTM_NEWNSID, None, False))
+
+
 def main():
     run("modprobe ip_vs && modprobe dummy && modprobe ip_vs_pe_sip")
     tap = listen()
@@ -233,6 +242,7 @@ def main():
             save("route-addresses6.reply", pick(seen, NETLINK_ROUTE, RTM_NEWADDR, None, False))
             witness = subprocess.check_output("ip -d link show; ip addr show", shell=True, text=True)
             (FOLDER / "route-replies.txt").write_text(witness)
+    capture_namespaces(tap)
     return 0
 
 

@@ -20,7 +20,7 @@ const PRELUDES: Readonly<Record<string, string>> = {
   conntrack: `import { type Conntrack, newFlowOf } from 'kube-netlink-proxy/conntrack';
     declare const conntrack: Conntrack;
     const original = { source: '10.0.0.1', destination: '10.0.0.2', sourcePort: 1, destinationPort: 2 };`,
-  rtnetlink: `import { type Link, type Route, type Rtnetlink, type Rule, type RuleName, sameAddress, sameRoute } from 'kube-netlink-proxy/rtnetlink';
+  rtnetlink: `import { addNamespace, deleteNamespace, type Link, listNamespaces, openRtnetlink, type Route, type Rtnetlink, type Rule, type RuleName, sameAddress, sameRoute } from 'kube-netlink-proxy/rtnetlink';
     declare const rtnetlink: Rtnetlink;
     declare const kind: string;
     declare const link: Link;

@@ -26,6 +26,7 @@ import {
 } from '../../../../src/kernel/rtnetlink/links/statistics.js';
 import { encodeNewLink, encodeSettings } from '../../../../src/kernel/rtnetlink/links/write.js';
 import { type Message, type MessageWriter, messagesOf } from '../../../../src/kernel/rtnetlink/message.js';
+import { encodeNamespaceId, readNamespaceId } from '../../../../src/kernel/rtnetlink/namespaces/codec.js';
 import { encodeNeighbour, readNeighbour } from '../../../../src/kernel/rtnetlink/neighbours/codec.js';
 import { encodeNextHop, readNextHop } from '../../../../src/kernel/rtnetlink/nexthops/codec.js';
 import { readRoute } from '../../../../src/kernel/rtnetlink/routes/read.js';
@@ -256,6 +257,8 @@ const SAMPLES: Readonly<Record<string, readonly [bytes: Uint8Array, read: (messa
   'a route of IPv6': [listed(encodeRoute('add', ROUTE6)), (message) => readRoute(message, NAMES)],
   'a rule': [listed(encodeRule('add', RULE)), (message) => readRule(message, NAMES)],
   'a neighbour': [listed(encodeNeighbour('add', NEIGHBOUR)), (message) => readNeighbour(message, NAMES)],
+  'captured ids of network namespaces': [capture('namespace-ids.reply'), readNamespaceId],
+  'an id of a network namespace': [listed(encodeNamespaceId({ netns: 4711, id: 7 })), readNamespaceId],
 };
 
 describe('messages that are well-formed', () => {

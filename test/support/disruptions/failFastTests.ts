@@ -110,8 +110,10 @@ function endpoint(text: string, family: Family) {
   return { addresses: [address], nodeName: pod.node.name, conditions: CONDITIONS[state] };
 }
 
-/** Time for which clients are watched after the change, in ms. */
+/** Time for which clients are watched after the change, in ms, in addition to the silence before it. */
 const WATCHED = 2500;
+/** A client of UDP sends every 5 ms, but waits for a CPU on a busy test machine. In ms; docs/service-settings.md has figures. */
+const UDP_BOUND = 1000;
 
 /** The connections of a Service, by name. */
 const reports = new Map<string, SteadyReport>();
@@ -119,6 +121,8 @@ const reports = new Map<string, SteadyReport>();
 let changed = 0;
 /** When the pass that programmed them had ended. The bounds count from then: on a slow machine, the pass takes longer. */
 let programmed = 0;
+/** How long the endpoint had been silent by then, in ms: TCP waits at most as long again until it repeats a packet. */
+let silence = 0;
 /** The result of a pass of another proxy at the end. */
 let restarted = '';
 let proxy: ProxyProcess;
@@ -166,11 +170,13 @@ async function run({ flags }: FailFastMode): Promise<void> {
     });
   }
   await write(1);
+  const down = Date.now();
   ask(lab.namespace(DEAD.node), 'ip', 'link', 'set', DEAD.name, 'down');
   const { ts, latencyMs } = await write(2);
   programmed = Number(ts);
   changed = programmed - Math.round(Number(latencyMs));
-  await delay(WATCHED);
+  silence = programmed - down;
+  await delay(WATCHED + silence);
   for (const each of clients)
     for (const [name, report] of Object.entries(await each.report())) reports.set(name, report);
   const { stdout, stderr } = await runOnce(lab.namespace(NODE_A), manifests.path, given);
@@ -190,11 +196,12 @@ export function testFailFast(mode: FailFastMode): void {
 
   for (const family of FAMILIES) {
     for (const name of ['removed', 'not-serving', 'last', 'node port'] as const) {
-      test(`${name}: the client's connection is reset within 1 s, IPv${family}`, (context) => {
+      test(`${name}: the client's connection is reset by its next packet, IPv${family}`, (context) => {
         const { error, errorAt = Number.POSITIVE_INFINITY } = reportOf(name, family);
         assert.equal(error, 'ECONNRESET');
         context.diagnostic(`reset ${errorAt - changed} ms after the change was read`);
-        assert.ok(errorAt - programmed <= 1000, `${errorAt - programmed} ms after the pass`);
+        const times = `${errorAt - programmed} ms after the pass, after a silence of ${silence} ms`;
+        assert.ok(errorAt - programmed <= 1000 + silence, times);
       });
     }
 
@@ -221,7 +228,7 @@ export function testFailFast(mode: FailFastMode): void {
       const { answers } = reportOf('udp', family);
       const { first = Number.POSITIVE_INFINITY } = answers[ALIVE.name] ?? {};
       context.diagnostic(`answered ${first - changed} ms after the change was read`);
-      assert.ok(first - programmed <= 100, `${first - programmed} ms after the pass`);
+      assert.ok(first - programmed <= UDP_BOUND, `${first - programmed} ms after the pass`);
     });
   }
 

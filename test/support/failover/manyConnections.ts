@@ -65,8 +65,8 @@ for line in sys.stdin:
     what, *words = line.split()
     if what == "open":
         for _ in range(int(words[2])):
-            opened[socket.create_connection((words[0], int(words[1])), 5)] = None
-    print(json.dumps(ask(float(words[0]) if what == "ask" else 10)), flush=True)
+            opened[socket.create_connection((words[0], int(words[1])), 60)] = None
+    print(json.dumps(ask(float(words[0]) if what == "ask" else 60)), flush=True)
 `;
 
 function start(namespace: string, program: string, ...args: readonly string[]) {

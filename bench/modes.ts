@@ -120,7 +120,10 @@ function emptyNftables(): NftablesKernel['nftables'] {
       return new Array<undefined>(operations.length).fill(undefined);
     },
     generation: async () => ({ id: 1, pid: 0, program: '' }),
+    getChain: (chain) => nothing.getChain(chain),
     getElements: async () => [],
+    getSet: (set) => nothing.getSet(set),
+    getTable: (table) => nothing.getTable(table),
     listChains: (where) => nothing.listChains(where),
     listElements: (set) => nothing.listElements(set),
     listObjects: (where) => nothing.listObjects(where),

@@ -51,7 +51,10 @@ function checked(): NftablesKernel['nftables'] {
       (
         [
           'generation',
+          'getChain',
           'getElements',
+          'getSet',
+          'getTable',
           'listChains',
           'listElements',
           'listObjects',

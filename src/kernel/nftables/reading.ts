@@ -45,6 +45,16 @@ export function* readEvents(records: Uint8Array): Generator<NftablesEvent, void>
   }
 }
 
+/** The request for one thing by its name, which `encode` writes. Throws the error of the call if the name is invalid. */
+export function requestByName(operation: string, encode: (messages: Messages) => void): Uint8Array {
+  const bytes = new ByteWriter();
+  const messages = new Messages(bytes);
+  messages.operation();
+  encode(messages);
+  if (messages.check.invalid) throw argumentError(operation, messages.check.invalid);
+  return bytes.written();
+}
+
 /** The requests for elements of a set, one for each. Throws the error of the call if one is invalid. */
 export function elementRequests(set: SetName, elements: readonly ElementName[]): Uint8Array[] {
   const operation = 'nftables.getElements';

@@ -358,6 +358,12 @@ export interface Nftables extends KernelClient<NftablesOperation> {
   /** The elements of a set. With `key` of the set's types, they have values, else bytes. */
   listElements(set: SetOfElements, options?: CallOptions): Listing<Element>;
   listObjects(filter?: TableFilter, options?: CallOptions): Listing<NftObject>;
+  /** The table; undefined if there is none. The kernel looks it up, and lists no others. */
+  getTable(table: TableName, options?: CallOptions): Promise<Table | undefined>;
+  /** The chain; undefined if there is none, or no such table. The kernel looks it up, and lists no others. */
+  getChain(chain: NameInTable, options?: CallOptions): Promise<Chain | undefined>;
+  /** The set, without its elements; undefined if there is none, or no such table. The kernel looks it up, and lists no others. */
+  getSet(set: NameInTable, options?: CallOptions): Promise<NftSet | undefined>;
   /** Those of these elements that the set has, which the kernel looks up one by one. */
   getElements(set: SetName, elements: readonly ElementName[], options?: CallOptions): Promise<Element[]>;
   generation(options?: CallOptions): Promise<Generation>;

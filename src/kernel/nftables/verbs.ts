@@ -11,8 +11,12 @@ import { portOf } from '../shared/wire/messages.js';
 import { ElementReader } from './decode/elements.js';
 import { readSet } from './decode/sets.js';
 import { readChain, readObject, readRule, readTable } from './decode/tables.js';
+import type { Messages } from './encode/messages.js';
+import { encodeSetName } from './encode/sets.js';
+import { encodeChainName, encodeTableName } from './encode/tables.js';
 import { attemptToRead, described, NAMING } from './names.js';
-import { elementRequests, elementsIn, generationIn, type Read, readEach } from './reading.js';
+import { MESSAGE, SET } from './numbers.js';
+import { elementRequests, elementsIn, generationIn, type Read, readEach, requestByName } from './reading.js';
 import * as requests from './requests.js';
 import { checkTransactionOptions } from './transaction/options.js';
 import { findInvalidOperation } from './transaction/write.js';
@@ -148,6 +152,36 @@ export abstract class NftablesVerbs extends Applier<Operation> implements Partia
     const reading = () => readerOf(set, attempt);
     // A set that does not exist has no elements to list, and is an error.
     return this.listed(attempt, requests.elementsRequest(set), reading, options, '');
+  }
+
+  async getTable(table: types.TableName, options?: CallOptions): Promise<types.Table | undefined> {
+    const attempt = attemptToRead('getTable', described('table', table?.family, table?.name));
+    const encode = (messages: Messages) => encodeTableName(messages, MESSAGE.getTable, table);
+    return this.named(attempt, encode, readTable, options);
+  }
+
+  async getChain(chain: types.NameInTable, options?: CallOptions): Promise<types.Chain | undefined> {
+    const attempt = attemptToRead('getChain', described('chain', chain?.family, chain?.table, chain?.name));
+    const encode = (messages: Messages) => encodeChainName(messages, MESSAGE.getChain, chain);
+    return this.named(attempt, encode, readChain, options);
+  }
+
+  async getSet(set: types.NameInTable, options?: CallOptions): Promise<types.NftSet | undefined> {
+    const attempt = attemptToRead('getSet', described('set', set?.family, set?.table, set?.name));
+    const encode = (messages: Messages) => encodeSetName(messages, MESSAGE.getSet, set, SET);
+    return this.named(attempt, encode, readSet, options);
+  }
+
+  /** One thing by its name, which `encode` writes; undefined if there is none. */
+  protected async named<T>(
+    attempt: Attempt,
+    encode: (messages: Messages) => void,
+    decode: (payload: Uint8Array) => T,
+    options?: CallOptions,
+  ): Promise<T | undefined> {
+    const request = requestByName(attempt.operation, encode);
+    const replies = await unless('ENOENT', this.ask(attempt, request, options));
+    return replies && [...readEach(replies, each(decode)())].find((found) => found !== undefined);
   }
 
   async getElements(

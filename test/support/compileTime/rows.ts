@@ -116,6 +116,9 @@ export const VALID: Readonly<Record<string, readonly string[]>> = {
     `for (const rule of await nftables.listRules().toArray()) await nftables.replaceRule(rule);`,
     `for (const each of await nftables.listSets().toArray()) for await (const { key } of nftables.listElements(each)) void key;`,
     `for await (const element of nftables.listElements(set)) await nftables.deleteElements(set, [element]);`,
+    `const flags = (await nftables.getSet(set))?.flags;`,
+    `for (const chain of await nftables.listChains().toArray()) await nftables.getChain(chain);`,
+    `const owner: string | undefined = (await nftables.getTable({ family: 'ip', name: 't' }))?.comment;`,
     `for await (const event of nftables.watch()) if (event.kind === 'rule') await nftables.deleteRule(event.rule);`,
   ],
   netlink: [
@@ -162,6 +165,9 @@ export const INVALID: Readonly<Record<string, readonly string[]>> = {
   nftables: [
     `void nftables.addTable({ family: 'ipv4', name: 't' });`,
     `void nftables.addTable({ name: 't' });`,
+    `void nftables.getTable('t');`,
+    `void nftables.getChain({ family: 'ip', name: 'c' });`,
+    `void nftables.getSet({ table: 't', name: 's' });`,
     `void nftables.addChain({ ...t, name: 'c', base: { type: 'filter', hook: 'input' } });`,
     `void nftables.addChain({ ...t, name: 'c', base: { type: 'nat', hook: 'nonesuch', priority: 0 } });`,
     `void nftables.addRule({ ...t, chain: 'c' });`,

@@ -301,6 +301,7 @@ export function nftablesContract(open: () => Promise<Nftables>): void {
       () => nftables.generation(),
       () => nftables.listTables().toArray(),
       () => nftables.getElements(ADDRESSES, [{ key: '10.0.0.1' }]),
+      () => nftables.getTable({ family: 'ip', name: 't' }),
       () => nftables.watch()[Symbol.asyncIterator]().next(),
     );
   });

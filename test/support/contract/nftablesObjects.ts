@@ -72,6 +72,30 @@ export function nftablesObjectsContract(open: () => Promise<Nftables>): void {
     assert.equal((await nftables.listChains({ ...T }).toArray())[0]?.base?.policy, 'drop');
   });
 
+  it('gets a table, a chain and a set by their names, as listings have them', async () => {
+    const nftables = await opened();
+    for (const each of await nftables.listTables().toArray())
+      assert.deepEqual(await nftables.getTable(each), each);
+    for (const each of await nftables.listChains().toArray())
+      assert.deepEqual(await nftables.getChain(each), each);
+    const sets = await nftables.listSets().toArray();
+    // One of them belongs to a rule.
+    assert.ok(sets.some(({ anonymous }) => anonymous));
+    for (const set of sets) assert.deepEqual(await nftables.getSet(set), set);
+    assert.equal(await nftables.getTable({ family: 'ip', name: 'none' }), undefined);
+    const none = { ...T, name: 'none' };
+    for (const missing of [none, { ...none, table: 'none' }, { ...none, family: 'arp' }] as const) {
+      assert.equal(await nftables.getSet(missing), undefined);
+      assert.equal(await nftables.getChain(missing), undefined);
+    }
+    await assert.rejects(nftables.getSet({ ...T, name: '' }), /nftables\.getSet: set\.name must be/);
+    await assert.rejects(
+      nftables.getTable({ name: 't' } as never),
+      /nftables\.getTable: table\.family must be/,
+    );
+    await assert.rejects(nftables.getChain(7 as never), /nftables\.getChain: chain must be/);
+  });
+
   it('lists rules in their order, as they were written', async () => {
     const nftables = await opened();
     const [first] = await nftables.listRules({ ...T, chain: 'input' }).toArray();

@@ -1,7 +1,9 @@
 // The fake kernel of nftables: takes the messages of the client, keeps state, and answers as nfnetlink and nf_tables do. A transaction
 // is carried out as a whole or not at all.
 import { constants } from 'node:os';
+import { NLM_F_DUMP } from '../../netlink/flags.js';
 import {
+  CHAIN,
   ELEMENTS,
   MESSAGE,
   NFGEN_HEADER,
@@ -178,7 +180,10 @@ export class FakeRuleset {
     }
   }
 
-  *#replies({ type, family, attributes }: Received): Generator<Uint8Array, void> {
+  *#replies(request: Received): Generator<Uint8Array, void> {
+    const { type, flags, family, attributes } = request;
+    const named = flags & NLM_F_DUMP ? undefined : this.#named(request);
+    if (named) return yield named;
     switch (type) {
       case MESSAGE.getGeneration:
         yield generationMessage(this.generation, process.pid, process.title.slice(0, 15));
@@ -209,6 +214,31 @@ export class FakeRuleset {
         return;
       default:
         refuse(EINVAL);
+    }
+  }
+
+  /** The table, chain or set that a request names; undefined if it asks for something else. */
+  #named({ type, family, attributes }: Received): Uint8Array | undefined {
+    const tableOf = (attribute: number) => this.#of(family, attributes, attribute)[0] ?? refuse(EINVAL);
+    switch (type) {
+      case MESSAGE.getTable:
+        return tableMessage(MESSAGE.newTable, tableOf(TABLE.name));
+      case MESSAGE.getChain: {
+        const { chains } = tableOf(CHAIN.table);
+        return chainMessage(
+          MESSAGE.newChain,
+          chains.get(attributes.text(CHAIN.name) ?? refuse(EINVAL)) ?? refuse(ENOENT),
+        );
+      }
+      case MESSAGE.getSet: {
+        const { sets } = tableOf(SET.table);
+        return setMessage(
+          MESSAGE.newSet,
+          sets.get(attributes.text(SET.name) ?? refuse(EINVAL)) ?? refuse(ENOENT),
+        );
+      }
+      default:
+        return undefined;
     }
   }
 

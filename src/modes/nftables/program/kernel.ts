@@ -7,7 +7,10 @@ export interface NftablesKernel {
     Nftables,
     | 'apply'
     | 'generation'
+    | 'getChain'
     | 'getElements'
+    | 'getSet'
+    | 'getTable'
     | 'listChains'
     | 'listElements'
     | 'listObjects'

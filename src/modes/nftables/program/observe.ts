@@ -1,5 +1,5 @@
 // Reads our items from the kernel.
-import type { Element, NftSet } from '../../../kernel/nftables/types.js';
+import type { Element, NftSet, Table } from '../../../kernel/nftables/types.js';
 import type { Family } from '../../../net/address.js';
 import { TimeSlice } from '../../../timeSlice.js';
 import {
@@ -118,9 +118,9 @@ function inTable<Shape extends NamedSet>(set: Shape) {
 export interface ReadTable {
   /** The items of the table and of its named sets. None if there is no table. */
   readonly items: readonly (TableItem | SetItem)[];
-  /** The names of all its sets. Absent if there is no table, or if it is stale: nothing else of it counts. */
+  /** The names of its sets that were read. Absent if there is no table, or if it is stale: nothing else of it counts. */
   readonly names?: ReadonlySet<string>;
-  /** The sets that belong to rules, by name. */
+  /** The sets that belong to rules, by name, if they were read. */
   readonly own: ReadonlyMap<string, NftSet>;
 }
 
@@ -135,7 +135,27 @@ export async function readTable(
   const tables = await nftables.listTables({ family: where.family }).toArray();
   const found = tables.find(({ name }) => name === TABLE);
   if (!found) return NO_TABLE;
-  const sets = await nftables.listSets(where).toArray();
+  return tableWith(family, found, await nftables.listSets(where).toArray());
+}
+
+/** As {@link readTable}, with the named sets of these names only, each of which is a call: without those that belong to rules. */
+export async function readTableWith(
+  nftables: Pick<Client, 'getTable' | 'getSet'>,
+  family: Family,
+  names: Iterable<string>,
+): Promise<ReadTable> {
+  const where = { family: TABLE_FAMILY[family], table: TABLE };
+  const found = await nftables.getTable({ family: where.family, name: TABLE });
+  if (!found) return NO_TABLE;
+  const sets: NftSet[] = [];
+  for (const name of names) {
+    const set = await nftables.getSet({ ...where, name });
+    if (set) sets.push(set);
+  }
+  return tableWith(family, found, sets);
+}
+
+function tableWith(family: Family, found: Table, sets: readonly NftSet[]): ReadTable {
   if (isStaleTable(found) || sets.some((set) => isStaleSet(family, set)))
     return { ...NO_TABLE, items: [{ kind: 'table', family, stale: true }] };
   const items: (TableItem | SetItem)[] = [{ kind: 'table', family }];

@@ -1,6 +1,6 @@
 // Reads single items from the kernel.
 import { NetlinkError } from '../../../errors.js';
-import type { Chain, Value } from '../../../kernel/nftables/types.js';
+import type { Chain, NftSet, Rule, Value } from '../../../kernel/nftables/types.js';
 import type { Family } from '../../../net/address.js';
 import type { Found } from '../../mode.js';
 import {
@@ -18,15 +18,23 @@ import type { NftablesOptions } from '../plan/options.js';
 import { sharedChainNamed } from '../plan/sharedChains.js';
 import { type FoundSlots, LooseElement, withSlots } from '../plan/slots.js';
 import type { NftablesKernel } from './kernel.js';
-import { countersOf, readTable } from './observe.js';
+import { countersOf, readTable, readTableWith } from './observe.js';
 import { addSlot, elementItem } from './readItems.js';
 import { chainItem, type OwnSets } from './readRules.js';
 
 type Client = NftablesKernel['nftables'];
 
+/**
+ * Most chains and sets that are read by their names. The kernel finds each by a search through those before it; a listing of a large table
+ * has one of its own for each Service.
+ */
+const MOST_BY_NAME = 32;
+
 /** The keys of items to read in a family, by kind. */
 interface Wanted {
   readonly chains: Set<string>;
+  /** Names of named sets: those that are items, and those with elements that are. */
+  readonly sets: Set<string>;
   /** Some of the items are counters. */
   counters: boolean;
   readonly elements: Map<ContainerName, string[]>;
@@ -59,13 +67,17 @@ export async function observeAlone(
 }
 
 function wantedOf(keys: Iterable<string>, family: Family): Wanted {
-  const wanted: Wanted = { chains: new Set(), counters: false, elements: new Map() };
+  const wanted: Wanted = { chains: new Set(), sets: new Set(), counters: false, elements: new Map() };
   for (const key of keys) {
     const place = placeOfKey(key);
     if (place?.family !== family) continue;
     if (place.kind === 'chain') wanted.chains.add(place.name);
+    if (place.kind === 'set') wanted.sets.add(place.name);
     wanted.counters ||= place.kind === 'counter';
     if (place.kind !== 'element') continue;
+    const slots = slotMapOf(CONTAINERS[family][place.container], place.text);
+    wanted.sets.add(place.container);
+    if (slots) wanted.sets.add(slots.name);
     const texts = wanted.elements.get(place.container);
     if (texts) texts.push(place.text);
     else wanted.elements.set(place.container, [place.text]);
@@ -76,16 +88,20 @@ function wantedOf(keys: Iterable<string>, family: Family): Wanted {
 async function* read(
   nftables: Client,
   family: Family,
-  { chains, counters, elements }: Wanted,
+  { chains, sets, counters, elements }: Wanted,
 ): AsyncGenerator<Item> {
-  const { items, names, own } = await readTable(nftables, family);
+  const isByName = chains.size + sets.size <= MOST_BY_NAME;
+  const { items, names, own } = isByName
+    ? await readTableWith(nftables, family, sets)
+    : await readTable(nftables, family);
   yield* items;
   if (!names) return;
   const where = { family: TABLE_FAMILY[family], table: TABLE };
   if (counters) yield* countersOf(nftables, family);
   if (chains.size > 0) {
-    for await (const chain of nftables.listChains(where))
-      if (chains.has(chain.name)) yield await readOne(nftables, family, chain, { sets: own, whole: true });
+    const found = isByName ? chainsNamed(nftables, family, chains) : nftables.listChains(where);
+    for await (const chain of found)
+      if (chains.has(chain.name)) yield await readOne(nftables, family, chain, isByName ? undefined : own);
   }
   for (const [name, texts] of elements) {
     if (!names.has(name)) continue;
@@ -131,7 +147,44 @@ async function* readWithSlots(
   else if (found) yield new LooseElement(new ElementItem(container, text), found.numbers, true);
 }
 
-async function readOne(nftables: Client, family: Family, chain: Chain, own: OwnSets): Promise<Item> {
-  const where = { family: TABLE_FAMILY[family], table: TABLE, chain: chain.name };
-  return chainItem(nftables, family, chain, await nftables.listRules(where).toArray(), own);
+/** The chains of these names that exist. */
+async function* chainsNamed(
+  nftables: Client,
+  family: Family,
+  names: Iterable<string>,
+): AsyncGenerator<Chain> {
+  for (const name of names) {
+    const chain = await nftables.getChain({ family: TABLE_FAMILY[family], table: TABLE, name });
+    if (chain) yield chain;
+  }
+}
+
+/** The item of a chain. @param own the sets that belong to rules, if all are known; otherwise, those of its rules are read by their names */
+async function readOne(
+  nftables: Client,
+  family: Family,
+  chain: Chain,
+  own: OwnSets['sets'] | undefined,
+): Promise<Item> {
+  const where = { family: TABLE_FAMILY[family], table: TABLE };
+  const rules = await nftables.listRules({ ...where, chain: chain.name }).toArray();
+  const sets = own ?? (await ownSetsOf(nftables, family, rules));
+  return chainItem(nftables, family, chain, rules, { sets, whole: true });
+}
+
+/** The sets that belong to rules. */
+async function ownSetsOf(
+  nftables: Client,
+  family: Family,
+  rules: readonly Rule[],
+): Promise<ReadonlyMap<string, NftSet>> {
+  const sets = new Map<string, NftSet>();
+  for (const { expressions } of rules)
+    for (const expression of expressions) {
+      if (expression.kind !== 'lookup' || typeof expression.set !== 'string') continue;
+      const name = expression.set;
+      const set = await nftables.getSet({ family: TABLE_FAMILY[family], table: TABLE, name });
+      if (set?.anonymous) sets.set(name, set);
+    }
+  return sets;
 }

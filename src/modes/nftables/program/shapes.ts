@@ -17,7 +17,10 @@ export const OPTIONS = object<NftablesOptions>({
 const NFTABLES = partOf({
   apply: FUNCTION,
   generation: FUNCTION,
+  getChain: FUNCTION,
   getElements: FUNCTION,
+  getSet: FUNCTION,
+  getTable: FUNCTION,
   listChains: FUNCTION,
   listElements: FUNCTION,
   listObjects: FUNCTION,

@@ -18,7 +18,8 @@ const IPTABLES = {
   ...methods('onBatch', 'onFallback', 'onReplaced'),
 };
 const NFTABLES = {
-  ...methods('apply', 'generation', 'getElements', 'listChains', 'listElements', 'listRules'),
+  ...methods('apply', 'generation', 'getChain', 'getElements', 'getSet', 'getTable'),
+  ...methods('listChains', 'listElements', 'listRules'),
   ...methods('listObjects', 'listSets', 'listTables', 'watchCommits', 'onBatch'),
 };
 const DETECTORS: readonly LocalDetector[] = [

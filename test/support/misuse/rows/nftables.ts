@@ -154,6 +154,9 @@ export const NFTABLES: Rows<Nftables> = {
   listSets: [[FILTER, CALL]],
   listElements: [[{ ...SET, key: NAMED.key, data: NAMED.data, flags: NAMED.flags }, CALL]],
   listObjects: [[FILTER, CALL]],
+  getTable: [[TABLE, CALL]],
+  getChain: [[CHAIN, CALL]],
+  getSet: [[SET, CALL]],
   getElements: [
     [NAMED, [KEY], CALL],
     [RANGES, [RANGE], CALL],

@@ -9,16 +9,20 @@ import { runSession, type SessionOrders } from '../../judge/run/session.js';
 /** Time after which no history begins, in ms. */
 const TIME = 40_000;
 
-/** Judges this project's proxy, or another; prints the report. A machine that is busy has longer bounds. */
-export async function shortJudge(orders: Pick<SessionOrders, 'mode' | 'seed' | 'proxy'>): Promise<Report> {
+/** What is judged; by default this project's proxy, with all faults, for {@link TIME}. */
+type ShortOrders = Pick<SessionOrders, 'mode' | 'seed' | 'proxy'> &
+  Partial<Pick<SessionOrders, 'time' | 'faults'>>;
+
+/** Judges a proxy, and prints the report. */
+export async function shortJudge(orders: ShortOrders): Promise<Report> {
   const output = mkdtempSync(join(tmpdir(), 'knp-judge-'));
   try {
     const report = await runSession(
       {
-        ...orders,
         ...{ time: TIME, steps: 15, pause: 1000, syncPeriod: 3, tries: 0, output },
         faults: Object.keys(FAULTS) as FaultName[],
         bounds: { programming: 4000, recovery: 12_000, chance: 1e-9, refusal: 900 },
+        ...orders,
       },
       (line) => console.log(line),
     );

@@ -1,0 +1,49 @@
+// The command line of `npm run judge`: its orders, and its errors.
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+import { it } from 'node:test';
+import { pathToFileURL } from 'node:url';
+import { FAULTS } from '../../judge/core/history.js';
+import type { SessionOrders } from '../../judge/run/session.js';
+import { MODES } from '../../judge/run/vandalism.js';
+import { ROOT } from '../../support/paths.js';
+
+const { parseOptions } = (await import(pathToFileURL(join(ROOT, 'scripts/judge/options.mjs')).href)) as {
+  parseOptions(args: readonly string[]): SessionOrders;
+};
+
+it('has all modes and faults of the judge', () => {
+  assert.deepEqual(parseOptions([]).faults, Object.keys(FAULTS));
+  for (const mode of MODES) assert.equal(parseOptions(['--mode', mode]).mode, mode);
+});
+
+it('has orders in ms for times', () => {
+  const words =
+    '--seed 7 --minutes 2 --faults serverDown,proxyKilled --programming 4 --recovery 60 --shrink 0';
+  const { bounds, faults, seed, time, tries } = parseOptions(words.split(' '));
+  assert.deepEqual([seed, time, tries, faults], [7, 120_000, 0, ['serverDown', 'proxyKilled']]);
+  assert.deepEqual([bounds.programming, bounds.recovery], [4000, 60_000]);
+  assert.deepEqual(parseOptions(['--faults', 'none']).faults, []);
+});
+
+const WRONG: [words: string, told: RegExp][] = [
+  ['--seeds 1', /unknown option --seeds/],
+  ['--seed', /--seed needs a value/],
+  ['--minutes 0', /--minutes 0: must be an integer from 1/],
+  ['--mode ebpf', /--mode ebpf: must be one of nftables, iptables, ipvs/],
+  ['--faults serverDown,earthquake', /--faults earthquake: must be one of/],
+];
+for (const [words, told] of WRONG) {
+  it(`refuses ${words}`, () => {
+    assert.throws(() => parseOptions(words.split(' ')), { message: told });
+  });
+}
+
+it('names every fault in its help', () => {
+  const { stdout, status } = spawnSync(process.execPath, [join(ROOT, 'scripts/judge.mjs'), '--help'], {
+    encoding: 'utf8',
+  });
+  assert.equal(status, 0);
+  for (const fault of Object.keys(FAULTS)) assert.ok(stdout.includes(fault), fault);
+});

@@ -5,13 +5,14 @@ import { EstablishedJudge } from './established.js';
 import { FairnessJudge, type FairnessKey } from './fairness.js';
 import type { Observation, Recording } from './observations.js';
 import type { Bounds } from './rules.js';
-import { silenceViolation } from './silence.js';
+import { SilenceJudge } from './silence.js';
 import { Timeline, type Window } from './timeline.js';
 import type { Violation } from './violation.js';
 
 /** Judges a recording. Observations are judged in the order of their ends. */
 export function judge(recording: Recording, bounds: Bounds): Violation[] {
   const timeline = new Timeline(recording, bounds);
+  const silence = new SilenceJudge(bounds);
   const affinity = new AffinityJudge(timeline);
   const established = new EstablishedJudge(timeline);
   const fairness = [new FairnessJudge(bounds, byFrontend), new FairnessJudge(bounds, byService)];
@@ -25,7 +26,7 @@ export function judge(recording: Recording, bounds: Bounds): Violation[] {
       continue;
     }
     established.open(observation);
-    found(judgeRequest(observation, window, isNew, bounds));
+    found(judgeRequest(observation, window, isNew, silence));
     if (observation.use === 'stream' && !isNew) continue;
     found(affinity.judge(observation, window));
     for (const one of fairness) found(one.judge(observation, window));
@@ -38,10 +39,10 @@ function judgeRequest(
   observation: Observation,
   window: Window,
   isNew: boolean,
-  bounds: Bounds,
+  silence: SilenceJudge,
 ): Violation | undefined {
   if (observation.result !== 'answered') {
-    return window.damaged ? undefined : silenceViolation(observation, window, bounds);
+    return window.damaged ? undefined : silence.judge(observation, window);
   }
   const wrong = answerViolation(observation, window, isNew);
   if (wrong || window.damaged) return wrong;

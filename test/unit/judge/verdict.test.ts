@@ -101,10 +101,11 @@ describe('the verdict', () => {
     ]);
   });
 
-  it('tells a refusal from silence, for a Service without endpoints', () => {
+  it('tells a refusal from silence, which it must see twice, for a Service without endpoints', () => {
     const none = changes([0, []]);
     assert.deepEqual(rulesBroken(none, [silence(500, 'refused')]), []);
-    assert.deepEqual(rulesBroken(none, [silence(500, 'timeout')]), ['refused']);
+    assert.deepEqual(rulesBroken(none, [silence(500, 'timeout')]), []);
+    assert.deepEqual(rulesBroken(none, [silence(500, 'timeout'), silence(700, 'timeout')]), ['refused']);
   });
 
   it('demands an established connection while its endpoint is there, whatever its condition', () => {

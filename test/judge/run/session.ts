@@ -39,7 +39,8 @@ export interface SessionOrders {
 
 /** Time of traffic after the last event, in ms: enough connections for the rule `every-endpoint`. */
 const QUIET = 6_000;
-const TRAFFIC = { pause: 15, repeat: 400, patience: 950 };
+/** What clients do, in ms. Their patience is long enough for TCP to repeat one lost packet, after 1 s. */
+const TRAFFIC = { pause: 15, repeat: 400, patience: 2_500 };
 /** The longest time of a fault, in ms. */
 const FAULT_TIME = 4_000;
 

@@ -56,9 +56,8 @@ export class LeftEndpoints {
   failed(slices: readonly EndpointSlice[]): EndpointsByFamily | undefined {
     const found: Addresses = {};
     for (const family of [4, 6] as const) {
-      let failed = this.#failed[family]?.without(this.#ended[family] ?? AddressPorts.none(family));
-      for (const slice of slices) if (slice.family === family) failed = failed?.without(addressesOf(slice));
-      if (failed) found[family] = failed;
+      const failed = this.#failed[family]?.without(this.#ended[family] ?? AddressPorts.none(family));
+      if (failed && failed.size > 0) found[family] = failed.without(addressesIn(slices, family));
     }
     return this.#atPorts(found);
   }
@@ -130,6 +129,17 @@ export class EndpointsBuilder {
 /** The addresses of a slice, with port 0. */
 function addressesOf({ endpoints }: EndpointSlice): AddressPorts {
   return endpoints.addressPorts.atPort(0);
+}
+
+/** The addresses of all slices of a family, with port 0. */
+function addressesIn(slices: readonly EndpointSlice[], family: Family): AddressPorts {
+  const builder = new AddressPortsBuilder(family);
+  for (const slice of slices) {
+    if (slice.family !== family) continue;
+    const addresses = addressesOf(slice);
+    for (let index = 0; index < addresses.size; index++) builder.addFrom(addresses, index);
+  }
+  return builder.build();
 }
 
 /** The endpoints of both. */

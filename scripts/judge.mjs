@@ -11,23 +11,32 @@ import { main as runVm } from './vm/cli.mjs';
 
 const HELP = `Usage: npm run judge [-- OPTIONS]
 
-Plays histories of a cluster on a proxy: Services, endpoints, the node and the proxy change and fail, while clients in network namespaces
-send requests all the time. Each request is compared with what Kubernetes promises (docs/judge.md). Exits with status 1 if a rule was broken.
-Needs root. Runs in new network namespaces of this machine, in ipvs mode in User Mode Linux.
+Plays histories of a cluster on a proxy: Services, endpoints, the node and the
+proxy change and fail, while clients in network namespaces send requests all
+the time. Each request is compared with what Kubernetes promises
+(docs/judge.md). Exits with status 1 if a rule was broken. Needs root. Runs in
+new network namespaces of this machine, in ipvs mode in User Mode Linux.
 
-  --proxy COMMAND     words of the proxy to judge, with {kubeconfig}, {node} and {config} (default: this project's proxy)
-  --mode MODE         nftables, iptables or ipvs (default nftables)
-  --seed N            the seed of the first history (default 1); the others follow
-  --minutes N         no history begins after this time (default 5)
-  --faults LIST       faults that may happen, with commas; all or none (default all):
-                      proxyKilled, proxyEnded, proxyStopped, serverDown, serverErrors, serverSilent, chainsFlushed, tablesDeleted
-  --programming S     bound from a change to its effect, in s (default 3)
-  --recovery S        bound from the end of a fault, or from damage, until all promises hold, in s (default 15)
-  --sync-period S     sync period in the configuration of the proxy, in s (default 5)
-  --shrink N          play at most N histories to shrink the first failing one (default 30)
-  --replay FILE       play this history alone
-  --output FOLDER     the report, failing histories and the log of the proxy (default .cache/judge)
-  --help              print this text
+  --proxy COMMAND   words of the proxy to judge, with {kubeconfig}, {node} and
+                    {config} (default: this project's proxy)
+  --mode MODE       nftables, iptables or ipvs (default nftables)
+  --seed N          the seed of the first history (default 1); the others
+                    follow
+  --minutes N       no history begins after this time (default 5)
+  --faults LIST     faults that may happen, with commas; all or none (default
+                    all): proxyKilled, proxyEnded, proxyStopped, serverDown,
+                    serverErrors, serverSilent, chainsFlushed, tablesDeleted
+  --programming S   bound from a change to its effect, in s (default 3)
+  --recovery S      bound from the end of a fault, or from damage, until all
+                    promises hold, in s (default 15)
+  --sync-period S   sync period in the configuration of the proxy, in s
+                    (default 5)
+  --shrink N        play at most N histories to shrink the first failing one
+                    (default 30)
+  --replay FILE     play this history alone
+  --output FOLDER   the report, failing histories and the log of the proxy
+                    (default .cache/judge)
+  --help            print this text
 `;
 
 /** Time beside that of the histories, in s: start, the last history, and shrinking. */

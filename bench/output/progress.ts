@@ -1,4 +1,5 @@
 // The progress of a benchmark: a bar with the time left on a terminal, or a line for each figure. Its output is injected.
+import { USUAL_COLUMNS, wrapped } from '../../src/config/wrap.js';
 import { METHODS, SCENARIOS } from '../scenarios.js';
 import type { BenchEvents, Step } from '../types.js';
 import { sizeText } from './table.js';
@@ -107,7 +108,8 @@ export class Progress implements BenchEvents {
     if (shown === this.#shown) return;
     this.#shown = shown;
     const times = left === undefined ? '' : `, ${spanText(left)} left`;
-    this.#output.write(`${Math.floor(share * 100)} %, ${spanText(elapsed)}${times}: ${stepText(step)}\n`);
+    const line = `${Math.floor(share * 100)} %, ${spanText(elapsed)}${times}: ${stepText(step)}`;
+    for (const part of wrapped(line, USUAL_COLUMNS, 2)) this.#output.write(`${part}\n`);
   }
 }
 

@@ -66,13 +66,13 @@ describe('the progress', () => {
     assert.match(written, /1000 x 10, kube-netlink-proxy, run 1/);
   });
 
-  it('has lines otherwise', () => {
+  it('has lines of at most 80 columns otherwise', () => {
     assert.equal(
       run('lines').written,
       [
         '0 %, 0 s: Full programming of a node, 100 x 10, kube-netlink-proxy, warm-up\n',
-        '25 %, 2 s, 6 s left: Full programming of a node, 100 x 10, kube-netlink-proxy, run 1\n',
-        '50 %, 4 s, 4 s left: Full programming of a node, 1000 x 10, kube-netlink-proxy, run 1\n',
+        '25 %, 2 s, 6 s left: Full programming of a node, 100 x 10, kube-netlink-proxy,\n  run 1\n',
+        '50 %, 4 s, 4 s left: Full programming of a node, 1000 x 10, kube-netlink-proxy,\n  run 1\n',
       ].join(''),
     );
   });

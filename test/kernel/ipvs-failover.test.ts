@@ -8,7 +8,7 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { release } from 'node:os';
-import { describe, type TestContext, test } from 'node:test';
+import { after, describe, type TestContext, test } from 'node:test';
 import type { RealServer } from '../../src/kernel/ipvs/types.js';
 import { realServersOf } from '../../src/kernel/ipvs/values/serverLists.js';
 import type { Cure } from '../../src/modes/ipvs/index.js';
@@ -229,6 +229,9 @@ const MASQUERADE = '-t nat -A POSTROUTING -p tcp --dport 80 -j MASQUERADE --rand
 
 /** For connections of which many get no answer, and of which all get one, on a slow machine too. In s. */
 const [SHORT, LONG] = [10, 60];
+
+// Loaded by the first tunnel. With it, each namespace of a later test would have a link more.
+after(() => execFileSync('rmmod', ['ipip']));
 
 describe('a node is taken away from open connections', () => {
   test('mh with node-failover: they go on', async (t) => {

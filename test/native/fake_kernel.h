@@ -34,7 +34,8 @@ class FakeKernel {
     CHECK(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) == 0);
     netlink::SocketOptions options;
     options.protocol = -1;  // so that Reopen() fails, and the socket stays
-    options.timeout = std::chrono::milliseconds(50);
+    // Longer than the thread of answers waits for a CPU on a busy machine.
+    options.timeout = std::chrono::milliseconds(1000);
     options.longest_datagram = longest_datagram;
     socket = netlink::Socket::Adopt(netlink::Descriptor(ends[0]), options);
     thread_ = std::thread([this, end = ends[1]] { Serve(end); });

@@ -1,7 +1,7 @@
 // The endpoints of a Service port. They are columns, which a cluster with a hundred thousand endpoints needs; an object for an
 // endpoint is made on request.
 import { AddressPorts } from '../net/addressPorts.js';
-import { CONDITIONS, type SliceEndpoints } from '../objects/sliceEndpoints.js';
+import { CONDITIONS, SliceEndpoints } from '../objects/sliceEndpoints.js';
 
 /** An address and port that serves a Service port, usually of a pod. */
 export interface Endpoint {
@@ -22,6 +22,9 @@ export const STATE = { ...CONDITIONS, local: 8 } as const;
 
 /** The weight of an endpoint whose slice has none. */
 export const DEFAULT_WEIGHT = 1;
+
+/** The character of an endpoint without a condition. */
+const NONE = '\0';
 
 const ALL_CONDITIONS = CONDITIONS.ready | CONDITIONS.serving | CONDITIONS.terminating;
 
@@ -106,6 +109,17 @@ export class EndpointList implements Iterable<Endpoint> {
   weightAt(index: number): number {
     const { weights } = this;
     return (typeof weights === 'number' ? weights : weights?.[index]) ?? DEFAULT_WEIGHT;
+  }
+
+  /** The list in which endpoints with weight 0 have no condition. This list itself if there are none. */
+  get withoutWeightZero(): EndpointList {
+    const { weights, columns } = this;
+    const isZero = (index: number) => this.weightAt(index) === 0;
+    if (typeof weights === 'number' ? weights > 0 : !weights?.includes(0)) return this;
+    const conditions = Array.from(columns.conditions, (condition, index) => (isZero(index) ? NONE : condition));
+    const { addressPorts, nodeNames, zoneHints, nodeHints } = columns;
+    const without = new SliceEndpoints(addressPorts, conditions.join(''), nodeNames, zoneHints, nodeHints);
+    return new EndpointList(this.addressPorts, without, this.nodeName, weights);
   }
 
   /** Whether the endpoint with this index has all these bits of {@link STATE}. */

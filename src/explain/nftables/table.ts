@@ -53,7 +53,15 @@ export function tableOf(
   const found = new Map<string, { readonly base?: BaseChain; readonly rules: Rule[] }>();
   for (const { name, base } of chains) found.set(name, { ...(base && { base }), rules: [] });
   for (const rule of rules) found.get(rule.chain)?.rules.push(rule);
-  return { chains: found, sets: new Map(sets.map((each) => [each.set.name, setOf(each)])), textOf };
+  const setsByName = new Map(sets.map((each) => [each.set.name, setOf(each)]));
+  // A rule with a map is written once, and not for each of the branches that a random number makes.
+  const texts = new Map<Rule, string>();
+  const textOnce = (rule: Rule) => {
+    const text = texts.get(rule) ?? textOf(rule);
+    texts.set(rule, text);
+    return text;
+  };
+  return { chains: found, sets: setsByName, textOf: textOnce };
 }
 
 function setOf({ set, elements }: SetWithElements): ProgrammedSet {

@@ -153,8 +153,8 @@ class Path {
     if (chain === undefined) return {};
     const persistence = persistenceOf(chain);
     const kept = persistence > 0 ? `; a client keeps its endpoint for ${persistence} s` : '';
-    const choice =
-      selected.length === 1 ? 'its only endpoint' : `one of ${selected.length} endpoints at random`;
+    const count = new Set(selected.map(({ packet }) => joinHostPort(packet.destination, packet.port))).size;
+    const choice = count === 1 ? 'its only endpoint' : `one of ${count} endpoints at random`;
     trace.step(`${table}/${chain}`, `selects ${choice}${kept}`);
     return { virtualService: { name: chain, scheduler: 'random', persistence } };
   }

@@ -7,7 +7,7 @@ import type { StepCounter, Steps } from '../../../steps.js';
 import { equalTexts } from '../../iptablesRules/plan/describe.js';
 import type { ChainItem } from './items.js';
 import { endpointChain } from './names.js';
-import { chance, comment, hostNetwork, recentList } from './ruleText.js';
+import { chance, comment, hostNetwork, recentList, weightedChance } from './ruleText.js';
 
 /** The facts of a Service port that the rules of its endpoints depend on. */
 export interface BalancedPort {
@@ -92,17 +92,24 @@ export class EndpointChain extends PortChain {
 export class BalancingChain extends PortChain {
   readonly #first: readonly string[];
   readonly #endpoints: readonly EndpointChain[];
+  /** The weight of each endpoint; undefined: all are equal. */
+  readonly #weights: readonly number[] | undefined;
 
-  /** @param first rules that precede those of endpoints */
+  /**
+   * @param first rules that precede those of endpoints
+   * @param weights of the endpoints, in their order; undefined: all are equal
+   */
   constructor(
     port: BalancedPort,
     name: string,
     first: readonly string[],
     endpoints: readonly EndpointChain[],
+    weights?: readonly number[],
   ) {
     super(port, name);
     this.#first = first;
     this.#endpoints = endpoints;
+    this.#weights = weights;
   }
 
   hasSameRules(other: ChainItem): boolean {
@@ -112,7 +119,8 @@ export class BalancingChain extends PortChain {
     return (
       equalTexts(other.#first, this.#first) &&
       before.length === this.#endpoints.length &&
-      before.every(({ text }, i) => text === this.#endpoints[i]?.text)
+      before.every(({ text }, i) => text === this.#endpoints[i]?.text) &&
+      before.every((_, i) => other.#weights?.[i] === this.#weights?.[i])
     );
   }
 
@@ -125,13 +133,26 @@ export class BalancingChain extends PortChain {
         rules.push(`${this.comment(` -> ${text}`)}-m recent ${list} -j ${name}`);
       }
     }
-    let left = this.#endpoints.length;
-    for (const { text, name } of this.#endpoints) {
-      rules.push(`${this.comment(` -> ${text}`)}${chance(left)}-j ${name}`);
-      left--;
-    }
+    const chances = this.#weights ? weightedChances(this.#weights) : equalChances(this.#endpoints.length);
+    for (const [i, { text, name }] of this.#endpoints.entries())
+      rules.push(`${this.comment(` -> ${text}`)}${chances[i]}-j ${name}`);
     return rules;
   }
+}
+
+/** Matches of rules of which, one after the other, each selects its endpoint as often as the others. */
+export function equalChances(count: number): string[] {
+  return Array.from({ length: count }, (_, i) => chance(count - i));
+}
+
+/** The same in proportion to weights, of which none is 0. */
+export function weightedChances(weights: readonly number[]): string[] {
+  let left = weights.reduce((sum, weight) => sum + weight, 0);
+  return weights.map((weight, i) => {
+    const match = i === weights.length - 1 ? '' : weightedChance(weight, left);
+    left -= weight;
+    return match;
+  });
 }
 
 /** The chains of endpoints, in the order of their text, as in kube-proxy. In steps: the name of each is a hash. */

@@ -2,9 +2,9 @@
 // an object.
 import type { Keep } from '../../mode.js';
 import { SHARED_CHAINS } from './fixedChains.js';
+import { equalChances, weightedChances } from './endpointChains.js';
 import type { ChainItem, Item } from './items.js';
 import { isPerService } from './names.js';
-import { chance } from './ruleText.js';
 
 /** Keeps chains of Services and endpoints, rules of Services, and the endpoints in kept chains. */
 export const keep: Keep<Item> = {
@@ -19,7 +19,7 @@ export const keep: Keep<Item> = {
   join(wanted, part) {
     if (wanted.kind !== 'chain' || part.kind !== 'chain') return wanted;
     const more = endpointsBeyond(part, wanted);
-    return more.length === 0 ? wanted : withRules(wanted, balanced([...wanted.rules, ...more]));
+    return more.length === 0 ? wanted : withRules(wanted, balanced(wanted.rules, more));
   },
 };
 
@@ -58,18 +58,47 @@ function endpointOf(rule: string): string | undefined {
   return ENDPOINT.exec(` ${rule}`)?.[1];
 }
 
-const CHANCE = /-m statistic --mode random --probability \S+ /;
+const CHANCE = /-m statistic --mode random --probability (\S+) /;
 
-/** The rules with new probabilities: first those without an endpoint, then those of affinity, then the random ones. */
-function balanced(rules: readonly string[]): string[] {
-  const toEndpoints = rules.filter((rule) => endpointOf(rule) !== undefined);
-  const affinity = toEndpoints.filter((rule) => rule.includes('-m recent '));
-  const random = toEndpoints.filter((rule) => !rule.includes('-m recent '));
+/**
+ * The rules of a chain with those of more endpoints, and new probabilities: first those without an endpoint, then those of affinity, then the
+ * random ones. The weights of more endpoints are not known any more: they are average.
+ */
+function balanced(rules: readonly string[], more: readonly string[]): string[] {
+  const all = [...rules, ...more];
+  const affinity = all.filter(isAffinity);
+  const chosen = rules.filter(isRandom);
+  const random = [...chosen, ...more.filter(isRandom)];
+  const shares = sharesOf(chosen);
+  const even = shares.every((share) => Math.abs(share * chosen.length - 1) < EVEN);
+  const mean = 1 / chosen.length;
+  const chances = even
+    ? equalChances(random.length)
+    : weightedChances(random.map((_, i) => shares[i] ?? mean));
   return [
     ...rules.filter((rule) => endpointOf(rule) === undefined),
     ...affinity,
-    ...random.map((rule, i) => {
-      return rule.replace(CHANCE, '').replace('-j KUBE-SEP-', `${chance(random.length - i)}-j KUBE-SEP-`);
-    }),
+    ...random.map((rule, i) => rule.replace(CHANCE, '').replace('-j KUBE-SEP-', `${chances[i]}-j KUBE-SEP-`)),
   ];
+}
+
+/** Weights differ by more than what probabilities are rounded by. */
+const EVEN = 1e-6;
+
+/** The shares of connections of random rules, one after the other. */
+function sharesOf(random: readonly string[]): number[] {
+  let left = 1;
+  return random.map((rule) => {
+    const share = left * Number(CHANCE.exec(rule)?.[1] ?? 1);
+    left -= share;
+    return share;
+  });
+}
+
+function isAffinity(rule: string): boolean {
+  return endpointOf(rule) !== undefined && rule.includes('-m recent ');
+}
+
+function isRandom(rule: string): boolean {
+  return endpointOf(rule) !== undefined && !rule.includes('-m recent ');
 }

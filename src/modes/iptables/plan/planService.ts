@@ -8,6 +8,7 @@ import { StepCounter, type Steps } from '../../../steps.js';
 import { RESET, reject } from '../../iptablesRules/plan/fixedRules.js';
 import type { Plan } from '../../mode.js';
 import { containsAll, type LocalMatch, localMatch } from '../../shared/plan/localDetector.js';
+import { weightsOf, withoutWeightZero } from '../../shared/plan/weights.js';
 import { type BalancedPort, BalancingChain, type EndpointChain, endpointChains } from './endpointChains.js';
 import { type ChainItem, chainKey, type Item, keyOf, type RuleItem, withNext } from './items.js';
 import { loopbackServesNodePorts } from './loopback.js';
@@ -37,7 +38,8 @@ export function* planService(
   const counter = new StepCounter();
   for (const port of input.ports) {
     if (!options.families.includes(port.family)) continue;
-    yield* new PortPlan({ plan, counter }, port, input, node, options).build();
+    const chosen = withoutWeightZero(port, node);
+    yield* new PortPlan({ plan, counter }, chosen, input, node, options).build();
   }
   return plan;
 }
@@ -137,12 +139,23 @@ class PortPlan {
       if (!policy) continue;
       const { chain, endpoints } = policy;
       const masquerade = clusterIP?.localPolicy === localPolicy ? this.#masqueradeClusterIP(clusterIP) : [];
-      this.#chain(new BalancingChain(this.#balanced, chain, masquerade, endpoints));
+      const weights = this.#weightsOf(localPolicy, endpoints);
+      this.#chain(new BalancingChain(this.#balanced, chain, masquerade, endpoints, weights));
       for (const endpoint of endpoints) {
         this.#chain(endpoint);
         if (this.#counter.isFull()) yield;
       }
     }
+  }
+
+  /** The weights of the endpoints that a policy allows, in the order of their chains; undefined if all are equal. */
+  #weightsOf(localPolicy: boolean, chains: readonly EndpointChain[]): readonly number[] | undefined {
+    const { localEndpoints, clusterEndpoints, endpoints } = this.#port;
+    const list = localPolicy ? localEndpoints : clusterEndpoints;
+    const weights = weightsOf(list, endpoints);
+    if (!weights) return undefined;
+    const byText = new Map(weights.map((weight, index) => [list.textAt(index), weight]));
+    return chains.map(({ text }) => byText.get(text) as number);
   }
 
   /** Masquerades traffic to the cluster IP: all, or all that is not local. Without a detector, none. */

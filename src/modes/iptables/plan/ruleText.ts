@@ -41,15 +41,27 @@ const MOST_KNOWN = 256;
 export function probability(n: number): string {
   const known = probabilities[n];
   if (known !== undefined) return known;
-  const written = Number((1 / n).toFixed(10));
-  const text = (Math.round(written * RANDOM_RANGE) / RANDOM_RANGE).toFixed(11);
+  const text = written(1 / n);
   if (n <= MOST_KNOWN) probabilities[n] = text;
   return text;
+}
+
+function written(share: number): string {
+  return (Math.round(Number(share.toFixed(10)) * RANDOM_RANGE) / RANDOM_RANGE).toFixed(11);
 }
 
 /** Matches with the probability 1/n, followed by a space; nothing for n = 1. */
 export function chance(n: number): string {
   return n > 1 ? `-m statistic --mode random --probability ${probability(n)} ` : '';
+}
+
+/**
+ * Matches with the probability of a weight among those that are left, followed by a space; nothing if it is the last one. The kernel's
+ * smallest probability is 2^-31: no rule has less.
+ */
+export function weightedChance(weight: number, left: number): string {
+  if (weight >= left) return '';
+  return `-m statistic --mode random --probability ${written(Math.max(weight / left, 1 / RANDOM_RANGE))} `;
 }
 
 /** The options of the `recent` list of an endpoint, after the verb. */

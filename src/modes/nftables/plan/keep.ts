@@ -1,6 +1,7 @@
 // Selects the state that stays in the kernel while some objects are unreadable: items without a plan may belong to such an object.
 import type { AddressPorts } from '../../../net/addressPorts.js';
 import type { Keep, Plan } from '../../mode.js';
+import { reduced } from '../../shared/plan/weights.js';
 import { CONTAINERS, type ContainerName } from './containers.js';
 import { chainKey, ElementItem, elementKey, type Item } from './items.js';
 import { isAffinitySet, isOfService } from './names.js';
@@ -15,12 +16,12 @@ export const keep: Keep<Item> = {
   beyond(found, wanted) {
     if (!balance(found, wanted)) return undefined;
     const endpoints = found.endpoints.without((wanted as Balancing).endpoints);
-    return endpoints.size === 0 ? undefined : withEndpoints(found, endpoints);
+    return endpoints.size === 0 ? undefined : withEndpoints(found, endpoints, found);
   },
   join(wanted, part) {
     if (!balance(wanted, part)) return wanted;
     const more = (part as Balancing).endpoints.without(wanted.endpoints);
-    return more.size === 0 ? wanted : withEndpoints(wanted, wanted.endpoints.with(more));
+    return more.size === 0 ? wanted : withEndpoints(wanted, wanted.endpoints.with(more), part);
   },
   inFormOf,
   contradicts,
@@ -49,9 +50,21 @@ function balance(one: Item, other: Item): one is Balancing {
   return one instanceof BalancedElement && other instanceof BalancedElement;
 }
 
-function withEndpoints(item: Balancing, endpoints: AddressPorts): Balancing {
+/** @param other has those of the endpoints that the item does not have */
+function withEndpoints(item: Balancing, endpoints: AddressPorts, other: Item): Balancing {
   if (item instanceof BalancedElement) return item.with(endpoints);
-  return new BalancingChain(item, item.protocol, endpoints, item.affinity, item.direct);
+  const { protocol, affinity, direct } = item;
+  const slots: number[] = [];
+  for (let index = 0; index < endpoints.size; index++)
+    slots.push(slotsIn(item, endpoints, index) ?? slotsIn(other, endpoints, index) ?? 1);
+  return new BalancingChain(item, protocol, endpoints, { affinity, direct, slots: reduced(slots) });
+}
+
+/** The number of slots of an endpoint in a chain; undefined if the item does not have it, or is another one. */
+function slotsIn(item: Item, list: AddressPorts, index: number): number | undefined {
+  if (!(item instanceof BalancingChain)) return undefined;
+  const place = item.endpoints.indexOf(list, index);
+  return place < 0 ? undefined : (item.slots?.[place] ?? 1);
 }
 
 type Items = Pick<ReadonlyMap<string, Item>, 'get' | 'has'>;
@@ -72,7 +85,7 @@ function* inFormOf(plan: Plan<Item>, kept: Items): Generator<readonly [string, I
       if (chain) yield [key, wanted.with(chain.endpoints)];
     } else if (wasBalanced && chain) {
       const chainsKey = chainKey(chain.family, chain.name);
-      if (!kept.has(chainsKey)) yield [chainsKey, withEndpoints(chain, found.endpoints)];
+      if (!kept.has(chainsKey)) yield [chainsKey, withEndpoints(chain, found.endpoints, found)];
     }
   }
 }

@@ -6,6 +6,7 @@ import type { Frontend, NodeFacts, ServicePlanInput, ServicePort } from '../../.
 import { StepCounter, type Steps } from '../../../steps.js';
 import type { Plan } from '../../mode.js';
 import { localMatch } from '../../shared/plan/localDetector.js';
+import { slotsOf, weightsOf, withoutWeightZero } from '../../shared/plan/weights.js';
 import { CONTAINERS, type Container, type ContainerName, keyText } from './containers.js';
 import { podNetwork, REJECT_CHAIN, RESET_CHAIN, resetChain } from './fixedChains.js';
 import { ElementItem, type Item, keyOf } from './items.js';
@@ -31,7 +32,8 @@ export function* planService(
   const counter = new StepCounter();
   for (const port of input.ports) {
     if (!options.families.includes(port.family)) continue;
-    yield* new PortPlan({ plan, counter }, port, input, node, options).build();
+    const chosen = withoutWeightZero(port, node);
+    yield* new PortPlan({ plan, counter }, chosen, input, node, options).build();
   }
   return plan;
 }
@@ -56,6 +58,8 @@ class PortPlan {
   /** The text in the names of the port's chains. */
   readonly #text: string;
   readonly #names = new Map<ChainRole, string>();
+  /** The number of slots of each endpoint that a policy allows; undefined if all have one. */
+  readonly #slots: Readonly<Record<'service' | 'local', readonly number[] | undefined>>;
 
   constructor(
     { plan, counter }: PlanUnderWay,
@@ -73,6 +77,9 @@ class PortPlan {
     this.#options = options;
     this.#containers = CONTAINERS[port.family];
     this.#text = portText(service, port.protocol, port.portName);
+    const { endpoints, clusterEndpoints, localEndpoints } = port;
+    const slots = (list: AddressPorts) => slotsOf(weightsOf(list, endpoints));
+    this.#slots = { service: slots(clusterEndpoints), local: slots(localEndpoints) };
   }
 
   *build(): Steps<void> {
@@ -102,14 +109,15 @@ class PortPlan {
   }
 
   /**
-   * Whether the element of a frontend leads to a shared chain: with layout `scalable`, without session affinity, and if no rule of
-   * external traffic depends on where it comes from.
+   * Whether the element of a frontend leads to a shared chain: with layout `scalable`, without session affinity and different weights,
+   * and if no rule of external traffic depends on where it comes from.
    */
   #isBalanced({ kind, localPolicy }: Frontend): boolean {
     return this.#mayShare && this.#listOf(localPolicy).size > 0 && (kind === 'clusterIP' || !localPolicy);
   }
 
   get #mayShare(): boolean {
+    if (this.#slots.service || this.#slots.local) return false;
     return this.#options.layout === 'scalable' && this.#port.affinitySeconds === 0;
   }
 
@@ -133,7 +141,8 @@ class PortPlan {
       ['local', localEndpoints],
     ] as const) {
       if (list.size === 0 || !ownChains) continue;
-      this.#add(new BalancingChain(this.#place(role), protocol, list, affinity, direct));
+      const chosen = { affinity, direct, slots: this.#slots[role] };
+      this.#add(new BalancingChain(this.#place(role), protocol, list, chosen));
       if (affinity === undefined) continue;
       for (let index = 0; index < list.size; index++) {
         this.#sticky(affinity, { address: list.addressAt(index), port: list.portAt(index) });

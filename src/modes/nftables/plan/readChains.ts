@@ -45,7 +45,16 @@ function readRandom(place: Place, rules: readonly Rule[], set: AnonymousSet): Ch
     return joinHostPort(String(address), Number(port));
   });
   const endpoints = AddressPorts.ofTexts(place.family, texts);
-  return protocol && endpoints && new BalancingChain(place, protocol, endpoints, undefined);
+  const slots = endpoints && slotsOf(endpoints, texts);
+  return protocol && endpoints && new BalancingChain(place, protocol, endpoints, { slots });
+}
+
+/** The number of slots of each endpoint; undefined if each has one. */
+function slotsOf(endpoints: AddressPorts, texts: readonly string[]): readonly number[] | undefined {
+  if (endpoints.size === texts.length) return undefined;
+  const found = new Map<string, number>();
+  for (const text of texts) found.set(text, (found.get(text) ?? 0) + 1);
+  return Array.from(endpoints, (text) => found.get(text) ?? 0);
 }
 
 /** The text in the name of a chain, behind its hash. */
@@ -57,7 +66,8 @@ function readSticky(place: Place, set: AnonymousSet): ChainItem | undefined {
   if (port === undefined || protocol === undefined || !isProtocol(protocol)) return undefined;
   const texts = set.elements.map(({ data }) => endpointIn(place.family, port, data));
   const endpoints = AddressPorts.ofTexts(place.family, texts);
-  return endpoints && new BalancingChain(place, protocol, endpoints, port);
+  const slots = endpoints && slotsOf(endpoints, texts);
+  return endpoints && new BalancingChain(place, protocol, endpoints, { affinity: port, slots });
 }
 
 /** The endpoint in the name of its chain, as `address:port`; another text if the name has none. */
@@ -79,7 +89,7 @@ function readEndpoint(place: Place, [, rule]: readonly Rule[]): ChainItem | unde
 function readDirect(place: Place, rule: Rule | undefined): ChainItem | undefined {
   const protocol = protocolOf(rule);
   const list = endpointOf(place.family, rule);
-  return protocol && list && new BalancingChain(place, protocol, list, undefined, true);
+  return protocol && list && new BalancingChain(place, protocol, list, { direct: true });
 }
 
 /** The endpoint to which a rule translates. */

@@ -61,19 +61,21 @@ export class BalancingChain extends OwnChain {
   readonly affinity: string | undefined;
   /** A single endpoint needs no map, unless there is affinity. */
   readonly direct: boolean;
+  /** The number of slots of each endpoint in the map; undefined: each has one. */
+  readonly slots: readonly number[] | undefined;
 
   constructor(
     { family, name, service }: Pick<ChainItem, 'family' | 'name' | 'service'>,
     protocol: Protocol,
     endpoints: AddressPorts,
-    affinity: string | undefined,
-    direct = false,
+    { affinity, direct = false, slots }: Partial<Pick<BalancingChain, 'affinity' | 'direct' | 'slots'>> = {},
   ) {
     super(family, name, service);
     this.protocol = protocol;
     this.endpoints = endpoints;
     this.affinity = affinity;
     this.direct = direct;
+    this.slots = slots;
   }
 
   hasSameRules(other: ChainItem): boolean {
@@ -82,8 +84,14 @@ export class BalancingChain extends OwnChain {
       other.protocol === this.protocol &&
       other.affinity === this.affinity &&
       other.#isDirect === this.#isDirect &&
-      other.endpoints.equals(this.endpoints)
+      other.endpoints.equals(this.endpoints) &&
+      other.#hasSameSlots(this)
     );
+  }
+
+  #hasSameSlots({ slots }: BalancingChain): boolean {
+    if (slots === this.slots) return true;
+    return slots?.length === this.slots?.length && slots?.every((slot, i) => slot === this.slots?.[i]) === true;
   }
 
   get rules(): readonly Rule[] {
@@ -94,7 +102,10 @@ export class BalancingChain extends OwnChain {
         : this.#toRandom();
       return [rule([hasProtocol(this.protocol), translate])];
     }
-    const names = inOrder(endpoints).map((endpoint) => endpointNames(affinity, endpoint));
+    const names = inOrder(endpoints, this.slots).map((endpoint) => ({
+      ...endpointNames(affinity, endpoint),
+      slots: endpoint.slots,
+    }));
     return [
       ...names.map(({ chain, set }) => rule([addressIn(family, 'saddr', set), to('goto', chain)])),
       rule([randomChain(names, this.name)]),
@@ -108,20 +119,20 @@ export class BalancingChain extends OwnChain {
   /** `dnat ip to numgen random mod 2 map { 0 : 10.0.0.1 . 80, 1 : 10.0.0.2 . 80 }` */
   #toRandom(): Part {
     const { family } = this;
-    const order = inOrder(this.endpoints);
-    const elements = order.map(
+    const order = inOrder(this.endpoints, this.slots);
+    const elements = inSlots(order).map(
       ({ address, port }, slot): NewElement => ({ key: slot, data: [address, port] }),
     );
     const ip = TABLE_FAMILY[family];
     return [
-      { kind: 'numgen', type: 'random', modulus: order.length, register: 1 },
+      { kind: 'numgen', type: 'random', modulus: elements.length, register: 1 },
       {
         kind: 'lookup',
         set: {
           key: 'integer',
           data: [ADDRESS_TYPE[family], 'inet_service'],
           elements,
-          name: ownSetName(this.name, order.map(({ text }) => text).join(' ')),
+          name: ownSetName(this.name, contentOf(order.map(({ text, slots }) => [text, slots]))),
         },
         source: 1,
         register: 1,
@@ -132,13 +143,16 @@ export class BalancingChain extends OwnChain {
 }
 
 /** `numgen random mod 2 vmap { 0 : goto …, 1 : goto … }`: continues in the chain of a random endpoint. */
-function randomChain(names: readonly { readonly chain: string }[], of: string): Part {
-  const set = ownSetName(of, names.map(({ chain }) => chain).join(' '));
-  const elements = names.map(({ chain }, slot): NewElement => {
+function randomChain(
+  names: readonly { readonly chain: string; readonly slots: number }[],
+  of: string,
+): Part {
+  const set = ownSetName(of, contentOf(names.map(({ chain, slots }) => [chain, slots])));
+  const elements = inSlots(names).map(({ chain }, slot): NewElement => {
     return { key: slot, data: { verdict: 'goto', chain } };
   });
   return [
-    { kind: 'numgen', type: 'random', modulus: names.length, register: 1 },
+    { kind: 'numgen', type: 'random', modulus: elements.length, register: 1 },
     {
       kind: 'lookup',
       set: { key: 'integer', data: 'verdict', elements, name: set },
@@ -148,21 +162,33 @@ function randomChain(names: readonly { readonly chain: string }[], of: string): 
   ];
 }
 
+/** What the slots of a map contain, each once for all of its slots. */
+function inSlots<Content extends { readonly slots: number }>(contents: readonly Content[]): Content[] {
+  return contents.flatMap((content) => new Array<Content>(content.slots).fill(content));
+}
+
+/** The text of the elements of a map, with the number of slots if there are several. */
+function contentOf(contents: readonly (readonly [text: string, slots: number])[]): string {
+  return contents.map(([text, slots]) => (slots === 1 ? text : `${text}*${slots}`)).join(' ');
+}
+
 /** An endpoint of a list. */
 interface Endpoint {
   readonly text: string;
   /** Canonical. */
   readonly address: string;
   readonly port: number;
+  /** Number of its slots. */
+  readonly slots: number;
 }
 
 /** Endpoints in the order of their text, as in kube-proxy: by UTF-16 code units. */
-function inOrder(list: AddressPorts): Endpoint[] {
+function inOrder(list: AddressPorts, slots: BalancingChain['slots']): Endpoint[] {
   const endpoints: Endpoint[] = [];
   for (let index = 0; index < list.size; index++) {
     const address = list.addressAt(index);
     const port = list.portAt(index);
-    endpoints.push({ text: joinHostPort(address, port), address, port });
+    endpoints.push({ text: joinHostPort(address, port), address, port, slots: slots?.[index] ?? 1 });
   }
   return endpoints.sort((a, b) => (a.text < b.text ? -1 : 1));
 }

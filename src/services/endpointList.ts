@@ -116,7 +116,9 @@ export class EndpointList implements Iterable<Endpoint> {
     const { weights, columns } = this;
     const isZero = (index: number) => this.weightAt(index) === 0;
     if (typeof weights === 'number' ? weights > 0 : !weights?.includes(0)) return this;
-    const conditions = Array.from(columns.conditions, (condition, index) => (isZero(index) ? NONE : condition));
+    const conditions = Array.from(columns.conditions, (condition, index) =>
+      isZero(index) ? NONE : condition,
+    );
     const { addressPorts, nodeNames, zoneHints, nodeHints } = columns;
     const without = new SliceEndpoints(addressPorts, conditions.join(''), nodeNames, zoneHints, nodeHints);
     return new EndpointList(this.addressPorts, without, this.nodeName, weights);

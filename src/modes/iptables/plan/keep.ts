@@ -1,8 +1,8 @@
 // Selects the state that stays in the kernel while some objects are unreadable: items without a plan may belong to such
 // an object.
 import type { Keep } from '../../mode.js';
-import { SHARED_CHAINS } from './fixedChains.js';
 import { equalChances, weightedChances } from './endpointChains.js';
+import { SHARED_CHAINS } from './fixedChains.js';
 import type { ChainItem, Item } from './items.js';
 import { isPerService } from './names.js';
 

@@ -16,7 +16,7 @@ export const keep: Keep<Item> = {
   beyond(found, wanted) {
     if (!balance(found, wanted)) return undefined;
     const endpoints = found.endpoints.without((wanted as Balancing).endpoints);
-    return endpoints.size === 0 ? undefined : withEndpoints(found, endpoints, found);
+    return endpoints.size === 0 ? undefined : withEndpoints(found, endpoints);
   },
   join(wanted, part) {
     if (!balance(wanted, part)) return wanted;
@@ -50,18 +50,22 @@ function balance(one: Item, other: Item): one is Balancing {
   return one instanceof BalancedElement && other instanceof BalancedElement;
 }
 
-/** @param other has those of the endpoints that the item does not have */
-function withEndpoints(item: Balancing, endpoints: AddressPorts, other: Item): Balancing {
+/** @param other has those of the endpoints that the item does not have. Without it, a part of the endpoints keeps its numbers of slots */
+function withEndpoints(item: Balancing, endpoints: AddressPorts, other?: Item): Balancing {
   if (item instanceof BalancedElement) return item.with(endpoints);
   const { protocol, affinity, direct } = item;
   const slots: number[] = [];
   for (let index = 0; index < endpoints.size; index++)
     slots.push(slotsIn(item, endpoints, index) ?? slotsIn(other, endpoints, index) ?? 1);
-  return new BalancingChain(item, protocol, endpoints, { affinity, direct, slots: reduced(slots) });
+  return new BalancingChain(item, protocol, endpoints, {
+    affinity,
+    direct,
+    slots: other ? reduced(slots) : slots,
+  });
 }
 
 /** The number of slots of an endpoint in a chain; undefined if the item does not have it, or is another one. */
-function slotsIn(item: Item, list: AddressPorts, index: number): number | undefined {
+function slotsIn(item: Item | undefined, list: AddressPorts, index: number): number | undefined {
   if (!(item instanceof BalancingChain)) return undefined;
   const place = item.endpoints.indexOf(list, index);
   return place < 0 ? undefined : (item.slots?.[place] ?? 1);

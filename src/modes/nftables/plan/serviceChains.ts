@@ -91,7 +91,9 @@ export class BalancingChain extends OwnChain {
 
   #hasSameSlots({ slots }: BalancingChain): boolean {
     if (slots === this.slots) return true;
-    return slots?.length === this.slots?.length && slots?.every((slot, i) => slot === this.slots?.[i]) === true;
+    return (
+      slots?.length === this.slots?.length && slots?.every((slot, i) => slot === this.slots?.[i]) === true
+    );
   }
 
   get rules(): readonly Rule[] {
@@ -143,10 +145,7 @@ export class BalancingChain extends OwnChain {
 }
 
 /** `numgen random mod 2 vmap { 0 : goto …, 1 : goto … }`: continues in the chain of a random endpoint. */
-function randomChain(
-  names: readonly { readonly chain: string; readonly slots: number }[],
-  of: string,
-): Part {
+function randomChain(names: readonly { readonly chain: string; readonly slots: number }[], of: string): Part {
   const set = ownSetName(of, contentOf(names.map(({ chain, slots }) => [chain, slots])));
   const elements = inSlots(names).map(({ chain }, slot): NewElement => {
     return { key: slot, data: { verdict: 'goto', chain } };

@@ -44,9 +44,9 @@ export function slotsOf(weights: readonly number[] | undefined): readonly number
   const sum = weights.reduce((all, weight) => all + weight, 0);
   const most = Math.max(MOST_SLOTS, SLOTS_OF_ENDPOINT * weights.length);
   if (sum <= most) return weights;
-  // Those that are rounded up to 1 add less than one slot for each endpoint.
+  // Rounding adds less than one slot for each endpoint.
   const scale = (most - weights.length) / sum;
-  return reduced(weights.map((weight) => Math.max(1, Math.floor(weight * scale))));
+  return reduced(weights.map((weight) => Math.max(1, Math.round(weight * scale))));
 }
 
 /** The numbers divided by their greatest common divisor; undefined if all are equal. */

@@ -106,6 +106,10 @@ for (const { name, node: make } of CASES) {
       assert.equal(await shares(node), '2=1');
       await change(node, web({ '10.0.0.1': '0', '10.0.0.2': '0', '10.0.0.3': '0' }));
       assert.equal(await shares(node), 'refused');
+      await change(node, web({ '10.0.0.1': '0' }));
+      assert.equal(await shares(node), 'refused');
+      await change(node, web({ '10.0.0.1': '9' }));
+      assert.equal(await shares(node), '1=1');
       await change(node, web({ '10.0.0.1': '1', '10.0.0.2': '0', '10.0.0.3 terminating': '5' }));
       assert.equal(await shares(node), '1=1');
     });

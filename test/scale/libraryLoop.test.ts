@@ -17,6 +17,7 @@ import { parseRulesAsync } from '../../src/kernel/ipvs/rules.js';
 import { PACKING as IPVS } from '../../src/kernel/ipvs/verbs.js';
 import { MessageWriter } from '../../src/kernel/netlink/messages.js';
 import { NAMING } from '../../src/kernel/netlink/names.js';
+import { formatRulesetAsync, type Ruleset } from '../../src/kernel/nftables/index.js';
 import { openRtnetlink } from '../../src/kernel/rtnetlink/index.js';
 import { PACKING as RTNETLINK } from '../../src/kernel/rtnetlink/verbs.js';
 import { loadAddon, type NativeClient, type NativeFailure } from '../../src/kernel/shared/addon.js';
@@ -105,6 +106,38 @@ const FAMILIES: Readonly<Record<string, readonly [operation: (i: number) => unkn
       sendAll(callsOf(operations, fails), operations as never[], NAMING, new MessageWriter(), options),
   ],
 };
+
+/** Most elements of the set of a rule, which is one line of text. */
+const OF_A_RULE = 10_000;
+
+/** A ruleset with so many rules and elements, in halves: rules in chains of ten, and a named set. One rule has a set of its own. */
+function rulesetOf(size: number): Ruleset {
+  const table = { family: 'ip', table: 't' } as const;
+  const set = { ...table, key: 'ipv4_addr', flags: [], keyLength: 4, handle: 1n } as const;
+  const elements = Array.from({ length: size / 2 }, (_, i) => ({ key: address(i) }));
+  const ruleWith = (chain: string, name: string) =>
+    ({
+      ...{ ...table, chain, handle: 1n },
+      expressions: [
+        { kind: 'payload', base: 'network', offset: 16, length: 4, register: 1 },
+        { kind: 'lookup', set: name, source: 1 },
+        { kind: 'verdict', verdict: { verdict: 'drop' } },
+      ],
+    }) as const;
+  return {
+    tables: [{ family: 'ip', name: 't', flags: [], handle: 1n, use: 0 }],
+    chains: Array.from({ length: size / 20 }, (_, i) => ({ ...table, name: `c${i}`, handle: 1n, use: 0 })),
+    rules: [
+      ruleWith('c0', '__set0'),
+      ...Array.from({ length: size / 2 }, (_, i) => ruleWith(`c${Math.floor(i / 10)}`, 'named')),
+    ],
+    sets: [
+      { set: { ...set, name: 'named' }, elements },
+      { set: { ...set, name: '__set0', anonymous: true }, elements: elements.slice(0, OF_A_RULE) },
+    ],
+    objects: [],
+  };
+}
 
 /** Collects what the test itself has left: a collection of so many objects takes long. */
 function collectGarbage(): void {
@@ -253,6 +286,14 @@ describe('the event loop', () => {
         }
       }
       check(`ipvsadm, reading ${size} lines`, await longestBlock(() => parseRulesAsync(rules())));
+    });
+
+    it(`is not blocked for more than ${MOST} ms by a ruleset with ${size} rules and elements`, async () => {
+      const ruleset = rulesetOf(size);
+      const write = async () => {
+        for await (const piece of formatRulesetAsync(ruleset)) assert.ok(piece.endsWith('\n'));
+      };
+      check(`nft, writing ${size} rules and elements`, await longestBlock(write));
     });
   }
 });

@@ -9,7 +9,7 @@ export * from '../shared/everyClient.js';
 export type { EventStream, ListedAttribute, Resync, WatchOptions } from '../shared/types.js';
 export { bytesOf } from './bytesOf.js';
 export type * from './expressions/types.js';
-export { formatRuleset } from './formatRuleset.js';
+export { formatRuleset, formatRulesetAsync } from './formatRuleset.js';
 export {
   type ParseRulesetOptions,
   parseRuleset,

@@ -1,5 +1,6 @@
 // Arguments of the functions that read and write the text of nft: what breaks a rule is refused, not printed. A listed object may have
 // what the library cannot write: it is checked without that.
+import { StepCounter, type Steps } from '../../steps.js';
 import { argumentError, type InvalidValue, isIntegerWithin } from '../shared/arguments.js';
 import { Checker } from '../shared/checker.js';
 import { ByteWriter } from '../shared/wire/byteWriter.js';
@@ -26,10 +27,10 @@ const FIELDS: ReadonlySet<string> = new Set(['tables', 'chains', 'rules', 'sets'
 const CONTENT: ReadonlySet<string> = new Set(['set', 'elements']);
 const LISTS = ['tables', 'chains', 'rules', 'sets', 'objects'] as const;
 
-/** Throws the error of a call whose ruleset is invalid. */
-export function checkRuleset(operation: string, ruleset: Ruleset): void {
+/** Throws the error of a call whose ruleset is invalid. A rule whose `lookup` has a set of its own is checked in one step. */
+export function* checkRuleset(operation: string, ruleset: Ruleset): Steps<void> {
   const checker = new RulesetChecker();
-  checker.ruleset(ruleset);
+  yield* checker.ruleset(ruleset);
   const { invalid } = checker.check;
   if (invalid) throw argumentError(operation, invalid);
 }
@@ -45,8 +46,9 @@ class RulesetChecker {
   readonly check = new Checker();
   readonly #bytes = new ByteWriter();
   readonly #encoder = new OperationEncoder(this.#bytes);
+  readonly #counter = new StepCounter();
 
-  ruleset(ruleset: Ruleset): void {
+  *ruleset(ruleset: Ruleset): Steps<void> {
     const { check } = this;
     if (!check.object('ruleset', ruleset, FIELDS, 'a ruleset')) return;
     for (const name of LISTS) {
@@ -57,17 +59,33 @@ class RulesetChecker {
     const invalid = links === undefined ? undefined : findInvalidLinks('ruleset.links', links);
     if (invalid) check.invalid ??= invalid;
     if (check.invalid) return;
-    const each = <T>(name: string, list: readonly T[], one: (path: string, value: T & Listed) => void) => {
-      for (let i = 0; i < list.length && !check.invalid; i++) {
-        const value = list[i] as T & Listed;
-        if (check.isObject(`${name}[${i}]`, value)) one(`${name}[${i}]`, value);
-      }
-    };
-    each('tables', ruleset.tables, (path, value) => this.#table(path, value));
-    each('chains', ruleset.chains, (path, value) => this.#chain(path, value));
-    each('rules', ruleset.rules, (path, value) => this.#rule(path, value));
-    each('sets', ruleset.sets, (path, value) => this.#set(path, value));
-    each('objects', ruleset.objects, (path, value) => this.#object(path, value));
+    yield* this.#each('tables', ruleset.tables, (path, value) => {
+      this.#table(path, value);
+    });
+    yield* this.#each('chains', ruleset.chains, (path, value) => {
+      this.#chain(path, value);
+    });
+    yield* this.#each('rules', ruleset.rules, (path, value) => {
+      this.#rule(path, value);
+    });
+    yield* this.#each('sets', ruleset.sets, (path, value) => this.#set(path, value));
+    yield* this.#each('objects', ruleset.objects, (path, value) => {
+      this.#object(path, value);
+    });
+  }
+
+  /** Checks each value of a list, in steps if one has several. */
+  *#each<T>(
+    name: string,
+    list: readonly T[],
+    one: (path: string, value: T & Listed) => Steps<void> | undefined,
+  ): Steps<void> {
+    for (let i = 0; i < list.length && !this.check.invalid; i++) {
+      const value = list[i] as T & Listed;
+      const steps = this.check.isObject(`${name}[${i}]`, value) ? one(`${name}[${i}]`, value) : undefined;
+      if (steps) yield* steps;
+      if (this.#counter.isFull()) yield;
+    }
   }
 
   #table(path: string, { flags, attributes, userData, ...table }: Listed): void {
@@ -109,7 +127,7 @@ class RulesetChecker {
     });
   }
 
-  #set(path: string, content: Listed): void {
+  *#set(path: string, content: Listed): Steps<void> {
     const { check } = this;
     check.onlyFields(`${path}.`, content, CONTENT, 'a set with its elements');
     const { set, elements } = content;
@@ -132,6 +150,7 @@ class RulesetChecker {
       const element = (elements as unknown[])[i];
       if (check.isObject(`${path}.elements[${i}]`, element))
         this.#element(`${path}.elements[${i}]`, element as Listed, hasTypes ? written : undefined);
+      if (this.#counter.isFull()) yield;
     }
   }
 

@@ -4,6 +4,8 @@ import type { Place } from './values.js';
 
 /** What formatRules() refuses: ipvsadm has no option for it. */
 const WITHOUT_OPTION = /^\[0\]\[\]\.realServers\[\]\.encapsulation\.flags$/;
+/** What formatRuleset() refuses: half of an interval has no text. */
+const HALF_INTERVAL = /\.elements\[\]\.isEnd$/;
 /** What the text of a set leaves out, and the reading of one passes over. */
 const NOT_SAVED =
   /^\[0\]\[\]\.(set\.(revision|references|elements|memorySize|extended|attributes)|entries\[\]\.attributes)\b/;
@@ -16,8 +18,8 @@ export const REFUSED: Readonly<Record<string, RegExp>> = {
   'ipset.add': /^\[1\]\.attributes/,
   'ipvs.formatRules': WITHOUT_OPTION,
   'ipvs.formatRulesAsync': WITHOUT_OPTION,
-  // Half of an interval has no text.
-  'nftables.formatRuleset': /\.elements\[\]\.isEnd$/,
+  'nftables.formatRuleset': HALF_INTERVAL,
+  'nftables.formatRulesetAsync': HALF_INTERVAL,
 };
 
 /** What of a ruleset its text leaves out; expressions in expressions, and a Map, for which the types have no places. */
@@ -39,6 +41,7 @@ export const PASSED_OVER: Readonly<Record<string, RegExp>> = {
   'library.describeProblem': /^\[0\]\.(value|publicRule|kind|reason|reference)\b/,
   'library.atOnce': /^\[0\]\.(return|throw)\b/,
   'nftables.formatRuleset': NOT_PRINTED,
+  'nftables.formatRulesetAsync': NOT_PRINTED,
   'nftables.parseRuleset': MEMBERS_OF_MAP,
   'nftables.parseRulesetAsync': MEMBERS_OF_MAP,
   // The types have no places for an expression in an expression.

@@ -1,5 +1,6 @@
 // Rules as nft lists them, from their expressions.
-import type { Expression, Rule, ValueType } from '../types.js';
+import { atOnce } from '../../../steps.js';
+import type { Element, Expression, Rule, ValueType } from '../types.js';
 import {
   CT_FIELDS,
   fieldAt,
@@ -21,6 +22,8 @@ export interface Surroundings {
   readonly find: (name: string) => SetContent | undefined;
   /** Names of links by their indexes. */
   readonly links: ReadonlyMap<number, string>;
+  /** Texts of sets of the rule that are written already, by their elements. Others are written with the rule, at once. */
+  readonly written?: ReadonlyMap<readonly Element[], string>;
 }
 
 type Of<Kind extends Expression['kind']> = Extract<Expression, { kind: Kind }>;
@@ -43,16 +46,18 @@ class RuleReader {
   readonly #family: Rule['family'];
   readonly #find: Surroundings['find'];
   readonly #links: Surroundings['links'];
+  readonly #written: Surroundings['written'];
   readonly #registers = new Registers();
   #statements: (string | undefined)[] = [];
   #known: Known;
   #isEthernet: boolean;
   #implied: Implied[] = [];
 
-  constructor(family: Rule['family'], { find, links }: Surroundings) {
+  constructor(family: Rule['family'], { find, links, written }: Surroundings) {
     this.#family = family;
     this.#find = find;
     this.#links = links;
+    this.#written = written;
     this.#known = { network: family === 'ip' || family === 'ip6' ? family : undefined, transport: undefined };
     this.#isEthernet = family === 'bridge';
   }
@@ -206,12 +211,8 @@ class RuleReader {
   }
 
   #setText(name: string, content: SetContent | undefined): string {
-    return content?.set.anonymous ? anonymousText(content, (list) => this.#nested(list)) : `@${name}`;
-  }
-
-  /** The statements of expressions within an element or a dynset. */
-  #nested(expressions: readonly Expression[]): string[] {
-    return expressions.map((each) => plainStatement(each) ?? `[${each.kind}]`);
+    if (!content?.set.anonymous) return `@${name}`;
+    return this.#written?.get(content.elements) ?? atOnce(anonymousText(content));
   }
 
   /** A look-up: one that loads data is a value, any other a statement. */

@@ -1,8 +1,11 @@
-// A ruleset as `nft list ruleset` lists it (nft 1.0.6). Pure: names of links, users and protocols are not looked up on this machine.
-import type { BaseChain, Chain, NftObject, Rule, Table, TableFamily } from '../types.js';
+// A ruleset as `nft list ruleset` lists it (nft 1.0.6), in steps. Pure: names of links, users and protocols are not looked up on this
+// machine.
+import { StepCounter, type Steps } from '../../../steps.js';
+import type { BaseChain, Chain, Element, NftObject, Rule, Table, TableFamily } from '../types.js';
+import { contentOf } from './loaded.js';
 import { ruleText, type Surroundings } from './rules.js';
-import { type SetContent, setLines } from './sets.js';
-import { plainStatement, quotaContent } from './statements.js';
+import { anonymousText, type Lines, type SetContent, setLines } from './sets.js';
+import { quotaContent } from './statements.js';
 
 /** What a network namespace has, in the kernel's order. */
 export interface Ruleset {
@@ -18,11 +21,16 @@ export interface Ruleset {
 
 /** The text of a ruleset. What has no notation here is in brackets. */
 export function formatRuleset(ruleset: Ruleset): string {
-  const contents = contentsOf(ruleset);
+  const lines: string[] = [];
+  for (const line of rulesetLines(ruleset)) if (line !== undefined) lines.push(line, '\n');
+  return lines.join('');
+}
+
+/** The lines of {@link formatRuleset}. */
+export function* rulesetLines(ruleset: Ruleset): Lines {
+  const contents = yield* contentsOf(ruleset);
   const links = ruleset.links ?? new Map<number, string>();
-  return ruleset.tables
-    .flatMap((table) => tableLines(table, contents.get(keyOf(table)) ?? EMPTY, links))
-    .join('');
+  for (const table of ruleset.tables) yield* tableLines(table, contents.get(keyOf(table)) ?? EMPTY, links);
 }
 
 /** What is in one table. */
@@ -42,74 +50,98 @@ function keyOf({ family, name }: { readonly family: TableFamily; readonly name: 
 }
 
 /** The contents of the tables, in one pass. */
-function contentsOf({ tables, chains, rules, sets, objects }: Ruleset): Map<string, Content> {
+function* contentsOf({ tables, chains, rules, sets, objects }: Ruleset): Steps<Map<string, Content>> {
+  const counter = new StepCounter();
   const contents = new Map<string, Content>();
   for (const table of tables) {
     contents.set(keyOf(table), { chains: [], rules: new Map(), sets: new Map(), objects: [] });
   }
   const of = ({ family, table }: { readonly family: TableFamily; readonly table: string }) =>
     contents.get(keyOf({ family, name: table }));
-  for (const chain of chains) of(chain)?.chains.push(chain);
-  for (const content of sets) of(content.set)?.sets.set(content.set.name, content);
-  for (const object of objects) of(object)?.objects.push(object);
+  for (const chain of chains) {
+    of(chain)?.chains.push(chain);
+    if (counter.isFull()) yield;
+  }
+  for (const content of sets) {
+    of(content.set)?.sets.set(content.set.name, content);
+    if (counter.isFull()) yield;
+  }
+  for (const object of objects) {
+    of(object)?.objects.push(object);
+    if (counter.isFull()) yield;
+  }
   for (const rule of rules) {
     const lists = of(rule)?.rules;
     const list = lists?.get(rule.chain);
     if (list) list.push(rule);
     else lists?.set(rule.chain, [rule]);
+    if (counter.isFull()) yield;
   }
   return contents;
 }
 
-function tableLines(
-  table: Table,
+function* tableLines(table: Table, content: Content, links: ReadonlyMap<number, string>): Lines {
+  yield `table ${table.family} ${table.name} {`;
+  const flags = table.flags.filter((flag) => typeof flag === 'string');
+  if (flags.length > 0) yield `\tflags ${flags.join(',')}`;
+  if (table.comment !== undefined) yield `\tcomment "${table.comment}"`;
+  let isSeparate = flags.length > 0;
+  for (const block of blocksOf(content, links)) {
+    if (isSeparate) yield '';
+    yield* block;
+    isSeparate = true;
+  }
+  yield '}';
+}
+
+/** The lines of each block of a table. */
+function* blocksOf(
   { chains, rules, sets, objects }: Content,
   links: ReadonlyMap<number, string>,
-): string[] {
-  const lines = [`table ${table.family} ${table.name} {\n`];
-  const flags = table.flags.filter((flag) => typeof flag === 'string');
-  if (flags.length > 0) lines.push(`\tflags ${flags.join(',')}\n`);
-  if (table.comment !== undefined) lines.push(`\tcomment "${table.comment}"\n`);
+): Generator<Iterable<string | undefined>, void, undefined> {
   const find = (name: string) => sets.get(name);
-  const blocks = [
-    ...objects.map(objectLines),
-    ...[...sets.values()]
-      .filter(({ set }) => !set.anonymous)
-      .map((content) => setLines(content, expressionsText)),
-    ...chains.map((chain) => chainLines(chain, rules.get(chain.name) ?? [], { find, links })),
-  ];
-  blocks.forEach((block, i) => {
-    if (i > 0 || flags.length > 0) lines.push('\n');
-    for (const line of block) lines.push(line, '\n');
-  });
-  lines.push('}\n');
-  return lines;
+  for (const object of objects) yield objectLines(object);
+  for (const content of sets.values()) if (!content.set.anonymous) yield setLines(content);
+  for (const chain of chains) yield chainLines(chain, rules.get(chain.name) ?? [], { find, links });
 }
 
-function expressionsText(expressions: Rule['expressions']): string[] {
-  return expressions.map((each) => plainStatement(each) ?? `[${each.kind}]`);
+function* objectLines(object: NftObject): Lines {
+  yield `\t${object.type} ${object.name} {`;
+  if ('comment' in object && object.comment !== undefined) yield `\t\tcomment "${object.comment}"`;
+  if (object.type === 'counter') yield `\t\tpackets ${object.packets ?? 0n} bytes ${object.bytes ?? 0n}`;
+  else if (object.type === 'quota') yield `\t\t${quotaContent(object)}`;
+  yield '\t}';
 }
 
-function objectLines(object: NftObject): string[] {
-  const lines = [`\t${object.type} ${object.name} {`];
-  if ('comment' in object && object.comment !== undefined) lines.push(`\t\tcomment "${object.comment}"`);
-  if (object.type === 'counter')
-    lines.push(`\t\tpackets ${object.packets ?? 0n} bytes ${object.bytes ?? 0n}`);
-  else if (object.type === 'quota') lines.push(`\t\t${quotaContent(object)}`);
-  lines.push('\t}');
-  return lines;
-}
-
-function chainLines(chain: Chain, rules: readonly Rule[], surroundings: Surroundings): string[] {
-  const lines = [`\tchain ${chain.name} {`];
-  if (chain.comment !== undefined) lines.push(`\t\tcomment "${chain.comment}"`);
-  if (chain.base) lines.push(`\t\t${baseText(chain.base, chain.family)}`);
+function* chainLines(chain: Chain, rules: readonly Rule[], surroundings: Surroundings): Lines {
+  yield `\tchain ${chain.name} {`;
+  if (chain.comment !== undefined) yield `\t\tcomment "${chain.comment}"`;
+  if (chain.base) yield `\t\t${baseText(chain.base, chain.family)}`;
   for (const rule of rules) {
+    const written = yield* longSets(rule, surroundings);
     const comment = rule.comment === undefined ? '' : ` comment "${rule.comment}"`;
-    lines.push(`\t\t${ruleText(rule, surroundings)}${comment}`);
+    yield `\t\t${ruleText(rule, written ? { ...surroundings, written } : surroundings)}${comment}`;
   }
-  lines.push('\t}');
-  return lines;
+  yield '\t}';
+}
+
+/** The most elements of a set that is written in one step with its rule. */
+const ELEMENTS_AT_ONCE = 64;
+
+/** The texts of long sets of a rule, by their elements; undefined if it has none. */
+function* longSets(
+  { expressions }: Rule,
+  { find }: Surroundings,
+): Steps<ReadonlyMap<readonly Element[], string> | undefined> {
+  let written: Map<readonly Element[], string> | undefined;
+  for (const expression of expressions) {
+    if (expression.kind !== 'lookup') continue;
+    const content = typeof expression.set === 'string' ? find(expression.set) : contentOf(expression.set);
+    if (!content?.set.anonymous || content.elements.length <= ELEMENTS_AT_ONCE) continue;
+    written ??= new Map();
+    written.set(content.elements, yield* anonymousText(content));
+  }
+  return written;
 }
 
 function baseText({ type, hook, priority, policy, devices = [] }: BaseChain, family: TableFamily): string {

@@ -1,8 +1,10 @@
-// Sets and their elements as nft lists them.
+// Sets and their elements as nft lists them, in steps: a list of elements may be long.
+import { StepCounter, type Steps, sortedInSteps } from '../../../steps.js';
 import type { Element, ElementValue, NftSet, SetFlag, ValueTypes, Verdict } from '../types.js';
 import { defaultExpressions } from '../values/keyExpressions.js';
 import { bytesOf } from '../values/values.js';
 import { FORM, layoutOf } from '../values/valueTypes.js';
+import { plainStatement } from './statements.js';
 import { elementText, HOST_IS_LITTLE, intervalText, timeText } from './values.js';
 
 /** A set with its elements. */
@@ -16,16 +18,13 @@ export function verdictText(verdict: Verdict): string {
   return 'chain' in verdict ? `${verdict.verdict} ${verdict.chain}` : verdict.verdict;
 }
 
-/** Writes the expressions of elements. */
-export type ExpressionsText = (expressions: NonNullable<Element['expressions']>) => readonly string[];
-
 /** One element: key, lifetime, comment and data. */
-function textOfElement({ key, data }: NftSet, element: Element, expressionsText: ExpressionsText): string {
+function textOfElement({ key, data }: NftSet, element: Element): string {
   const { keyEnd, timeout, expires, comment, expressions = [] } = element;
   const words = [
     keyEnd === undefined ? elementText(key, element.key) : intervalText(key, element.key, keyEnd),
   ];
-  words.push(...expressionsText(expressions));
+  words.push(...expressions.map((each) => plainStatement(each) ?? `[${each.kind}]`));
   if (timeout !== undefined) words.push(`timeout ${timeText(timeout)}`);
   if (expires !== undefined) words.push(`expires ${timeText(expires)}`);
   if (comment !== undefined) words.push(`comment "${comment}"`);
@@ -39,8 +38,13 @@ function dataText(types: NonNullable<NftSet['data']>, data: ElementValue | Verdi
 }
 
 /** The elements of a set of a rule: `{ 0 : 10.0.0.1 . 80, 1 : 10.0.0.2 . 80 }`. */
-export function anonymousText({ set, elements }: SetContent, expressionsText: ExpressionsText): string {
-  const texts = sorted(set, elements).map((element) => textOfElement(set, element, expressionsText));
+export function* anonymousText({ set, elements }: SetContent): Steps<string> {
+  const counter = new StepCounter();
+  const texts: string[] = [];
+  for (const element of sorted(set, elements)) {
+    if (element) texts.push(textOfElement(set, element));
+    if (!element || counter.isFull()) yield;
+  }
   return `{ ${texts.join(', ')} }`;
 }
 
@@ -61,28 +65,43 @@ const FIVE: ReadonlySet<unknown> = new Set([
 ]);
 const TWO: ReadonlySet<unknown> = new Set(['ipv4_addr', 'ct_state', 'ct_status', 'pkt_type']);
 
+/** Lines of a ruleset, without their ends. Undefined: a step that makes no line. */
+export type Lines = Generator<string | undefined, void, undefined>;
+
 /** The lines of a set or map. */
-export function setLines({ set, elements }: SetContent, expressionsText: ExpressionsText): string[] {
-  const { key, data, size, flags, timeout, comment, autoMerge } = set;
-  const lines = [`\t${data === undefined ? 'set' : 'map'} ${set.name} {`, `\t\t${typesText(set)}`];
-  if (size !== undefined && !flags.includes('constant')) lines.push(`\t\tsize ${size}`);
+export function* setLines(content: SetContent): Lines {
+  const { set, elements } = content;
+  const { data, size, flags, timeout, comment, autoMerge } = set;
+  yield `\t${data === undefined ? 'set' : 'map'} ${set.name} {`;
+  yield `\t\t${typesText(set)}`;
+  if (size !== undefined && !flags.includes('constant')) yield `\t\tsize ${size}`;
   const named = FLAG_ORDER.filter((flag) => flags.includes(flag));
-  if (named.length > 0) lines.push(`\t\tflags ${named.join(',')}`);
-  if (autoMerge) lines.push('\t\tauto-merge');
-  if (timeout !== undefined) lines.push(`\t\ttimeout ${timeText(timeout)}`);
-  if (comment !== undefined) lines.push(`\t\tcomment "${comment}"`);
-  if (elements.length > 0) {
-    const perLine = FIVE.has(key) ? 5 : TWO.has(key) ? 2 : 1;
-    const texts = sorted(set, elements).map((element) => textOfElement(set, element, expressionsText));
-    let text = '';
-    texts.forEach((each, i) => {
-      if (i > 0) text += i % perLine === 0 ? ',\n\t\t\t     ' : ', ';
-      text += each;
-    });
-    lines.push(`\t\telements = { ${text} }`);
+  if (named.length > 0) yield `\t\tflags ${named.join(',')}`;
+  if (autoMerge) yield '\t\tauto-merge';
+  if (timeout !== undefined) yield `\t\ttimeout ${timeText(timeout)}`;
+  if (comment !== undefined) yield `\t\tcomment "${comment}"`;
+  if (elements.length > 0) yield* elementLines(content);
+  yield '\t}';
+}
+
+/** The lines of the elements of a set, of which there is at least one. */
+function* elementLines({ set, elements }: SetContent): Lines {
+  const perLine = FIVE.has(set.key) ? 5 : TWO.has(set.key) ? 2 : 1;
+  let start = '\t\telements = { ';
+  let line: string[] = [];
+  for (const element of sorted(set, elements)) {
+    if (!element) {
+      yield;
+      continue;
+    }
+    if (line.length === perLine) {
+      yield `${start}${line.join(', ')},`;
+      start = '\t\t\t     ';
+      line = [];
+    }
+    line.push(textOfElement(set, element));
   }
-  lines.push('\t}');
-  return lines;
+  yield `${start}${line.join(', ')} }`;
 }
 
 const FLAG_ORDER: readonly SetFlag[] = ['constant', 'dynamic', 'interval', 'timeout'];
@@ -102,17 +121,43 @@ function namesOf(types: ValueTypes | 'verdict' | number): string {
   return typeof types === 'object' ? types.join(' . ') : String(types);
 }
 
-/** The elements in the order of nft: by key; intervals of concatenations as the kernel has them. */
-function sorted({ key, flags }: NftSet, elements: readonly Element[]): readonly Element[] {
-  if (typeof key === 'number' || (typeof key === 'object' && flags.includes('interval'))) return elements;
-  return elements
-    .map((element) => ({ element, weight: weightOf(key, element.key) }))
-    .sort((a, b) => Buffer.compare(a.weight, b.weight))
-    .map(({ element }) => element);
+/**
+ * The elements in the order of nft: by key; intervals of concatenations as the kernel has them. Undefined: a step that puts them in
+ * order.
+ */
+function* sorted(
+  { key, flags }: NftSet,
+  elements: readonly Element[],
+): Generator<Element | undefined, void, undefined> {
+  if (typeof key === 'number' || (typeof key === 'object' && flags.includes('interval'))) {
+    yield* elements;
+    return;
+  }
+  const counter = new StepCounter();
+  const weighed: Weighed[] = [];
+  for (const element of elements) {
+    weighed.push({ element, weight: weightOf(key, element.key) });
+    if (counter.isFull()) yield;
+  }
+  const inOrder = yield* sortedInSteps(weighed, (a, b) =>
+    a.weight < b.weight ? -1 : a.weight > b.weight ? 1 : 0,
+  );
+  for (const { element } of inOrder) yield element;
 }
 
-/** Bytes that order a key among others. */
-function weightOf(key: ValueTypes, value: ElementValue): Uint8Array {
+/** An element, and the text that orders it among others. */
+interface Weighed {
+  readonly element: Element;
+  readonly weight: string;
+}
+
+/** The bytes that order a key among others, a character each: garbage collections take longer for arrays. */
+function weightOf(key: ValueTypes, value: ElementValue): string {
+  const bytes = orderedBytes(key, value);
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1');
+}
+
+function orderedBytes(key: ValueTypes, value: ElementValue): Uint8Array {
   const bytes = value instanceof Uint8Array ? value : bytesOf(key, value);
   const { types, offsets, isConcatenation, forms } = layoutOf(key);
   if (isConcatenation) {

@@ -88,10 +88,11 @@ async function finish(steps: Steps<void>, slice: TimeSlice, signal: AbortSignal 
 /**
  * Joins lines to pieces of about 64 KiB. Other callbacks of the event loop run between two time slices.
  *
- * @param groups of lines, because a promise for each line costs more than the line
+ * @param groups of lines, because a promise for each line costs more than the line; undefined: a step of up to a millisecond that
+ * makes no line
  */
 export async function* inPieces(
-  groups: AsyncIterable<Iterable<string>>,
+  groups: AsyncIterable<Iterable<string | undefined>>,
 ): AsyncGenerator<string, void, undefined> {
   const slice = new TimeSlice();
   // Joined at once: V8 keeps a text that was added from parts as a tree of them, which garbage collections copy.
@@ -99,6 +100,10 @@ export async function* inPieces(
   let length = 0;
   for await (const lines of groups) {
     for (const line of lines) {
+      if (line === undefined) {
+        if (slice.spend()) await slice.yield();
+        continue;
+      }
       piece.push(line);
       length += line.length + 1;
       if (length >= PIECE) {

@@ -181,6 +181,7 @@ export const FUNCTIONS = {
       ['ipv4_addr', Uint8Array.of(10, 0, 0, 1)],
     ],
     formatRuleset: RULESETS.map((ruleset) => [ruleset] as const),
+    formatRulesetAsync: RULESETS.map((ruleset) => [ruleset] as const),
     parseRuleset: [['table ip t {\n}\n', { links: LINKS }]],
     parseRulesetAsync: [['table ip t {\n}\n', { ...CALL, links: LINKS }]],
     throwOnFailure: RESULTS,

@@ -1,4 +1,4 @@
-// Texts of ipset and ipvsadm in time slices: the same as at once, however they are divided into pieces.
+// Texts of ipset, ipvsadm and nft in time slices: the same as at once, however they are divided into pieces.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import {
@@ -15,6 +15,8 @@ import {
   RulesError,
   type ServiceWithServers,
 } from '../../../../src/kernel/ipvs/index.js';
+import { formatRuleset, formatRulesetAsync, type Ruleset } from '../../../../src/kernel/nftables/index.js';
+import { rulesetLines } from '../../../../src/kernel/nftables/text/ruleset.js';
 
 const SETS = `create a hash:ip family inet hashsize 1024 maxelem 65536 comment
 
@@ -114,6 +116,39 @@ describe('a text in time slices', () => {
     assert.ok((await joined(formatRulesAsync(each([service])))).text === expected);
   });
 
+  it('of nft is written as at once', async () => {
+    const ruleset = rulesetWith(MANY);
+    const expected = formatRuleset(ruleset);
+    const { text, count } = await joined(formatRulesetAsync(ruleset));
+    assert.ok(text === expected);
+    assert.ok(count > 1, `${count} pieces`);
+    assert.equal((await joined(formatRulesetAsync({ ...ruleset, tables: [] }))).text, '');
+  });
+
+  it('of nft is refused before its first piece', async () => {
+    const { sets, ...ruleset } = rulesetWith(MANY);
+    const [first] = sets;
+    assert.ok(first);
+    const elements = [...first.elements, { key: '10.0.0' }];
+    await assert.rejects(formatRulesetAsync({ ...ruleset, sets: [{ ...first, elements }] }).next(), {
+      name: 'RangeError',
+      message: new RegExp(`^nftables\\.formatRulesetAsync: .*sets\\[0\\]\\.elements\\[${MANY}\\]\\.key`),
+    });
+  });
+
+  it('of nft has no long step for the elements of one set, named or of a rule', () => {
+    const { sets, rules, ...ruleset } = rulesetWith(MANY);
+    const steps = (some: Pick<Ruleset, 'sets' | 'rules'>) => {
+      let count = 0;
+      for (const line of rulesetLines({ ...ruleset, ...some })) if (line === undefined) count++;
+      return count;
+    };
+    const least = MANY / 64 - 1;
+    for (const content of sets.slice(0, 1)) assert.ok(steps({ sets: [content], rules: [] }) > least);
+    // A rule whose set has a name, and one that has the set itself.
+    for (const rule of rules.slice(0, 2)) assert.ok(steps({ sets, rules: [rule] }) > 2 * least);
+  });
+
   it('ends with an aborted signal, and refuses what is none', async () => {
     const reason = new Error('no longer needed');
     const text = 'flush a\n'.repeat(200_000);
@@ -139,5 +174,37 @@ function serviceWith(count: number): ServiceWithServers {
   return {
     ...{ address: '10.96.0.10', port: 80, protocol: 'tcp', scheduler: 'rr', schedulerFlags: [] },
     ...{ onePacket: false, realServers },
+  };
+}
+
+/** A ruleset with so many chains, rules and elements of a named set, and two rules with as many elements of sets of their own. */
+function rulesetWith(count: number): Ruleset {
+  const table = { family: 'ip', table: 't' } as const;
+  const elements = Array.from({ length: count }, (_, i) => ({ key: `10.0.${(i * 7) & 255}.${i >> 8}` }));
+  const chains = Array.from({ length: count }, (_, i) => ({ ...table, name: `c${i}`, handle: 1n, use: 0 }));
+  const key = 'ipv4_addr';
+  const listed = { flags: [], keyLength: 4, handle: 1n } as const;
+  const ruleWith = (set: string | { readonly key: 'ipv4_addr'; readonly elements: typeof elements }) =>
+    ({
+      ...{ ...table, chain: 'c0', handle: 1n },
+      expressions: [
+        { kind: 'payload', base: 'network', offset: 16, length: 4, register: 1 },
+        { kind: 'lookup', set, source: 1 },
+        { kind: 'verdict', verdict: { verdict: 'drop' } },
+      ],
+    }) as const;
+  return {
+    tables: [{ family: 'ip', name: 't', flags: [], handle: 1n, use: 0 }],
+    chains,
+    rules: [
+      ruleWith('__set0'),
+      ruleWith({ key, elements }),
+      ...chains.map(({ name }) => ({ ...ruleWith('named'), chain: name })),
+    ],
+    sets: [
+      { set: { ...table, ...listed, name: 'named', key }, elements },
+      { set: { ...table, ...listed, name: '__set0', key, anonymous: true }, elements },
+    ],
+    objects: [],
   };
 }

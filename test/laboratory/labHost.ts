@@ -25,6 +25,13 @@ export interface Dial {
   readonly patience: number;
 }
 
+/** Ends the connection that `keep` has left open, with a reset. */
+export interface Reset {
+  readonly do: 'reset';
+  readonly address: string;
+  readonly port: number;
+}
+
 /** A response. */
 export interface Answer {
   /** Name of the server. */
@@ -39,7 +46,7 @@ export interface Answer {
 export type Outcome = (Answer | { readonly error: string }) & { readonly milliseconds: number };
 
 /** A request to a host. */
-export type Ask = Serve | Dial;
+export type Ask = Serve | Dial | Reset;
 
 const PROCESS = fileURLToPath(new URL('./labHostProcess.js', import.meta.url));
 /** Default time limit of a request, in ms: the VM may be busy, and a lost packet is repeated after 1 s. */
@@ -71,6 +78,11 @@ export class LabHost {
   /** Sends one datagram from a new socket. */
   dialUdp(address: string, port: number, options: Partial<Dial> = {}): Promise<Outcome> {
     return this.#outcome('udp', address, port, options);
+  }
+
+  /** Ends the connection that `keep` has left open, with a reset. */
+  async reset(address: string, port: number): Promise<void> {
+    await this.#process.ask({ do: 'reset', address, port });
   }
 
   /** Ends the process. */

@@ -3,12 +3,13 @@ import { createSocket, type RemoteInfo } from 'node:dgram';
 import { once } from 'node:events';
 import { Agent, createServer, get, type IncomingMessage } from 'node:http';
 import { performance } from 'node:perf_hooks';
-import type { Answer, Ask, Dial, Outcome, Serve } from './labHost.js';
+import type { Answer, Ask, Dial, Outcome, Reset, Serve } from './labHost.js';
 import { serveParent } from './namespaceProcess.js';
 
 serveParent(async (ask: Ask): Promise<Outcome | undefined> => {
   if (ask.do === 'dial') return dial(ask);
-  await serve(ask);
+  if (ask.do === 'serve') await serve(ask);
+  else reset(ask);
   return undefined;
 });
 
@@ -56,6 +57,12 @@ async function askHttp({ address, port, from, keep }: Dial, signal: AbortSignal)
   const [response] = (await once(request, 'response')) as [IncomingMessage];
   const text = (await response.setEncoding('utf8').toArray()).join('');
   return { ...(JSON.parse(text) as Answer), ...(keep ? { kept: request.reusedSocket } : {}) };
+}
+
+function reset({ address, port }: Reset): void {
+  const [socket] = KEPT.freeSockets[KEPT.getName({ host: address, port })] ?? [];
+  if (!socket) throw new Error(`no open connection with ${address}, port ${port}`);
+  socket.resetAndDestroy();
 }
 
 async function askUdp({ address, port, from }: Dial, signal: AbortSignal): Promise<Answer> {

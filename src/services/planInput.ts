@@ -6,8 +6,8 @@ import { type Claim, claimOf } from './claims.js';
 import { limitSlices } from './endpointLimit.js';
 import { endpointsOfPort, SlicesByPort } from './endpoints.js';
 import { externalPolicyIsLocal, frontendsOf, type PortFrontends } from './frontends.js';
-import { settingsOf, weightOf } from './settings/read.js';
-import type { ServiceSettings, SettingRules } from './settings/types.js';
+import type { SettingsReader } from './settings/settingsReader.js';
+import type { ServiceSettings } from './settings/types.js';
 import type { Frontend, ServicePlanInput, ServicePort } from './types.js';
 
 /** What a plan needs besides the Service. */
@@ -23,8 +23,8 @@ export interface PlanContext {
   readonly failed?: ServicePlanInput['failed'] | undefined;
   /** See `Mode.sharedEndpoints`. */
   readonly sharesEndpoints: boolean;
-  /** The settings by annotation that are allowed. */
-  readonly settingRules: SettingRules;
+  /** The settings by annotation. */
+  readonly settings: SettingsReader;
 }
 
 /**
@@ -37,10 +37,10 @@ export function* planInputOf(key: string, service: Service, context: PlanContext
   const slices = new SlicesByPort();
   const limited = yield* limitSlices(service, context.slices, context.sharesEndpoints);
   for (const slice of limited.slices) {
-    slices.add(slice, weightOf(slice, context.settingRules));
+    slices.add(slice, context.settings.ofSlice(slice).weight);
     if (counter.isFull()) yield;
   }
-  const { settings } = settingsOf(service, context.settingRules);
+  const { settings } = context.settings.ofService(service);
   const ports: ServicePort[] = [];
   for (const port of frontendsOf(service)) {
     ports.push(yield* servicePort(service, port, context, { slices, counter, settings }));

@@ -19,7 +19,7 @@ import { type LostClaims, lostClaimsOf } from './lostClaims.js';
 import { NodeCache } from './nodeCache.js';
 import { type KeyedService, type OrderOfService, orderOfService } from './orderOfService.js';
 import { planInputOf } from './planInput.js';
-import { settingsOf, weightProblems } from './settings/read.js';
+import { SettingsReader } from './settings/settingsReader.js';
 import { NO_SETTINGS, type SettingRules } from './settings/types.js';
 import type { NodeFacts, ServicePlanInput } from './types.js';
 
@@ -73,7 +73,7 @@ export class ServiceCache {
   readonly #endpoints = new EndpointCount();
   readonly #externalIPs: boolean;
   readonly #sharesEndpoints: boolean;
-  readonly #settingRules: SettingRules;
+  readonly #settings: SettingsReader;
   /** The slices from which an input was made. */
   readonly #slicesOf = new WeakMap<ServicePlanInput, readonly EndpointSlice[]>();
 
@@ -84,7 +84,7 @@ export class ServiceCache {
   }: ServiceCacheOptions = {}) {
     this.#externalIPs = externalIPs;
     this.#sharesEndpoints = sharesEndpoints;
-    this.#settingRules = settingRules;
+    this.#settings = new SettingsReader(settingRules);
   }
 
   /**
@@ -172,7 +172,7 @@ export class ServiceCache {
       left: entry.left?.endpoints(),
       failed: entry.left?.failed(slices),
       sharesEndpoints: this.#sharesEndpoints,
-      settingRules: this.#settingRules,
+      settings: this.#settings,
     });
     this.#slicesOf.set(input, slices);
     return input;
@@ -200,8 +200,8 @@ export class ServiceCache {
   settingProblems(service: string): readonly Problem[] {
     const entry = this.#entries.get(service);
     if (!entry?.object || !isProxied(entry.object)) return NO_PROBLEMS;
-    const { problems } = settingsOf(entry.object, this.#settingRules);
-    const ofSlices = slicesOf(entry).flatMap((slice) => weightProblems(slice, this.#settingRules));
+    const { problems } = this.#settings.ofService(entry.object);
+    const ofSlices = slicesOf(entry).flatMap((slice) => this.#settings.ofSlice(slice).problems);
     return ofSlices.length > 0 ? [...problems, ...ofSlices] : problems;
   }
 
@@ -267,7 +267,7 @@ export class ServiceCache {
     if (planned === undefined) return;
     entry.left ??= new LeftEndpoints(
       isList(planned) ? planned : [planned],
-      object && settingsOf(object, this.#settingRules).settings?.failFast,
+      object && this.#settings.ofService(object).settings?.failFast,
     );
     entry.left.note(former, now);
   }

@@ -25,7 +25,15 @@ export interface ReadSettings {
   readonly problems: readonly Problem[];
 }
 
-const NOTHING: ReadSettings = Object.freeze({ problems: [] });
+/** The weight of a slice, with the problems of its annotation. */
+export interface ReadWeight {
+  /** Absent: none, or weights are not allowed. */
+  readonly weight?: number;
+  readonly problems: readonly Problem[];
+}
+
+/** What is read of an object without annotations. */
+export const NOTHING: { readonly problems: readonly Problem[] } = Object.freeze({ problems: [] });
 
 /** The settings of a Service. */
 export function settingsOf(service: Service, rules: SettingRules): ReadSettings {
@@ -49,22 +57,14 @@ export function settingsOf(service: Service, rules: SettingRules): ReadSettings 
   return Object.keys(fitting).length > 0 ? { settings: fitting, problems } : { problems };
 }
 
-/** The weight of the endpoints of a slice; undefined if it has none, or if weights are not allowed. */
-export function weightOf({ annotations }: EndpointSlice, rules: SettingRules): number | undefined {
-  if (annotations === undefined || !rules.has('weight') || rules.get('weight') !== undefined)
-    return undefined;
-  const written = annotationIn(annotations, 'weight');
-  const read = written && readWeight(written.text);
-  return read && 'value' in read ? read.value : undefined;
-}
-
-/** The problems of the annotations of a slice. */
-export function weightProblems(slice: EndpointSlice, rules: SettingRules): readonly Problem[] {
+/** The weight of the endpoints of a slice. */
+export function weightOf(slice: EndpointSlice, rules: SettingRules): ReadWeight {
   const { annotations } = slice;
-  if (annotations === undefined) return NOTHING.problems;
+  if (annotations === undefined) return NOTHING;
   const reader = new Reader(aboutOf('discovery.k8s.io/v1', slice), annotations, rules);
-  reader.read('weight', readWeight);
-  return reader.problems;
+  const weight = reader.read('weight', readWeight);
+  const { problems } = reader;
+  return weight === undefined ? { problems } : { weight, problems };
 }
 
 /**

@@ -5,7 +5,8 @@ import { describeProblem } from '../../../src/errors.js';
 import { SETTING_NAMES, type SettingName } from '../../../src/input/settingNames.js';
 import { decodeObject } from '../../../src/objects/decode.js';
 import type { Service } from '../../../src/objects/types.js';
-import { settingsOf, weightOf, weightProblems } from '../../../src/services/settings/read.js';
+import { settingsOf, weightOf } from '../../../src/services/settings/read.js';
+import { SettingsReader } from '../../../src/services/settings/settingsReader.js';
 import { NO_SETTINGS, SERVICE_SCHEDULERS } from '../../../src/services/settings/types.js';
 import { ALL_SETTINGS, annotations, settingService, settingSlice } from '../../support/settings/objects.js';
 
@@ -205,27 +206,46 @@ describe('weight of a slice', () => {
 
   it('is an integer from 0 to 65535, under our name or that of Cilium', () => {
     for (const text of ['0', '1', '65535']) {
-      assert.equal(weightOf(slice(text), ALL_SETTINGS), Number(text));
-      assert.equal(weightOf(slice(text, 'service.cilium.io/weight'), ALL_SETTINGS), Number(text));
-      assert.deepEqual(weightProblems(slice(text), ALL_SETTINGS), []);
+      assert.equal(weightOf(slice(text), ALL_SETTINGS).weight, Number(text));
+      assert.equal(weightOf(slice(text, 'service.cilium.io/weight'), ALL_SETTINGS).weight, Number(text));
+      assert.deepEqual(weightOf(slice(text), ALL_SETTINGS).problems, []);
     }
     for (const text of ['', '-1', '65536', '1.5', 'a', LONG]) {
-      assert.equal(weightOf(slice(text), ALL_SETTINGS), undefined);
-      const [problem] = weightProblems(slice(text), ALL_SETTINGS);
+      assert.equal(weightOf(slice(text), ALL_SETTINGS).weight, undefined);
+      const [problem] = weightOf(slice(text), ALL_SETTINGS).problems;
       assert.equal(problem?.object, 'EndpointSlice demo/web-a');
       assert.match(problem?.rule ?? '', /^must be an integer from 0 to 65535/);
     }
   });
 
   it('has no effect if it is not allowed', () => {
-    assert.equal(weightOf(slice('5'), NO_SETTINGS), undefined);
-    assert.equal(weightProblems(slice('5'), NO_SETTINGS).length, 1);
-    assert.deepEqual(weightProblems(slice('x', 'service.cilium.io/weight'), NO_SETTINGS), []);
-    assert.equal(weightOf(slice('5'), new Map([['weight', 'only ipvs mode has it'] as const])), undefined);
+    assert.equal(weightOf(slice('5'), NO_SETTINGS).weight, undefined);
+    assert.equal(weightOf(slice('5'), NO_SETTINGS).problems.length, 1);
+    assert.deepEqual(weightOf(slice('x', 'service.cilium.io/weight'), NO_SETTINGS).problems, []);
+    assert.equal(
+      weightOf(slice('5'), new Map([['weight', 'only ipvs mode has it'] as const])).weight,
+      undefined,
+    );
   });
 
   it('does not make objects without annotations larger', () => {
     assert.deepEqual(annotations({}), {});
     assert.deepEqual(settingsOf(settingService({}), ALL_SETTINGS), { problems: [] });
   });
+});
+
+it('are read once for each object', () => {
+  const reader = new SettingsReader(ALL_SETTINGS);
+  const given = { scheduler: 'fastest', 'one-packet': 'true' };
+  const service = settingService(given);
+  const read = reader.ofService(service);
+  assert.deepEqual(read, settingsOf(service, ALL_SETTINGS));
+  assert.equal(reader.ofService(service), read);
+  assert.notEqual(reader.ofService(settingService(given)), read);
+  assert.deepEqual(reader.ofService(settingService({})), { problems: [] });
+  const slice = settingSlice('web-a', ['10.0.0.1'], { weight: '5' });
+  const weight = reader.ofSlice(slice);
+  assert.deepEqual(weight, { weight: 5, problems: [] });
+  assert.equal(reader.ofSlice(slice), weight);
+  assert.deepEqual(reader.ofSlice(settingSlice('web-a', ['10.0.0.1'])), { problems: [] });
 });

@@ -43,6 +43,7 @@ test('it holds modules, types, the command, sources of the addon, binaries and l
   const kinds = [
     /^(LICENSE|NOTICE|README\.md|CHANGELOG\.md|CONTRIBUTING\.md|SECURITY\.md|package\.json)$/,
     /^docs\/[^/]+\.(md|svg)$|^docs\/decisions\/[^/]+\.md$|^(deploy|examples)\/.+\.(md|yaml|ts|json|conf)$/,
+    /^deploy\/apparmor\/kube-netlink-proxy$/,
     /^dist\/src\/.*\.(js|d\.ts)$/,
     /^dist\/command\/(main\.js|parts\/[^/]+\.js|LICENSES|kube-netlink-proxy\.8)$/,
     /^native\/.*\.(cc|h)$|^native\/(addon\.gypi|sources\.txt)$/,

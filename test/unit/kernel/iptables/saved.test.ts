@@ -4,6 +4,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, it } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { keepYoungGenerationSmall } from '../../../../src/cli/heap.js';
 import { openIptables } from '../../../../src/kernel/iptables/index.js';
@@ -96,7 +97,9 @@ const CHAINS = 30_000;
 /** Time for which the thread runs between two turns, in ms. A slice has 2 ms; the rest is for the garbage collector. */
 const LONGEST_BLOCK = 10;
 /** Most rounds until one is undisturbed: on a busy machine, the same work may take several times its CPU time. */
-const ROUNDS = 10;
+const ROUNDS = 20;
+/** Pause after a round on a busy machine, in ms. */
+const PAUSE = 500;
 
 /** The name of a chain of an endpoint: its number in letters. */
 function name(i: number): string {
@@ -131,7 +134,9 @@ it(`${2 * CHAINS} rules are read in time slices, with the same result`, async ()
       for await (const piece of iptables.chains(4)) count += piece.length;
     });
     assert.equal(count, chains.length);
-    longest.push(Math.max(...blocks.map(({ ran }) => ran)));
+    const most = Math.max(...blocks.map(({ ran }) => ran));
+    longest.push(most);
+    if (most > LONGEST_BLOCK) await delay(PAUSE);
   }
   assert.ok(Math.min(...longest) <= LONGEST_BLOCK, `blocked for ${longest.map((ms) => ms.toFixed(1))} ms`);
 });

@@ -2,7 +2,7 @@
 import type { Protocol } from '../net/protocol.js';
 import type { ServicePlanInput } from '../services/types.js';
 import { FailedFlowCleaner } from './failedFlowCleaner.js';
-import type { CheckedFlows, FlowResult } from './flowChecks.js';
+import type { CheckedFlows, FlowResult, Unfinished } from './flowChecks.js';
 import { StaleFlowCleaner } from './staleFlowCleaner.js';
 
 /** Both cleaners, as one. */
@@ -35,7 +35,7 @@ export class FlowCleaner {
    *
    * @param unfinished Services of which the kernel refused an item
    */
-  async run(unfinished?: Pick<ReadonlySet<string>, 'has'>): Promise<FlowResult> {
+  async run(unfinished?: Unfinished): Promise<FlowResult> {
     const stale = await this.#stale.run(unfinished);
     const failed = await this.#failed.run(unfinished);
     return {

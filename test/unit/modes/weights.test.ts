@@ -7,7 +7,8 @@ import { readFrontends } from '../../../src/explain/read/nftables.js';
 import { readCounted } from '../../../src/kernel/iptables/counted.js';
 import { weightedChances } from '../../../src/modes/iptables/plan/endpointChains.js';
 import { BalancingChain } from '../../../src/modes/nftables/plan/serviceChains.js';
-import { reduced, slotsOf } from '../../../src/modes/shared/plan/weights.js';
+import { slotsByWeight } from '../../../src/modes/nftables/plan/weightedSlots.js';
+import { reduced } from '../../../src/modes/shared/plan/weights.js';
 import { observeAll } from '../../../src/reconcile/observeAll.js';
 import { HOST, service, slice } from '../../support/clusters/manifests.js';
 import { FakeIptablesNode, FakeNftablesNode } from '../../support/oracle/testNode.js';
@@ -212,23 +213,23 @@ describe('slots', () => {
   const sum = (numbers: readonly number[] = []) => numbers.reduce((all, number) => all + number, 0);
 
   it('are the weights while there are at most 1024', () => {
-    assert.deepEqual(slotsOf([3, 1]), [3, 1]);
-    assert.deepEqual(slotsOf([1023, 1]), [1023, 1]);
-    assert.equal(slotsOf(undefined), undefined);
+    assert.deepEqual(slotsByWeight([3, 1]), [3, 1]);
+    assert.deepEqual(slotsByWeight([1023, 1]), [1023, 1]);
+    assert.equal(slotsByWeight(undefined), undefined);
   });
 
   it('are fewer in proportion for higher weights, and at least one', () => {
-    assert.deepEqual(slotsOf([65_535, 1]), [1022, 1]);
-    assert.equal(slotsOf([65_535, 65_534]), undefined);
-    assert.equal(slotsOf([...new Array<number>(999).fill(200), 201]), undefined);
+    assert.deepEqual(slotsByWeight([65_535, 1]), [1022, 1]);
+    assert.equal(slotsByWeight([65_535, 65_534]), undefined);
+    assert.equal(slotsByWeight([...new Array<number>(999).fill(200), 201]), undefined);
     for (const count of [2, 10, 255, 257, 1000, 5000]) {
       const weights = Array.from({ length: count }, (_, i) => (i % 2 === 0 ? 65_535 : 1));
-      const slots = slotsOf(weights);
+      const slots = slotsByWeight(weights);
       assert.equal(slots?.length, count);
       assert.ok(sum(slots) <= Math.max(1024, 4 * count), `${count}: ${sum(slots)}`);
       assert.ok(slots?.every((number) => number >= 1 && Number.isInteger(number)));
     }
-    const many = slotsOf(Array.from({ length: 1000 }, (_, i) => (i < 500 ? 30_000 : 10_000))) ?? [];
+    const many = slotsByWeight(Array.from({ length: 1000 }, (_, i) => (i < 500 ? 30_000 : 10_000))) ?? [];
     assert.ok(sum(many.slice(0, 500)) / sum(many) > 0.7, 'about three quarters');
   });
 

@@ -6,7 +6,7 @@ import type { Frontend, NodeFacts, ServicePlanInput, ServicePort } from '../../.
 import { StepCounter, type Steps } from '../../../steps.js';
 import type { Plan } from '../../mode.js';
 import { localMatch } from '../../shared/plan/localDetector.js';
-import { slotsOf, weightsOf, withoutWeightZero } from '../../shared/plan/weights.js';
+import { weightsOf, withoutWeightZero } from '../../shared/plan/weights.js';
 import { CONTAINERS, type Container, type ContainerName, keyText } from './containers.js';
 import { podNetwork, REJECT_CHAIN, RESET_CHAIN, resetChain } from './fixedChains.js';
 import { ElementItem, type Item, keyOf } from './items.js';
@@ -21,6 +21,7 @@ import {
   FirewallChain,
 } from './serviceChains.js';
 import { BalancedElement } from './slots.js';
+import { slotsByWeight } from './weightedSlots.js';
 
 /** The items of one Service, in steps. */
 export function* planService(
@@ -78,7 +79,7 @@ class PortPlan {
     this.#containers = CONTAINERS[port.family];
     this.#text = portText(service, port.protocol, port.portName);
     const { endpoints, clusterEndpoints, localEndpoints } = port;
-    const slots = (list: AddressPorts) => slotsOf(weightsOf(list, endpoints));
+    const slots = (list: AddressPorts) => slotsByWeight(weightsOf(list, endpoints));
     this.#slots = { service: slots(clusterEndpoints), local: slots(localEndpoints) };
   }
 

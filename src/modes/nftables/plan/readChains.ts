@@ -45,12 +45,12 @@ function readRandom(place: Place, rules: readonly Rule[], set: AnonymousSet): Ch
     return joinHostPort(String(address), Number(port));
   });
   const endpoints = AddressPorts.ofTexts(place.family, texts);
-  const slots = endpoints && slotsOf(endpoints, texts);
+  const slots = endpoints && slotsIn(endpoints, texts);
   return protocol && endpoints && new BalancingChain(place, protocol, endpoints, { slots });
 }
 
 /** The number of slots of each endpoint; undefined if each has one. */
-function slotsOf(endpoints: AddressPorts, texts: readonly string[]): readonly number[] | undefined {
+function slotsIn(endpoints: AddressPorts, texts: readonly string[]): readonly number[] | undefined {
   if (endpoints.size === texts.length) return undefined;
   const found = new Map<string, number>();
   for (const text of texts) found.set(text, (found.get(text) ?? 0) + 1);
@@ -66,7 +66,7 @@ function readSticky(place: Place, set: AnonymousSet): ChainItem | undefined {
   if (port === undefined || protocol === undefined || !isProtocol(protocol)) return undefined;
   const texts = set.elements.map(({ data }) => endpointIn(place.family, port, data));
   const endpoints = AddressPorts.ofTexts(place.family, texts);
-  const slots = endpoints && slotsOf(endpoints, texts);
+  const slots = endpoints && slotsIn(endpoints, texts);
   return endpoints && new BalancingChain(place, protocol, endpoints, { affinity: port, slots });
 }
 

@@ -134,7 +134,7 @@ export class BalancingChain extends OwnChain {
           key: 'integer',
           data: [ADDRESS_TYPE[family], 'inet_service'],
           elements,
-          name: ownSetName(this.name, contentOf(order.map(({ text, slots }) => [text, slots]))),
+          name: ownSetName(this.name, order.map(({ text, slots }) => slotsText(text, slots)).join(' ')),
         },
         source: 1,
         register: 1,
@@ -146,7 +146,7 @@ export class BalancingChain extends OwnChain {
 
 /** `numgen random mod 2 vmap { 0 : goto …, 1 : goto … }`: continues in the chain of a random endpoint. */
 function randomChain(names: readonly { readonly chain: string; readonly slots: number }[], of: string): Part {
-  const set = ownSetName(of, contentOf(names.map(({ chain, slots }) => [chain, slots])));
+  const set = ownSetName(of, names.map(({ chain, slots }) => slotsText(chain, slots)).join(' '));
   const elements = inSlots(names).map(({ chain }, slot): NewElement => {
     return { key: slot, data: { verdict: 'goto', chain } };
   });
@@ -161,14 +161,17 @@ function randomChain(names: readonly { readonly chain: string; readonly slots: n
   ];
 }
 
-/** What the slots of a map contain, each once for all of its slots. */
-function inSlots<Content extends { readonly slots: number }>(contents: readonly Content[]): Content[] {
+/** What the slots of a map contain, each once for each of its slots. */
+function inSlots<Content extends { readonly slots: number }>(
+  contents: readonly Content[],
+): readonly Content[] {
+  if (contents.every(({ slots }) => slots === 1)) return contents;
   return contents.flatMap((content) => new Array<Content>(content.slots).fill(content));
 }
 
-/** The text of the elements of a map, with the number of slots if there are several. */
-function contentOf(contents: readonly (readonly [text: string, slots: number])[]): string {
-  return contents.map(([text, slots]) => (slots === 1 ? text : `${text}*${slots}`)).join(' ');
+/** The text of what a map contains, with the number of slots if there are several. */
+function slotsText(text: string, slots: number): string {
+  return slots === 1 ? text : `${text}*${slots}`;
 }
 
 /** An endpoint of a list. */

@@ -69,7 +69,7 @@ const VALUED = {
     orders.tries = count(value, option, 0);
   },
   '--replay': (orders, value) => {
-    orders.replay = readFileSync(value, 'utf8');
+    orders.replay = textOf(value);
   },
   '--output': (orders, value) => {
     orders.output = resolve(value);
@@ -91,6 +91,15 @@ export function parseOptions(args) {
     set(orders, value, word);
   }
   return orders;
+}
+
+/** @param {string} file */
+function textOf(file) {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    throw new Failure(`--replay ${file}: ${/** @type {Error} */ (error).message}`);
+  }
 }
 
 /**

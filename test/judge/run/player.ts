@@ -1,9 +1,9 @@
 // Plays histories on a real proxy: stores their objects, makes their faults, and records what the clients see.
-
 import { setTimeout as delay } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import type { Lab } from '../../laboratory/lab.js';
 import { NamespaceProcess } from '../../laboratory/namespaceProcess.js';
+import { PATIENCE } from '../../laboratory/patience.js';
 import { CLIENT, NODE_A, SHELL } from '../../laboratory/places.js';
 import { type ClusterState, EMPTY_CLUSTER, stateAfter } from '../core/cluster.js';
 import { type Target, targetKey, targetsOf } from '../core/frontends.js';
@@ -28,8 +28,6 @@ export interface RunOrders extends Pick<ProxyOrders, 'command' | 'mode' | 'folde
   readonly quiet: number;
 }
 
-/** Longest time until a started proxy serves its first Service, in ms. */
-const START = 60_000;
 const ENDPOINT = new URL('./endpoint.js', import.meta.url).pathname;
 
 /** The Service that shows that a proxy has started. */
@@ -163,12 +161,13 @@ export class Player {
 
   async #untilItServes(): Promise<void> {
     for (const event of FIRST) await this.#store(event);
-    const deadline = monotonic() + START;
+    const deadline = monotonic() + PATIENCE;
     for (;;) {
       const seen = await this.#collect();
       if (seen.some(({ result }) => result === 'answered')) return;
       if (!this.#proxy.runs) throw new Error(`the proxy ended before it served a Service; see ${this.log}`);
-      if (monotonic() > deadline) throw new Error(`no Service answered within ${START} ms; see ${this.log}`);
+      if (monotonic() > deadline)
+        throw new Error(`no Service answered within ${PATIENCE} ms; see ${this.log}`);
       await delay(100);
     }
   }

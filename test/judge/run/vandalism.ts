@@ -1,5 +1,5 @@
 // Commands of another program that damages what a proxy has programmed, by mode.
-import { execFileSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import type { FaultName } from '../core/history.js';
 
 /** Modes that can be judged. */
@@ -26,8 +26,14 @@ const COMMANDS: Readonly<Record<JudgedMode, Readonly<Record<Damage, readonly str
   },
 };
 
-/** Does the damage in a namespace. What is not there cannot be damaged. */
+/** What programs say of something that is not there: it cannot be damaged. */
+const ABSENT = /No such file or directory|Cannot find device/;
+
+/** Does the damage in a namespace. */
 export function damage(namespace: string, mode: JudgedMode, fault: Damage): void {
-  const script = COMMANDS[mode][fault].map((command) => `(${command}) 2>/dev/null || true`).join('\n');
-  execFileSync('ip', ['netns', 'exec', namespace, 'sh', '-c', script]);
+  for (const command of COMMANDS[mode][fault]) {
+    const words = ['netns', 'exec', namespace, 'sh', '-ec', command];
+    const { status, stderr, error } = spawnSync('ip', words, { encoding: 'utf8' });
+    if (status !== 0 && !ABSENT.test(stderr)) throw new Error(`${command}: ${error?.message ?? stderr}`);
+  }
 }

@@ -16,10 +16,19 @@ export interface SteadyOpen {
 /** A request to the process: an `open` is done when the first answer has come. */
 export type SteadyAsk = SteadyOpen | { readonly do: 'report' };
 
+/** The answers of a server. Times are those of Date.now(), in ms. */
+export interface SteadyAnswers {
+  readonly count: number;
+  readonly first: number;
+  readonly last: number;
+  /** The longest time between two of them, in ms. */
+  readonly gap: number;
+}
+
 /** What has happened to a connection. Times are those of Date.now(), in ms. */
 export interface SteadyReport {
-  /** Number of answers of each server, with the times of its first and its last one. */
-  readonly answers: Readonly<Record<string, { count: number; readonly first: number; last: number }>>;
+  /** By server. */
+  readonly answers: Readonly<Record<string, SteadyAnswers>>;
   /** The error that ended it: `ECONNRESET`. */
   readonly error?: string;
   readonly errorAt?: number;

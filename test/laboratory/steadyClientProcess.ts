@@ -26,9 +26,8 @@ async function open(asked: SteadyOpen): Promise<void> {
   const heard = (text: string) => {
     for (const [, by = ''] of text.matchAll(/"by":"([^"]*)"/g)) {
       const now = Date.now();
-      const known = answers[by];
-      if (known) Object.assign(known, { count: known.count + 1, last: now });
-      else answers[by] = { count: 1, first: now, last: now };
+      const { count, first, last, gap } = answers[by] ?? { count: 0, first: now, last: now, gap: 0 };
+      answers[by] = { count: count + 1, first, last: now, gap: Math.max(gap, now - last) };
     }
     hasAnswered();
   };

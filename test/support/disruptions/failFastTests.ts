@@ -112,8 +112,8 @@ function endpoint(text: string, family: Family) {
 
 /** Time for which clients are watched after the change, in ms, in addition to the silence before it. */
 const WATCHED = 2500;
-/** A client of UDP sends every 5 ms, but waits for a CPU on a busy test machine. In ms; docs/service-settings.md has figures. */
-const UDP_BOUND = 1000;
+/** The longest time in which a flow of UDP moves, in ms, on a machine on which clients get answers without a pause. */
+const UDP_BOUND = 100;
 
 /** The connections of a Service, by name. */
 const reports = new Map<string, SteadyReport>();
@@ -228,7 +228,9 @@ export function testFailFast(mode: FailFastMode): void {
       const { answers } = reportOf('udp', family);
       const { first = Number.POSITIVE_INFINITY } = answers[ALIVE.name] ?? {};
       context.diagnostic(`answered ${first - changed} ms after the change was read`);
-      assert.ok(first - programmed <= UDP_BOUND, `${first - programmed} ms after the pass`);
+      const { gap } = answers[DEAD.name] ?? { gap: 0 };
+      const times = `${first - programmed} ms after the pass; before, answers had pauses of ${gap} ms`;
+      assert.ok(first - programmed <= UDP_BOUND + gap, times);
     });
   }
 

@@ -324,9 +324,8 @@ class RunningProxy<Item, Operation extends KeyedOperation<Item>> implements Serv
 
   #inputs(): Inputs {
     const { conntrack } = this.#parts;
-    const isFrontend = this.#cache.isFrontend.bind(this.#cache);
     return {
-      ...(conntrack && { followUp: new FlowCleaner(conntrack, isFrontend) }),
+      ...(conntrack && { followUp: new FlowCleaner(conntrack, this.#cache.isFrontend.bind(this.#cache)) }),
       serviceNames: () => this.#cache.serviceNames(),
       order: (services) => this.#cache.order(services),
       totalEndpoints: () => this.#cache.totalEndpoints,
@@ -397,6 +396,4 @@ function isComplete({ full, failures, unknown }: SyncSummary): boolean {
   return full && failures.length === 0 && unknown === 0;
 }
 
-function now(): number {
-  return performance.now();
-}
+const now = () => performance.now();

@@ -44,27 +44,18 @@ const OBJECTS = [
   slice('six', 'fd00:10:244::1', 'fd00:10:244::2'),
 ];
 
+const VERBS = [
+  ...(['generation', 'getChain', 'getElements', 'getSet', 'getTable', 'watchCommits'] as const),
+  ...(['listChains', 'listElements', 'listObjects', 'listRules', 'listSets', 'listTables'] as const),
+];
+
 /** The client, which asserts after each transaction that no Service is half written. */
 function checked(): NftablesKernel['nftables'] {
   return {
-    ...(Object.fromEntries(
-      (
-        [
-          'generation',
-          'getChain',
-          'getElements',
-          'getSet',
-          'getTable',
-          'listChains',
-          'listElements',
-          'listObjects',
-          'listRules',
-          'listSets',
-          'listTables',
-          'watchCommits',
-        ] as const
-      ).map((verb) => [verb, nftables[verb].bind(nftables)]),
-    ) as Omit<NftablesKernel['nftables'], 'apply' | 'onBatch'>),
+    ...(Object.fromEntries(VERBS.map((verb) => [verb, nftables[verb].bind(nftables)])) as Omit<
+      NftablesKernel['nftables'],
+      'apply' | 'onBatch'
+    >),
     async apply(operations) {
       const results = await nftables.apply(operations);
       await assertWhole(nftables, 'after a transaction');

@@ -22,7 +22,7 @@ function textOf(operation: IpvsOperation): string {
 /** A proxy with the Service `demo/web` and two slices, after the first pass. `change` returns the operations on IPVS that it made. */
 async function started(first: ObjectChange) {
   const parts = setUpWith({ settingRules: ALL_SETTINGS });
-  const { kernel, proxy, tell, pass, told } = parts;
+  const { kernel, proxy, tell, pass, passes, told } = parts;
   await proxy.start();
   tell().changed([first, set(SLICE), set(settingSlice('web-6', ['fd00::1']))]);
   tell().synced();
@@ -34,6 +34,8 @@ async function started(first: ObjectChange) {
   kernel.ipset.onBatch = note;
   kernel.rtnetlink.onBatch = note;
   const change = async (...changes: ObjectChange[]) => {
+    // A count of connections, every 5 s, is a pass too.
+    passes.length = 0;
     tell().changed(changes);
     await pass();
     return made.splice(0);
@@ -155,8 +157,8 @@ describe('settings of a Service in ipvs mode', () => {
     ]);
     await change(set(settingSlice('web-b', ['10.0.0.9'], { weight: '0' })));
     await change({ type: 'delete', object: settingSlice('web-b', ['10.0.0.9']) });
-    await pass();
-    assert.equal(await weightOf9(), undefined, 'its connections were counted 5 s after the former count');
+    for (let counts = 0; counts < 3 && (await weightOf9()) !== undefined; counts++) await pass();
+    assert.equal(await weightOf9(), undefined, 'its connections are counted every 5 s');
   });
 
   it('report a wrong value until it is right, with the default meanwhile', async () => {

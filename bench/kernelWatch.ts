@@ -1,7 +1,7 @@
 // Watches the operations of a proxy on its kernel: their number, the restores, and the vital Services.
 import { performance } from 'node:perf_hooks';
 import type { Iptables, IptablesOperation } from '../src/kernel/iptables/types.js';
-import type { NftablesOperation } from '../src/kernel/nftables/types.js';
+import type { NewElement, NftablesOperation } from '../src/kernel/nftables/types.js';
 import type { Batch, BatchSource } from '../src/kernel/shared/types.js';
 import { VITAL_ADDRESSES } from './cluster.js';
 import type { ProxyKernel } from './modes.js';
@@ -64,7 +64,7 @@ export class KernelWatch {
       restore: async (family, operations) => {
         this.restores.push({ family, operations });
         const results = await iptables.restore(family, operations);
-        this.#look(operations, results, restoredAddress);
+        this.#look(operations, results, restoredAddresses);
         return results;
       },
     };
@@ -72,37 +72,36 @@ export class KernelWatch {
 
   #count({ operations, results }: Batch<unknown>): void {
     this.operations += operations.length;
-    this.#look(operations, results, addedAddress);
+    this.#look(operations, results, addedAddresses);
   }
 
   /** The vital Services are the first, and the operations are many: nothing else is looked at. */
   #look<Operation>(
     operations: readonly Operation[],
     results: readonly unknown[],
-    addressOf: (operation: Operation) => string | undefined,
+    addressesOf: (operation: Operation) => readonly string[],
   ): void {
     if (this.#missing.size === 0) return;
     for (const [i, operation] of operations.entries()) {
-      const address = addressOf(operation);
-      if (address !== undefined && !results[i]) this.#missing.delete(address);
+      if (results[i]) continue;
+      for (const address of addressesOf(operation)) this.#missing.delete(address);
     }
     if (this.#missing.size === 0) this.#firstService = performance.now() - this.#began;
   }
 }
 
 /** ipvs mode adds an address after everything else of its Service; nftables mode in the same transaction, in `service-ips`. */
-function addedAddress(operation: unknown): string | undefined {
+function addedAddresses(operation: unknown): readonly string[] {
   const { do: verb, elements, set } = operation as Partial<Extract<NftablesOperation, { do: 'addElements' }>>;
-  if (verb === 'addElements' && set?.name === 'service-ips') {
-    const key = elements?.[0]?.key;
-    return Array.isArray(key) ? String(key[0]) : undefined;
-  }
-  return (operation as { readonly address?: { readonly address?: string } }).address?.address;
+  if (verb === 'addElements' && set?.name === 'service-ips')
+    return (elements as readonly NewElement[]).map(({ key }) => (Array.isArray(key) ? String(key[0]) : ''));
+  const { address } = (operation as { readonly address?: { readonly address?: string } }).address ?? {};
+  return address === undefined ? [] : [address];
 }
 
 /** iptables mode adds the rule of an address in the restore that has everything else of its Service. */
-function restoredAddress(operation: IptablesOperation): string | undefined {
-  if (operation.do !== 'insertRule' && operation.do !== 'appendRule') return undefined;
-  if (operation.rule.chain !== 'KUBE-SERVICES') return undefined;
-  return /^-d ([^/ ]+)\//.exec(operation.rule.text)?.[1];
+function restoredAddresses(operation: IptablesOperation): readonly string[] {
+  if (operation.do !== 'insertRule' && operation.do !== 'appendRule') return [];
+  if (operation.rule.chain !== 'KUBE-SERVICES') return [];
+  return /^-d ([^/ ]+)\//.exec(operation.rule.text)?.slice(1) ?? [];
 }

@@ -6,6 +6,7 @@ import { verdictText } from '../../src/modes/nftables/plan/items.js';
 import { ruleText } from '../../src/modes/nftables/program/ruleText.js';
 import type { Family } from '../../src/net/address.js';
 import type { ToolCommand } from '../toolCommands.js';
+import { elementsOf } from './elements.js';
 import type { Pass } from './record.js';
 
 /** The command that makes all changes of a pass in one transaction. */
@@ -48,7 +49,7 @@ function lineOf(operation: NftablesOperation): string {
     case 'addElements':
     case 'deleteElements': {
       const verb = operation.do === 'addElements' ? 'add' : 'delete';
-      return `${verb} element ${place(operation.set)} { ${operation.elements.map(elementText).join(', ')} }`;
+      return `${verb} element ${place(operation.set)} { ${elementsOf(operation).map(elementText).join(', ')} }`;
     }
     default:
       throw new Error(`the benchmark has no text for ${operation.do}`);

@@ -10,6 +10,7 @@ import type { NftablesOperation } from '../../src/kernel/nftables/types.js';
 import type { NewElement } from '../../src/kernel/nftables/values/types.js';
 import { HOST_IS_LITTLE } from '../../src/kernel/shared/wire/messages.js';
 import { atOnce } from '../../src/steps.js';
+import { elementsOf } from './elements.js';
 import type { Pass } from './record.js';
 
 /** Chains of Services in a transaction; the elements of shared sets are not counted. */
@@ -31,18 +32,24 @@ export class ShortNames {
   }
 }
 
-type Addition = Extract<NftablesOperation, { do: 'addElements' }>;
+type Addition = Extract<NftablesOperation, { do: 'addElements' }> & {
+  readonly elements: readonly NewElement[];
+};
 
 /** The transactions of a pass, each as messages from the one that begins it to the one that ends it. */
 export function transactionsOf(pass: Pass, names: ShortNames): Uint8Array[] {
   const transactions: NftablesOperation[][] = [[]];
-  const shared = new Map<string, { readonly first: Addition; readonly elements: NewElement[] }>();
+  const shared = new Map<
+    string,
+    { readonly first: NftablesOperation & { readonly do: 'addElements' }; readonly elements: NewElement[] }
+  >();
   let chains = 0;
   for (const operation of pass) {
     if (operation.do === 'addElements') {
       const known = shared.get(operation.set.name);
-      if (known) known.elements.push(...operation.elements);
-      else shared.set(operation.set.name, { first: operation, elements: [...operation.elements] });
+      const elements = elementsOf(operation);
+      if (known) for (const element of elements) known.elements.push(element);
+      else shared.set(operation.set.name, { first: operation, elements: [...elements] });
       continue;
     }
     if (operation.do === 'addChain' && chains++ === CHAINS) {

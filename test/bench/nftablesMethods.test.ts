@@ -11,6 +11,7 @@ import { BENCH_DEFAULTS, runBench } from '../../bench/bench.js';
 import { makeCluster } from '../../bench/cluster.js';
 import { inSandbox } from '../../bench/context.js';
 import { MODES } from '../../bench/modes.js';
+import { elementsOf } from '../../bench/nftables/elements.js';
 import { prepare } from '../../bench/nftables/methods.js';
 import { type RecordedLife, recordNftables } from '../../bench/nftables/record.js';
 import { countMessages, ShortNames, transactionsOf } from '../../bench/nftables/transactions.js';
@@ -131,7 +132,7 @@ describe('the raw limit of nftables', () => {
 
   it('has one transaction for each 4096 elements in layout scalable, with many elements in a message', async () => {
     const { full } = await recordNftables({ life: 'scalable', size: MANY_ENDPOINTS, seed: 1 });
-    const elements = full.flatMap((each) => (each.do === 'addElements' ? each.elements : []));
+    const elements = full.flatMap((each) => (each.do === 'addElements' ? elementsOf(each) : []));
     assert.ok(elements.length > 4096 && elements.length < 2 * 4096, `${elements.length} elements`);
     const transactions = transactionsOf(full, new ShortNames());
     assert.equal(transactions.length, 2);

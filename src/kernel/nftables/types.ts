@@ -11,7 +11,15 @@ import type {
   WatchOptions,
 } from '../shared/types.js';
 import type { Expression } from './expressions/types.js';
-import type { ElementName, NewElement, SetFlag, SetShape, ValueTypes } from './values/types.js';
+import type {
+  ElementBytes,
+  ElementKeyBytes,
+  ElementName,
+  NewElement,
+  SetFlag,
+  SetShape,
+  ValueTypes,
+} from './values/types.js';
 
 export type { Sent } from '../shared/types.js';
 export type * from './expressions/types.js';
@@ -242,12 +250,12 @@ export type NftablesOperation =
   | ({
       readonly do: 'addElements';
       readonly set: SetName;
-      readonly elements: readonly NewElement[];
+      readonly elements: readonly NewElement[] | ElementBytes;
     } & Addition)
   | ({
       readonly do: 'deleteElements';
       readonly set: SetName;
-      readonly elements: readonly ElementName[];
+      readonly elements: readonly ElementName[] | ElementKeyBytes;
     } & Deletion)
   /** Deletes all elements of the set. */
   | { readonly do: 'flushSet'; readonly set: NameInTable }
@@ -342,8 +350,16 @@ export interface Nftables extends KernelClient<NftablesOperation> {
   addSet(set: NewSet, options?: CallOptions): Promise<void>;
   deleteSet(set: NameInTable, options?: CallOptions): Promise<void>;
   flushSet(set: NameInTable, options?: CallOptions): Promise<void>;
-  addElements(set: SetName, elements: readonly NewElement[], options?: CallOptions): Promise<void>;
-  deleteElements(set: SetName, elements: readonly ElementName[], options?: CallOptions): Promise<void>;
+  addElements(
+    set: SetName,
+    elements: readonly NewElement[] | ElementBytes,
+    options?: CallOptions,
+  ): Promise<void>;
+  deleteElements(
+    set: SetName,
+    elements: readonly ElementName[] | ElementKeyBytes,
+    options?: CallOptions,
+  ): Promise<void>;
   addObject(object: NewObject, options?: CallOptions): Promise<void>;
   deleteObject(object: ObjectName, options?: CallOptions): Promise<void>;
 

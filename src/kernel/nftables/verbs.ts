@@ -80,7 +80,7 @@ export abstract class NftablesVerbs extends Applier<Operation> implements Partia
 
   addElements(
     set: types.SetName,
-    elements: readonly types.NewElement[],
+    elements: readonly types.NewElement[] | types.ElementBytes,
     options?: CallOptions,
   ): Promise<void> {
     return this.send({ do: 'addElements', set, elements }, options);
@@ -88,7 +88,7 @@ export abstract class NftablesVerbs extends Applier<Operation> implements Partia
 
   deleteElements(
     set: types.SetName,
-    elements: readonly types.ElementName[],
+    elements: readonly types.ElementName[] | types.ElementKeyBytes,
     options?: CallOptions,
   ): Promise<void> {
     return this.send({ do: 'deleteElements', set, elements }, options);

@@ -2,51 +2,45 @@
 import { hasFields } from '../../shared/arguments.js';
 import { ByteWriter } from '../../shared/wire/byteWriter.js';
 import { isVerdict, putText, putU32, verdict } from '../expressions/formats.js';
-import { DATA, ELEMENT, ELEMENTS, INTERVAL_END, LIST_ELEMENT, NESTED, VERDICT } from '../numbers.js';
-import type { ElementName, NewElement, SetName, Verdict } from '../types.js';
+import { DATA, ELEMENT, INTERVAL_END, LIST_ELEMENT, NESTED, VERDICT } from '../numbers.js';
+import type { ElementBytes, ElementKeyBytes, ElementName, NewElement, SetName, Verdict } from '../types.js';
 import { LONGEST_ELEMENT_COMMENT } from '../values/userData.js';
 import { ruleOfValue, WRITTEN, writeValue } from '../values/values.js';
 import type { Layout } from '../values/valueTypes.js';
 import { codeOfVerdict } from '../values/verdicts.js';
+import { writeElementBytes } from './elementBytes.js';
+import {
+  beginList,
+  beginValue,
+  type ElementsMessage,
+  endList,
+  LONGEST_LIST,
+  type Target,
+  writeNames,
+} from './elementLists.js';
 import { Messages } from './messages.js';
 import { type CheckedShape, checkShape, checkTypeof, SET_FIELDS } from './sets.js';
-
-/** A list of elements has less than so many bytes: its attribute has at most 65535, and an element less than 1024. */
-const LONGEST_LIST = 61_440;
 
 const FIELDS = new Set(['key', 'keyEnd', 'data', 'timeout', 'expires', 'comment']);
 /** Fields of listed elements that cannot be written. */
 const LISTED = new Set([...FIELDS, 'expressions', 'attributes', 'userData']);
-
-/** The set that elements are added to, or deleted from. */
-interface Target {
-  readonly family: number;
-  readonly table: unknown;
-  /** Names the table in errors. */
-  readonly tablePath: string;
-  /** Its name, or its number in the transaction: the kernel then finds it without a search through the sets of the table. */
-  readonly set: { readonly name: unknown } | { readonly id: number };
-  /** The attributes of the names of table and set, if they have been written before. */
-  readonly names?: Uint8Array;
-}
-
-/** A message about elements: type and flags. */
-export interface ElementsMessage {
-  readonly type: number;
-  readonly flags: number;
-  /** Whether elements have only keys. */
-  readonly isName: boolean;
-}
 
 /** The messages that add or delete elements: none if there are no elements. */
 export function encodeElements(
   messages: Messages,
   message: ElementsMessage,
   set: SetName,
-  elements: readonly (ElementName | NewElement)[],
+  elements: readonly (ElementName | NewElement)[] | ElementBytes | ElementKeyBytes,
 ): void {
   const checked = CHECKED.get(set) ?? checkSet(messages, set);
-  if (checked) writeElements(messages, message, checked.target, checked.shape, 'elements', elements);
+  if (!checked) return;
+  const { target, shape } = checked;
+  if (isList(elements)) writeElements(messages, message, target, shape, 'elements', elements);
+  else writeElementBytes(messages, message, target, shape, elements);
+}
+
+function isList<Each>(elements: readonly Each[] | object): elements is readonly Each[] {
+  return Array.isArray(elements);
 }
 
 /** A set with a name that was found valid. */
@@ -116,24 +110,6 @@ export function writeElements(
   if (list >= 0) endList(messages, list);
 }
 
-function beginList(messages: Messages, { type, flags }: ElementsMessage, target: Target): number {
-  messages.begin(type, flags, target.family);
-  if (target.names) messages.bytes.bytes(target.names);
-  else writeNames(messages, target);
-  return messages.bytes.begin(ELEMENTS.list | NESTED);
-}
-
-function writeNames(messages: Messages, { table, tablePath, set }: Target): void {
-  messages.name(ELEMENTS.table, tablePath, table);
-  if ('id' in set) messages.u32(ELEMENTS.setId, set.id);
-  else messages.name(ELEMENTS.set, 'set.name', set.name);
-}
-
-function endList(messages: Messages, list: number): void {
-  messages.bytes.end(list);
-  messages.end();
-}
-
 /** The bytes of a last key, and of the key behind it. */
 const end = new Uint8Array(64);
 const scratch = new Uint8Array(64);
@@ -173,16 +149,6 @@ function writeElement(
   bytes.end(start);
   if (hasEnd) writeEnd(bytes, layout.length);
   return true;
-}
-
-/** Begins an attribute with a value of this length; returns the place of the value, which is zero. */
-function beginValue(bytes: ByteWriter, attribute: number, length: number): number {
-  bytes
-    .u16(((length + 3) & ~3) + 8)
-    .u16(attribute | NESTED)
-    .u16(length + 4)
-    .u16(DATA.value);
-  return bytes.reserve((length + 3) & ~3);
 }
 
 /** Whether each part of the first key is not above that of the last. */

@@ -43,6 +43,10 @@ export function* partAt(
 
 function elementName(operation: NftablesOperation, place: number): string | undefined {
   const { elements } = operation as Extract<NftablesOperation, { elements: unknown }>;
+  if ('count' in elements) {
+    const length = elements.keys.length / elements.count;
+    return `{ ${shownValue(elements.keys.subarray(place * length, (place + 1) * length))} }`;
+  }
   const element: ElementName | undefined = elements[place];
   if (!element) return undefined;
   const { key, keyEnd } = element;

@@ -8,7 +8,7 @@ import { MESSAGE_HEADER } from '../../shared/wire/messages.js';
 import { OperationEncoder } from '../encode/operations.js';
 import { NAMING } from '../names.js';
 import { NFGEN_HEADER, SUBSYSTEM } from '../numbers.js';
-import type { NftablesOperation } from '../types.js';
+import type { ElementBytes, NftablesOperation } from '../types.js';
 
 /** `NFNL_MSG_BATCH_BEGIN`, `NFNL_MSG_BATCH_END` */
 export const BATCH = { begin: 16, end: 17 } as const;
@@ -110,25 +110,43 @@ export interface Part {
   readonly isLong: boolean;
 }
 
-/** The parts of an operation: one, unless it has a long list of elements. */
+/** The parts of an operation: one, unless it has many elements. */
 export function partsOf(operation: NftablesOperation): Iterable<Part> {
-  const elements = (operation as { readonly elements?: unknown } | undefined)?.elements;
-  const isLong = Array.isArray(elements) && elements.length > ELEMENTS_AT_ONCE && hasElements(operation);
-  return isLong ? longParts(operation) : [{ operation, from: 0, isLong: false }];
+  const length = hasElements(operation) ? lengthOf(operation.elements) : 0;
+  return length > ELEMENTS_AT_ONCE
+    ? longParts(operation as ElementsOperation, length)
+    : [{ operation, from: 0, isLong: false }];
 }
 
 type ElementsOperation = Extract<NftablesOperation, { elements: unknown }>;
+type Elements = ElementsOperation['elements'];
 
-function hasElements({ do: verb }: NftablesOperation): boolean {
-  return verb === 'addElements' || verb === 'deleteElements';
+function hasElements(operation: NftablesOperation | undefined): operation is ElementsOperation {
+  return operation?.do === 'addElements' || operation?.do === 'deleteElements';
 }
 
-function* longParts(operation: NftablesOperation): Generator<Part, void> {
-  const { elements } = operation as ElementsOperation;
-  for (let from = 0; from < elements.length; from += ELEMENTS_AT_ONCE) {
-    const some = elements.slice(from, from + ELEMENTS_AT_ONCE);
-    yield { operation: { ...operation, elements: some } as NftablesOperation, from, isLong: true };
+/** The number of elements; 0 for what is certainly invalid. */
+function lengthOf(elements: Elements | undefined): number {
+  if (Array.isArray(elements)) return elements.length;
+  const { count, keys } = (elements ?? {}) as Partial<ElementBytes>;
+  return keys instanceof Uint8Array && Number.isInteger(count) ? (count as number) : 0;
+}
+
+function* longParts(operation: ElementsOperation, length: number): Generator<Part, void> {
+  for (let from = 0; from < length; from += ELEMENTS_AT_ONCE) {
+    const elements = someOf(operation.elements, from, Math.min(length, from + ELEMENTS_AT_ONCE));
+    yield { operation: { ...operation, elements } as NftablesOperation, from, isLong: true };
   }
+}
+
+/** The elements from one place up to another. */
+function someOf(elements: Elements, from: number, to: number): Elements {
+  if (!('count' in elements)) return elements.slice(from, to);
+  const { count } = elements;
+  const cut = (bytes: Uint8Array) =>
+    bytes.subarray((from * bytes.length) / count, (to * bytes.length) / count);
+  const { data } = elements as ElementBytes;
+  return { count: to - from, keys: cut(elements.keys), ...(data && { data: cut(data) }) };
 }
 
 /** The path of a field with the place of the element in the whole list. */

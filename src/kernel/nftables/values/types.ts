@@ -118,3 +118,19 @@ export interface NewElement {
 
 /** The name of an element. */
 export type ElementName = Pick<NewElement, 'key' | 'keyEnd'>;
+
+/**
+ * Elements as bytes, for a program that writes many: none of them costs an object. Of sets without the flag `interval`, and of maps whose data is
+ * no verdict.
+ */
+export interface ElementBytes {
+  /** Number of elements. */
+  readonly count: number;
+  /** Their keys, one behind the other, each in the bytes of an {@link ElementValue}: `bytesOf` has those of one. */
+  readonly keys: Uint8Array;
+  /** Of a map: their data, likewise. */
+  readonly data?: Uint8Array;
+}
+
+/** The names of elements as bytes. */
+export type ElementKeyBytes = Omit<ElementBytes, 'data'>;

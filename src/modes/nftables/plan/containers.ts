@@ -7,6 +7,7 @@ import type {
   ValueTypes,
 } from '../../../kernel/nftables/types.js';
 import type { Family } from '../../../net/address.js';
+import { TABLE } from './names.js';
 
 /** The family of the mode's table for each family of addresses. */
 export const TABLE_FAMILY = { 4: 'ip', 6: 'ip6' } as const;
@@ -203,4 +204,19 @@ export function keyOfText({ key }: SetShape, text: string): Value | readonly Val
   if (!Array.isArray(key)) return text;
   // Ports, and protocols without a name, are numbers.
   return text.split(SEPARATOR).map((part) => (/^\d+$/.test(part) ? Number(part) : part));
+}
+
+/** The name of a chain, set or object of the mode's table, as operations name it. */
+export function nameIn(family: Family, name: string) {
+  return { family: TABLE_FAMILY[family], table: TABLE, name } as const;
+}
+
+/** What the elements of a set are. */
+export function shapeOf({ key, data, keyExpressions, dataExpressions }: NamedSet): SetShape {
+  return {
+    key,
+    ...(data !== undefined && { data }),
+    ...(keyExpressions && { keyExpressions }),
+    ...(dataExpressions && { dataExpressions }),
+  };
 }

@@ -5,7 +5,8 @@ import type { Family } from '../../../net/address.js';
 import { TimeSlice } from '../../../timeSlice.js';
 import { leaveOut } from '../../shared/program/leaveOut.js';
 import { type Result, resultsOf } from '../../shared/program/result.js';
-import { kernelOperations, type Operation } from '../plan/operations.js';
+import { KernelOperations, kernelOperations } from '../plan/kernelOperations.js';
+import type { Operation } from '../plan/operations.js';
 import type { NftablesKernel } from './kernel.js';
 import type { OwnGenerations } from './ownGenerations.js';
 import { recordRefused } from './refused.js';
@@ -64,20 +65,53 @@ async function send(
   own: OwnGenerations,
   operations: readonly Operation[],
 ): Promise<Result[]> {
+  const transact = async (all: readonly NftablesOperation[]) =>
+    resultsOf('nftables.apply', all.length, () => own.during(() => nftables.apply(all)));
+  const errorOf = ({ item }: Operation, results: readonly Result[], from: number, to: number) => {
+    const error = firstError(results, from, to);
+    if (error) recordRefused(error, item);
+    return error;
+  };
+  const results = await transact(await merged(operations));
+  const failure = results.find((result) => result !== undefined);
+  if (!failure || !isOfOne(results)) return new Array<Result>(operations.length).fill(failure);
+  const [operation] = operations;
+  if (operation && operations.length === 1) return [errorOf(operation, results, 0, results.length)];
+  // Nothing was done. A merged operation has elements of many Services: made alone, each has its own error.
+  const { all, ends } = await divided(operations);
+  const errors = await transact(all);
+  return operations.map((each, i) => errorOf(each, errors, ends[i - 1] ?? 0, ends[i] as number));
+}
+
+/** Whether one of the operations is to blame for a failure, and not the transaction as a whole. */
+function isOfOne(results: readonly Result[]): boolean {
+  return results.length === 1 || results.some((result) => result?.code === ROLLED_BACK);
+}
+
+async function merged(operations: readonly Operation[]): Promise<readonly NftablesOperation[]> {
+  const slice = new TimeSlice();
+  const all = new KernelOperations();
+  for (const operation of operations) {
+    all.add(operation);
+    if (slice.spend(1)) await slice.yield();
+  }
+  return all.take();
+}
+
+/** The same, without merging. @returns for each operation, the place behind its last one */
+async function divided(operations: readonly Operation[]): Promise<{
+  readonly all: readonly NftablesOperation[];
+  readonly ends: readonly number[];
+}> {
+  const slice = new TimeSlice();
   const all: NftablesOperation[] = [];
   const ends: number[] = [];
-  const slice = new TimeSlice();
   for (const operation of operations) {
     for (const each of kernelOperations(operation)) all.push(each);
     ends.push(all.length);
     if (slice.spend(1)) await slice.yield();
   }
-  const results = await resultsOf('nftables.apply', all.length, () => own.during(() => nftables.apply(all)));
-  return operations.map(({ item }, i) => {
-    const error = firstError(results, ends[i - 1] ?? 0, ends[i] as number);
-    if (error) recordRefused(error, item);
-    return error;
-  });
+  return { all, ends };
 }
 
 /** Of the results from one place up to another, the first that is to blame; else the first error. */

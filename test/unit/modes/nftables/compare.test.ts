@@ -1,11 +1,13 @@
 // The operations between two states of the kernel: what they are, and their order.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { elementsOf } from '../../../../bench/nftables/elements.js';
 import type { NftablesOperation } from '../../../../src/kernel/nftables/types.js';
 import type { Known } from '../../../../src/modes/mode.js';
 import { compare, isSame } from '../../../../src/modes/nftables/plan/compare.js';
 import type { ChainItem, Item } from '../../../../src/modes/nftables/plan/items.js';
-import { kernelOperations, type Operation } from '../../../../src/modes/nftables/plan/operations.js';
+import { kernelOperations } from '../../../../src/modes/nftables/plan/kernelOperations.js';
+import type { Operation } from '../../../../src/modes/nftables/plan/operations.js';
 import { dependsOn } from '../../../../src/modes/nftables/plan/references.js';
 import { DesiredState } from '../../../../src/reconcile/desiredState.js';
 import { planned, service, slice } from '../../../support/clusters/nftablesPlans.js';
@@ -51,7 +53,7 @@ function shortOf(operation: NftablesOperation): string {
   const set = 'set' in operation ? operation.set : undefined;
   const rule = 'rule' in operation ? { name: (operation.rule as { chain: string }).chain } : undefined;
   const elements =
-    'elements' in operation ? ` ${operation.elements.map(({ key }) => [key].flat().join(' . '))}` : '';
+    'elements' in operation ? ` ${elementsOf(operation).map(({ key }) => [key].flat().join(' . '))}` : '';
   const { name } = named ?? set ?? rule ?? { name: '' };
   return `${operation.do} ${name.replaceAll(/-[A-Z2-7]{8}-/g, '-H-')}${elements}`;
 }

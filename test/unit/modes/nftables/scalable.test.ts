@@ -1,6 +1,7 @@
 // Layout `scalable`: shared chains, and what changes cost.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { elementsOf } from '../../../../bench/nftables/elements.js';
 import type { NftablesOperation } from '../../../../src/kernel/nftables/types.js';
 import { FakeKernel } from '../../../../src/kernel/testing/index.js';
 import { createNftablesMode } from '../../../../src/modes/nftables/index.js';
@@ -145,7 +146,7 @@ function counted(layout: NftablesLayout = 'scalable', kernel = new FakeKernel())
 function short(operation: NftablesOperation): string {
   if (!('elements' in operation))
     return `${operation.do} ${'chain' in operation ? operation.chain.name : 'rule' in operation ? operation.rule.chain : ''}`;
-  const elements = operation.elements.map((element) => {
+  const elements = elementsOf(operation).map((element) => {
     const data = 'data' in element && Array.isArray(element.data) ? ` : ${element.data.join(' . ')}` : '';
     return [element.key].flat().join(' . ') + data;
   });
@@ -189,21 +190,22 @@ describe('a change', () => {
         'addChain balance-3-0',
         'flushChain balance-3-0',
         'addRule balance-3-0',
-        `addElements endpoints-0 ${KEY} . 2 : 10.244.0.0 . 8080`,
         `deleteElements service-ips ${KEY}`,
+        `addElements endpoints-0 ${KEY} . 2 : 10.244.0.0 . 8080`,
         `addElements service-ips ${KEY}`,
         'flushChain balance-2-0',
         'deleteChain balance-2-0',
       ],
     ]);
-    // The last slot is given up: its endpoint moves if it stays.
+    const neighbour = [0, 1].map((slot) => `10.96.0.4 . tcp . 80 . ${slot} : 10.24${5 + slot}.0.1 . 8080`);
+    // The last slot is given up: its endpoint moves if it stays. Elements of several Services are merged.
     assert.deepEqual(
       (await change(WEB, slice('web', '10.244.0.0', '10.244.0.2'), ...NEIGHBOURS.two))[0]?.slice(3, 7),
       [
         `deleteElements endpoints-0 ${KEY} . 0,${KEY} . 2`.replace(',', ', '),
-        `addElements endpoints-0 ${KEY} . 0 : 10.244.0.0 . 8080`,
         `deleteElements service-ips ${KEY}`,
-        `addElements service-ips ${KEY}`,
+        `addElements endpoints-0 ${[`${KEY} . 0 : 10.244.0.0 . 8080`, ...neighbour].join(', ')}`,
+        `addElements service-ips ${KEY}, 10.96.0.4 . tcp . 80`,
       ],
     );
   });

@@ -102,7 +102,7 @@ async function live(
     assert.deepEqual([failures, left], [[], []], name);
   }
   assert.deepEqual(await nftables.listTables().toArray(), [], name);
-  assert.equal(counted.includes(fault.code), reported > 0, `${name}: the metrics have it`);
+  assert.equal(counted.includes(fault.code), nth > 0, `${name}: the metrics have it`);
   return { transactions: nftables.transactions, reported };
 }
 
@@ -113,7 +113,8 @@ describe('each transaction of the life of a cluster fails once', () => {
       assert.ok(transactions >= 2 * MIXED_LIFE.length, `${transactions} transactions`);
       for (let nth = 1; nth <= transactions; nth++) {
         const { reported } = await live(nth, fault);
-        assert.equal(reported, 1, `transaction ${nth}`);
+        // Of merged operations none is to blame alone: the transaction is made again at once, without merging.
+        assert.ok(reported === 1 || (fault.as === 'one' && reported === 0), `transaction ${nth}`);
       }
     });
 });

@@ -26,10 +26,11 @@ const PRELUDES: Readonly<Record<string, string>> = {
     declare const link: Link;
     declare const route: Route;
     declare const rule: Rule;`,
-  nftables: `import type { Nftables } from 'kube-netlink-proxy/nftables';
+  nftables: `import { bytesOf, type Nftables } from 'kube-netlink-proxy/nftables';
     declare const nftables: Nftables;
     const t = { family: 'ip', table: 't' } as const;
-    const set = { ...t, name: 's', key: 'ipv4_addr' } as const;`,
+    const set = { ...t, name: 's', key: 'ipv4_addr' } as const;
+    const map = { ...t, name: 'm', key: 'ipv4_addr', data: 'inet_service' } as const;`,
   netlink: `import { AttributeWriter, linkHeader, type Netlink, netfilterHeader, NLM_F_CREATE, NLM_F_EXCL, openNetlink } from 'kube-netlink-proxy/netlink';
     declare const netlink: Netlink;`,
 };

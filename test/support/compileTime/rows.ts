@@ -108,6 +108,8 @@ export const VALID: Readonly<Record<string, readonly string[]>> = {
     `void nftables.addRule({ ...t, chain: 'c', expressions: [{ kind: 'verdict', verdict: { verdict: 'goto', chain: 'd' } }] });`,
     `void nftables.addRule({ ...t, chain: 'c', expressions: [{ kind: 'lookup', source: 1, set: { key: 'ipv4_addr', elements: [{ key: '10.0.0.1' }] } }] });`,
     `void nftables.addElements(set, [{ key: '10.0.0.1' }]);`,
+    `void nftables.addElements(map, { count: 1, keys: bytesOf('ipv4_addr', '10.0.0.1'), data: bytesOf('inet_service', 80) });`,
+    `void nftables.deleteElements(map, { count: 1, keys: bytesOf('ipv4_addr', '10.0.0.1') });`,
     `void nftables.apply(['10.0.0.1'].map((key) => ({ do: 'addElements', set, elements: [{ key }] })), { generation: 5 });`,
     `void nftables.addObject({ ...t, name: 'q', type: 'quota', bytes: 5n });`,
     `for (const table of await nftables.listTables().toArray()) await nftables.addTable(table);`,

@@ -129,7 +129,8 @@ function hasElements(operation: NftablesOperation | undefined): operation is Ele
 function lengthOf(elements: Elements | undefined): number {
   if (Array.isArray(elements)) return elements.length;
   const { count, keys } = (elements ?? {}) as Partial<ElementBytes>;
-  return keys instanceof Uint8Array && Number.isInteger(count) ? (count as number) : 0;
+  const isLikely = keys instanceof Uint8Array && Number.isInteger(count) && (count as number) <= keys.length;
+  return isLikely ? (count as number) : 0;
 }
 
 function* longParts(operation: ElementsOperation, length: number): Generator<Part, void> {

@@ -92,6 +92,11 @@ function shapeOf({ key, data, keyExpressions, dataExpressions }: typeof NAMED) {
   return { key, data, flags: ['timeout', 128], keyExpressions, dataExpressions } as const;
 }
 
+/** A map whose elements can be given as bytes. */
+const PORTS = { ...IN, name: 'ports', key: ['ipv4_addr', 'inet_service'], data: 'inet_service' } as const;
+const PORT_KEYS = { count: 2, keys: new Uint8Array(16) };
+const PORT_BYTES = { ...PORT_KEYS, data: new Uint8Array(4) };
+
 const WATCH = { ...CALL, gather: 1, keepAlive: false, receiveBuffer: 65_536 };
 const FILTER = { family: 'ip', table: 't' } as const;
 
@@ -112,7 +117,9 @@ const OPERATIONS: readonly NftablesOperation[] = [
   { do: 'addElements', set: VERDICTS, elements: [VERDICT] },
   { do: 'addElements', set: RANGES, elements: [RANGE] },
   { do: 'addElements', set: PAIRS, elements: [PAIR] },
+  { do: 'addElements', set: PORTS, elements: PORT_BYTES },
   { do: 'deleteElements', set: NAMED, elements: [KEY], ifExists: true },
+  { do: 'deleteElements', set: PORTS, elements: PORT_KEYS },
   { do: 'deleteElements', set: PAIRS, elements: [PAIR] },
   { do: 'flushSet', set: SET },
   ...OBJECTS.map((object) => ({ do: 'addObject', object, exclusive: true }) as const),
@@ -140,11 +147,13 @@ export const NFTABLES: Rows<Nftables> = {
     [VERDICTS, [VERDICT], CALL],
     [RANGES, [RANGE], CALL],
     [PAIRS, [PAIR], CALL],
+    [PORTS, PORT_BYTES, CALL],
   ],
   deleteElements: [
     [NAMED, [KEY], CALL],
     [RANGES, [RANGE], CALL],
     [PAIRS, [PAIR], CALL],
+    [PORTS, PORT_KEYS, CALL],
   ],
   addObject: OBJECTS.map((object) => [object, CALL] as const),
   deleteObject: [[OBJECT, CALL]],

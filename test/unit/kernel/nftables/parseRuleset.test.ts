@@ -11,7 +11,6 @@ import {
   RulesetError,
   throwOnFailure,
 } from '../../../../src/kernel/nftables/index.js';
-import type { NewElement } from '../../../../src/kernel/nftables/types.js';
 import { FakeNftables } from '../../../../src/kernel/testing/index.js';
 import { inOrder } from '../../../support/nftables/listed.js';
 import { RULE_LINES, SETS } from '../../../support/nftables/ruleLines.js';
@@ -297,7 +296,7 @@ describe('in time slices', () => {
     clearInterval(timer);
     assert.ok(turns > 2, `${turns} turns of the event loop`);
     const [elements] = operations.filter((operation) => operation.do === 'addElements');
-    assert.equal((elements?.elements as readonly NewElement[]).length, addresses.length);
+    assert.equal((elements as { readonly elements: readonly unknown[] }).elements.length, addresses.length);
     const reason = new Error('enough');
     const abort = new AbortController();
     setTimeout(() => abort.abort(reason), 0);

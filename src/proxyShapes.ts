@@ -31,6 +31,7 @@ const MODE = partOf({
       beyond: FUNCTION,
       join: FUNCTION,
       inFormOf: optional(FUNCTION),
+      behind: optional(FUNCTION),
       contradicts: optional(FUNCTION),
     }),
   }),

@@ -93,12 +93,23 @@ export interface Keep<Item> {
   /** A desired item with such a part added. */
   join(wanted: Item, part: Item): Item;
   /**
-   * What kept items are in the form of a plan, by key, if they had another one before a change of the configuration. Absent: there is only
-   * one form.
+   * What kept state is in the form of a plan, by key, if it has another one: a change of the configuration or of the Service has given its
+   * frontends other items. Absent: there is only one form.
    *
-   * @param kept items that no plan has contained
+   * @param kept items that no plan has contained, and parts that plans do not have
+   * @param former the previous plan of the Service
    */
-  inFormOf?(plan: Plan<Item>, kept: ReadonlyMap<string, Item>): Iterable<readonly [string, Item]>;
+  inFormOf?(
+    plan: Plan<Item>,
+    kept: Pick<ReadonlyMap<string, Item>, 'get' | 'has'>,
+    former: Plan<Item> | undefined,
+  ): Iterable<readonly [string, Item]>;
+  /**
+   * Items, by key, to which an item leads only since a part was added to it, and which the plan may lack. Absent: there are none.
+   *
+   * @param joined the item with the part, @param plan the one that has the item without it
+   */
+  behind?(joined: Item, plan: Plan<Item>): Iterable<readonly [string, Item]>;
   /** Whether a desired item would stop the traffic that a kept one serves. Absent: none would. @param kept see above */
   contradicts?(wanted: Item, kept: ReadonlyMap<string, Item>): boolean;
 }

@@ -35,12 +35,26 @@ export class Kept<Item> {
    * @param former the previous plan: parts of items that are no longer planned are not kept
    */
   join(plan: Plan<Item>, former: Plan<Item> | undefined): Plan<Item> {
-    for (const key of former?.keys() ?? []) if (!plan.has(key)) this.#parts.delete(key);
     const items = this.#items ?? new Map<string, Item>();
-    for (const [key, item] of this.#keep.inFormOf?.(plan, items) ?? []) items.set(key, item);
-    const joined = [...plan].map(([key, item]) => [key, this.#joinItem(key, item)] as const);
+    const parts = this.#parts;
+    const kept = {
+      get: (key: string) => items.get(key) ?? parts.get(key),
+      has: (key: string) => items.has(key) || parts.has(key),
+    };
+    const moved = [...(this.#keep.inFormOf?.(plan, kept, former) ?? [])];
+    for (const [key, item] of moved) items.set(key, item);
+    for (const key of former?.keys() ?? []) if (!plan.has(key)) parts.delete(key);
+    const joined = new Map<string, Item>();
+    for (const [key, item] of plan) {
+      const whole = this.#joinItem(key, item);
+      joined.set(key, whole);
+      if (whole === item) continue;
+      for (const [behind, needed] of this.#keep.behind?.(whole, plan) ?? [])
+        if (!plan.has(behind) && !kept.has(behind)) joined.set(behind, needed);
+    }
     // Only now `items` has what this plan does not contain.
-    return new Map(joined.filter(([, item]) => !this.#keep.contradicts?.(item, items)));
+    for (const [key, item] of joined) if (this.#keep.contradicts?.(item, items)) joined.delete(key);
+    return joined;
   }
 
   #joinItem(key: string, item: Item): Item {

@@ -3,9 +3,9 @@ import type { AddressPorts } from '../../../net/addressPorts.js';
 import type { Keep, Plan } from '../../mode.js';
 import { reduced } from '../../shared/plan/weights.js';
 import { CONTAINERS, type ContainerName } from './containers.js';
-import { chainKey, ElementItem, elementKey, type Item } from './items.js';
+import { chainKey, ElementItem, elementKey, type Item, setKey } from './items.js';
 import { isAffinitySet, isOfService } from './names.js';
-import { BalancingChain } from './serviceChains.js';
+import { BalancingChain, EndpointChain, endpointNames } from './serviceChains.js';
 import { BalancedElement } from './slots.js';
 
 /** Keeps chains, elements and affinity sets of Services, and the endpoints in kept chains. */
@@ -24,6 +24,7 @@ export const keep: Keep<Item> = {
     return more.size === 0 ? wanted : withEndpoints(wanted, wanted.endpoints.with(more), part);
   },
   inFormOf,
+  behind,
   contradicts,
 };
 
@@ -74,23 +75,50 @@ function slotsIn(item: Item | undefined, list: AddressPorts, index: number): num
 type Items = Pick<ReadonlyMap<string, Item>, 'get' | 'has'>;
 
 /**
- * After a change of the layout, the endpoints of a frontend are in a chain instead of slots, or the reverse. With session affinity, they are
- * in chains in both layouts.
+ * The endpoints of a frontend are in slots, or in a chain: a change of the layout, and in layout `scalable` one of session affinity or
+ * weights, moves them from one to the other.
  */
-function* inFormOf(plan: Plan<Item>, kept: Items): Generator<readonly [string, Item]> {
+function* inFormOf(
+  plan: Plan<Item>,
+  kept: Items,
+  former: Plan<Item> | undefined,
+): Generator<readonly [string, Item]> {
   for (const [key, wanted] of plan) {
+    if (!(wanted instanceof ElementItem)) continue;
     const found = kept.get(key);
-    if (!(wanted instanceof ElementItem && found instanceof ElementItem)) continue;
-    const wasBalanced = found instanceof BalancedElement;
-    if (wanted instanceof BalancedElement === wasBalanced) continue;
-    const chain = chainBehind(wasBalanced ? wanted : found, wasBalanced ? plan : kept);
-    if (chain?.affinity !== undefined) continue;
     if (wanted instanceof BalancedElement) {
+      // A part of a chain is kept while the plan has the element that leads to it.
+      const leading = found ?? former?.get(key);
+      const isOfChain = leading instanceof ElementItem && !(leading instanceof BalancedElement);
+      const chain = isOfChain ? chainBehind(leading, kept) : undefined;
       if (chain) yield [key, wanted.with(chain.endpoints)];
-    } else if (wasBalanced && chain) {
-      const chainsKey = chainKey(chain.family, chain.name);
-      if (!kept.has(chainsKey)) yield [chainsKey, withEndpoints(chain, found.endpoints, found)];
+    } else if (found instanceof BalancedElement) {
+      const chain = chainBehind(wanted, plan);
+      const chainsKey = chain && chainKey(chain.family, chain.name);
+      if (chain && !kept.has(chainsKey as string))
+        yield [chainsKey as string, withEndpoints(chain, found.endpoints, found)];
     }
+  }
+}
+
+/** With session affinity, the chain of a Service port leads to a chain and a set of each endpoint. */
+function* behind(joined: Item, plan: Plan<Item>): Generator<readonly [string, Item]> {
+  if (!(joined instanceof BalancingChain) || joined.affinity === undefined) return;
+  const { family, affinity, protocol, endpoints, service } = joined;
+  const wanted = plan.get(chainKey(family, joined.name));
+  if (!(wanted instanceof BalancingChain)) return;
+  const namesAt = (list: AddressPorts, i: number) =>
+    endpointNames(affinity, { address: list.addressAt(i), port: list.portAt(i) });
+  const other = plan.get(setKey(family, namesAt(wanted.endpoints, 0).set));
+  for (let i = 0; i < endpoints.size; i++) {
+    if (wanted.endpoints.indexOf(endpoints, i) >= 0) continue;
+    const { chain: name, set } = namesAt(endpoints, i);
+    if (other?.kind === 'set') yield [setKey(family, set), { ...other, name: set }];
+    const place = { family, name, service };
+    yield [
+      chainKey(family, name),
+      new EndpointChain(place, protocol, endpoints.addressAt(i), endpoints.portAt(i)),
+    ];
   }
 }
 

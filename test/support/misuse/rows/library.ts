@@ -42,7 +42,7 @@ const MODE = {
   host: { ...methods('facts', 'uses'), podNetworks: true },
   items: {
     ...methods('isOurs', 'isSame', 'groupOf'),
-    keep: methods('found', 'beyond', 'join', 'inFormOf', 'contradicts'),
+    keep: methods('found', 'beyond', 'join', 'inFormOf', 'behind', 'contradicts'),
   },
   transactions: methods('dependsOn', 'refusedBy'),
   sharedEndpoints: methods('formOf'),

@@ -160,3 +160,52 @@ for (const before of LAYOUTS)
         node.reconciler.requestFullSync();
         assert.equal((await node.sync()).operations, 0);
       });
+
+/** The endpoints to which the kernel leads clients of WEB. With session affinity, each must have its chain and the set of its clients. */
+async function reachable(node: FakeNftablesNode) {
+  const found = await served(node);
+  const items = await observeAll(node.mode, true);
+  const names = [...items.values()].flatMap((item) => ('name' in item ? [`${item.kind} ${item.name}`] : []));
+  const whole = found.endpoints.filter((endpoint) => {
+    const end = `__${endpoint.replace(':', '/')}`;
+    return ['chain endpoint-', 'set affinity-'].every((start) =>
+      names.some((name) => name.startsWith(start) && name.endsWith(end)),
+    );
+  });
+  return { ...found, remembered: whole.length === found.endpoints.length };
+}
+
+for (const layout of LAYOUTS)
+  for (const gains of [true, false])
+    for (const first of ['while it runs', 'at a start'])
+      it(`layout ${layout}: a Service ${gains ? 'gains' : 'loses'} session affinity ${first}, and an endpoint is not read: it stays`, async () => {
+        const web = (sticky: boolean) =>
+          service('web', '10.96.0.1', {
+            ...{ type: 'NodePort', externalIPs: ['192.0.2.7'], ports: [{ port: 80, nodePort: 30080 }] },
+            ...(sticky && { sessionAffinity: 'ClientIP' }),
+          });
+        const former = new FakeNftablesNode(HOST, undefined, layout);
+        former.set(decoded([web(!gains), slice('web', '10.244.0.1', '10.244.0.2', '10.244.0.3')]));
+        await former.sync();
+
+        const node = new FakeNftablesNode(HOST, former.kernel, layout);
+        node.reconciler.hold();
+        const all = ['10.244.0.1:8080', '10.244.0.2:8080', '10.244.0.3:8080'];
+        const read = slice('web', '10.244.0.1', '10.244.0.2');
+        const turns = first === 'at a start' ? [gains, !gains, gains] : [!gains, gains, !gains, gains];
+        for (const sticky of turns) {
+          node.set(decoded([web(sticky), read]));
+          assert.deepEqual((await node.sync()).failures, []);
+          const { endpoints, refused, remembered } = await reachable(node);
+          assert.deepEqual({ endpoints, refused }, { endpoints: all, refused: false });
+          if (sticky) assert.ok(remembered, 'each endpoint has a chain and a set');
+        }
+        node.reconciler.requestFullSync();
+        assert.equal((await node.sync()).operations, 0);
+
+        node.reconciler.release();
+        node.set(decoded([web(gains), read]));
+        assert.deepEqual((await node.sync()).failures, []);
+        assert.deepEqual((await served(node)).endpoints, all.slice(0, 2));
+        assert.doesNotMatch(node.kernel.nftables.dump(), /10\.244\.0\.3/);
+      });

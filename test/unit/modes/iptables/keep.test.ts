@@ -11,11 +11,11 @@ const HOST = {
   interfaces: [{ link: 'eth0', address: '192.168.10.5', prefix: 24 }],
 };
 
-const service = (name: string, clusterIP: string) => ({
+const service = (name: string, clusterIP: string, sessionAffinity = 'ClientIP') => ({
   apiVersion: 'v1',
   kind: 'Service',
   metadata: { namespace: 'demo', name },
-  spec: { clusterIP, ports: [{ port: 80 }], sessionAffinity: 'ClientIP' },
+  spec: { clusterIP, ports: [{ port: 80 }], sessionAffinity },
 });
 
 const slice = (service: string, number: number, ...addresses: string[]) => ({
@@ -73,3 +73,27 @@ it('keeps a Service and endpoints that are not read, until every object is known
   assert.deepEqual(endpointsOf(restarted), ['10.244.0.1 ']);
   assert.doesNotMatch(restarted.output().iptables, /demo\/other|10\.244\.0\.3/);
 });
+
+for (const [what, before, after] of [
+  ['gains', 'None', 'ClientIP'],
+  ['loses', 'ClientIP', 'None'],
+] as const)
+  it(`a Service ${what} session affinity, and a slice of it is not read: its endpoints stay`, async () => {
+    const former = new FakeIptablesNode(HOST);
+    former.set(objects(service('web', '10.96.0.1', before), FIRST, SECOND));
+    await former.sync();
+
+    const node = new FakeIptablesNode(HOST, former.kernel);
+    node.reconciler.hold();
+    for (const affinity of [after, before, after]) {
+      node.set(objects(service('web', '10.96.0.1', affinity), FIRST));
+      assert.deepEqual((await node.sync()).failures, []);
+      const shares = ['10.244.0.1 0.33333333349', '10.244.0.2 0.50000000000', '10.244.0.3 '];
+      assert.deepEqual(endpointsOf(node), shares);
+      assert.match(node.output().iptables, /--to-destination 10\.244\.0\.3:8080/);
+    }
+
+    node.reconciler.release();
+    assert.deepEqual((await node.sync()).failures, []);
+    assert.deepEqual(endpointsOf(node), ['10.244.0.1 0.50000000000', '10.244.0.2 ']);
+  });

@@ -102,6 +102,32 @@ export function rtnetlinkForwardingContract(open: Open): void {
     assert.deepEqual(await listed(rtnetlink, 'va'), [{ ...port, state: 'dynamic', flags: [] }]);
   });
 
+  it('keeps entries that another program learned, in a state of their own', async () => {
+    const rtnetlink = await withDatabases(open);
+    const external = { master: true, flags: ['extern_learn'] } as const;
+    // The port vb does not learn. An entry that exists is no reason to refuse it.
+    await rtnetlink.addForwardingEntry({ ...external, link: 'vb', hardwareAddress: A });
+    await rtnetlink.addForwardingEntry({ ...external, link: 'vb', hardwareAddress: A, state: 'static' });
+    await rtnetlink.addForwardingEntry({ ...external, link: 'vb', hardwareAddress: B, state: 'dynamic' });
+    await rtnetlink.addForwardingEntry({ ...external, master: false, link: 'br', hardwareAddress: A });
+    const own = { link: 'va', hardwareAddress: C, master: true, state: 'static' } as const;
+    await rtnetlink.addForwardingEntry(own);
+    await rtnetlink.addForwardingEntry({ ...own, ...external, state: 'dynamic' });
+    const entry = (link: string, hardwareAddress: string, state: string, more: object = {}) => {
+      return { link, hardwareAddress, master: true, state, flags: ['extern_learn'], ...more };
+    };
+    const learned = [entry('vb', A, 'dynamic'), entry('vb', B, 'dynamic')];
+    assert.deepEqual(await listed(rtnetlink, 'vb'), learned);
+    assert.deepEqual(await listed(rtnetlink, 'br'), [entry('br', A, 'permanent', { master: false })]);
+    assert.deepEqual(await listed(rtnetlink, 'va'), [entry('va', C, 'static')]);
+    // They stay while the link is down, and are the program's no more when they are replaced without the flag.
+    await rtnetlink.setLink('vb', { up: false });
+    assert.deepEqual(await listed(rtnetlink, 'vb'), learned);
+    await rtnetlink.replaceForwardingEntry({ link: 'vb', hardwareAddress: A, master: true, state: 'static' });
+    await rtnetlink.deleteForwardingEntry({ link: 'vb', hardwareAddress: B, master: true });
+    assert.deepEqual(await listed(rtnetlink, 'vb'), [entry('vb', A, 'static', { flags: [] })]);
+  });
+
   it('refuses entries as the kernel does', async () => {
     const rtnetlink = await withDatabases(open);
     const add = (entry: Parameters<Rtnetlink['addForwardingEntry']>[0]) =>

@@ -43,7 +43,7 @@ export class FakeForwardingEntries {
     this.#remove(({ entry, bridge }) => {
       if (entry.link !== name) return false;
       if (deleted || (entry.master && bridge !== master)) return true;
-      return entry.master && !up && entry.state === 'dynamic';
+      return entry.master && !up && entry.state === 'dynamic' && !isExternal(entry);
     });
   }
 
@@ -75,9 +75,9 @@ export class FakeForwardingEntries {
     if (state !== 'permanent' && (!given.master || (state !== 'static' && state !== 'dynamic')))
       return EINVAL;
     if (isZero(given.hardwareAddress)) return EINVAL;
-    // A port that does not learn has no entries that age.
+    // A port that does not learn has no entries that age, but those that another program learned.
     const learns = link.up && this.#links.find(bridge)?.up === true;
-    if (state === 'dynamic' && !learns) return EPERM;
+    if (state === 'dynamic' && !learns && !isExternal(given)) return EPERM;
     const vlans = this.#links.vlansOf(link);
     if (vlan !== undefined && !vlans.includes(vlan)) return EINVAL;
     for (const each of vlan === undefined ? [undefined, ...vlans] : [vlan]) {
@@ -85,10 +85,22 @@ export class FakeForwardingEntries {
       const isSame = (other: ForwardingEntry) =>
         other.hardwareAddress === entry.hardwareAddress && other.vlan === each;
       const place = this.#held.findIndex((held) => held.bridge === bridge && isSame(held.entry));
-      if (place >= 0 && verb === 'add') return EEXIST;
-      this.#put(place, { entry, bridge });
+      if (isExternal(given)) this.#putExternal(place, { entry, bridge });
+      else if (place >= 0 && verb === 'add') return EEXIST;
+      else this.#put(place, { entry, bridge });
     }
     return undefined;
+  }
+
+  /**
+   * As br_fdb_external_learn_add(): an entry of a port is dynamic, whatever state is given, and one that exists keeps its state. No verb is
+   * refused.
+   */
+  #putExternal(place: number, { entry, bridge }: Held): void {
+    const former = this.#held[place]?.entry;
+    const flags = [...(former?.flags ?? []).filter((flag) => flag !== EXTERNAL), EXTERNAL] as const;
+    const state = entry.master ? (former?.state ?? 'dynamic') : 'permanent';
+    this.#put(place, { entry: { ...entry, state, flags }, bridge });
   }
 
   #writeOfVxlan(verb: Verb, link: Link, given: NewForwardingEntry): Refusal | undefined {
@@ -161,6 +173,14 @@ function entryOf(link: Link, given: NewForwardingEntry, more: Partial<Forwarding
     ...more,
     ...(protocol !== undefined && { protocol }),
   };
+}
+
+/** `NTF_EXT_LEARNED` */
+const EXTERNAL = 'extern_learn';
+
+/** Whether an entry was learned by another program: it does not age. */
+function isExternal({ flags = [] }: Pick<NewForwardingEntry, 'flags'>): boolean {
+  return flags.includes(EXTERNAL);
 }
 
 function isSamePlace(entry: ForwardingEntry, link: Link, id: ForwardingEntryId): boolean {

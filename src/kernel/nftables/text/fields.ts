@@ -74,15 +74,18 @@ const TRANSPORT: ReadonlyMap<number, readonly HeaderField[]> = new Map([
 ]);
 const ANY_TRANSPORT = header('th', PORTS);
 
-/** The types of keys of rt, and their names. */
+/** The types of keys of rt, their names, and their lengths in bytes, if they are others. */
 export const ROUTE_FIELDS: Readonly<
-  Record<Extract<Expression, { kind: 'rt' }>['key'], readonly [type: LoadedType, name: string]>
+  Record<
+    Extract<Expression, { kind: 'rt' }>['key'],
+    readonly [type: LoadedType, name: string, length?: number]
+  >
 > = {
   classid: ['realm', 'classid'],
   nexthop4: ['ipv4_addr', 'ip nexthop'],
   nexthop6: ['ipv6_addr', 'ip6 nexthop'],
-  tcpmss: ['number', 'mtu'],
-  xfrm: ['boolean', 'ipsec'],
+  tcpmss: ['integer', 'mtu', 2],
+  xfrm: ['boolean', 'ipsec', 1],
 };
 
 /** What is known of the packet. */
@@ -155,6 +158,8 @@ const LENGTHS: Readonly<Partial<Record<LoadedType, number>>> = {
   pkt_type: 1,
   ct_dir: 1,
   ifname: 16,
+  name: 16,
+  iface_type: 2,
 };
 
 /** The length of what an expression loads, in bytes. */
@@ -174,11 +179,14 @@ export function networkOf(text: string, data: Uint8Array): Known['network'] {
 export const META_TYPES: Readonly<Partial<Record<Extract<MetaKey, string>, LoadedType>>> = {
   len: 'integer',
   protocol: 'ether_type',
+  priority: 'classid',
   mark: 'mark',
   iif: 'iface_index',
   oif: 'iface_index',
   iifname: 'ifname',
   oifname: 'ifname',
+  iiftype: 'iface_type',
+  oiftype: 'iface_type',
   skuid: 'uid',
   skgid: 'gid',
   nftrace: 'number',
@@ -217,6 +225,8 @@ export const CT_FIELDS: Readonly<
   direction: ['ct_dir'],
   status: ['ct_status'],
   mark: ['mark'],
+  expiration: ['time'],
+  helper: ['name'],
   l3proto: ['nf_proto'],
   protocol: ['inet_proto'],
   src: ['ipv4_addr', 'saddr'],

@@ -17,13 +17,14 @@ export function meta({ key }: Of<'meta'>): Loaded {
 
 /** A key of rt. */
 export function route({ key }: Of<'rt'>): Loaded {
-  const [type, name] = ROUTE_FIELDS[key];
-  return { ...value(`rt ${name}`, type), isNetwork: type === 'ipv4_addr' || type === 'ipv6_addr' };
+  const [type, name, length] = ROUTE_FIELDS[key];
+  return { ...value(`rt ${name}`, type, length), isNetwork: type === 'ipv4_addr' || type === 'ipv6_addr' };
 }
 
 /** A key of socket. */
 export function socket({ key, level }: Of<'socket'>): Loaded {
   const text = `socket ${key}${level === undefined ? '' : ` level ${level}`}`;
+  if (key === 'cgroupv2') return value(text, 'integer', 8);
   return key === 'mark' ? value(text, 'mark', 4) : value(text, 'number', 1);
 }
 

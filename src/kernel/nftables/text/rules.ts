@@ -1,12 +1,14 @@
 // Rules as nft lists them, from their expressions.
 import { atOnce } from '../../../steps.js';
 import type { Element, Expression, Rule, ValueType } from '../types.js';
+import { extensionAt, extensionText } from './extensions.js';
 import {
   CT_FIELDS,
   fieldAt,
   IN_NETWORK_ORDER,
   type Known,
   lengthOf,
+  META_NAMES,
   META_TYPES,
   networkOf,
 } from './fields.js';
@@ -140,11 +142,8 @@ class RuleReader {
         return this.#load(expression.register, route(expression));
       case 'socket':
         return this.#load(expression.register, socket(expression));
-      case 'exthdr': {
-        const { register, operation = 'ipv6', type, offset, length } = expression;
-        const text = `[exthdr ${operation} ${type},${offset * 8},${length * 8}]`;
-        return this.#load(register, { ...value(text, 'number', length), isNetwork: true });
-      }
+      case 'exthdr':
+        return this.#load(expression.register, this.#extension(expression));
       case 'lookup':
         return this.#map(expression);
       default:
@@ -161,10 +160,11 @@ class RuleReader {
     return this.#registers.at(register) ?? value(`[register ${register}]`, 'number');
   }
 
-  #payload({ base, offset, length }: Of<'payload'>): Loaded {
+  /** @param isWhole a field that is longer is none: only its beginning would be written */
+  #payload({ base, offset, length }: Omit<Of<'payload'>, 'kind' | 'register'>, isWhole = false): Loaded {
     const isKnown = base !== 'link' || this.#isEthernet;
     const field = isKnown ? fieldAt({ base, offset, length }, this.#known) : undefined;
-    if (!field) {
+    if (!field || (isWhole && field.length !== length)) {
       const short = { link: 'll', network: 'nh', transport: 'th', inner: 'ih' }[base];
       return { ...value(`@${short},${offset * 8},${length * 8}`, 'hexadecimal', length), isNetwork: true };
     }
@@ -173,6 +173,16 @@ class RuleReader {
     if (base === 'transport' && field.header !== 'th') this.#drop('transport');
     const text = `${field.header} ${field.name}`;
     return { ...value(text, field.type, length), whole: field.length, isNetwork: true };
+  }
+
+  #extension(expression: Of<'exthdr'>): Loaded {
+    const { operation = 'ipv6', type, offset, length, present } = expression;
+    const text = extensionText(expression);
+    const unnamed = `[exthdr ${operation} ${type},${offset * 8},${length * 8}]`;
+    if (text !== undefined && (operation === 'ipv6' || operation === 'ipv4')) this.#drop('network');
+    if (present) return value(text ?? unnamed, 'boolean', length);
+    const loadedType = extensionAt(expression)?.type ?? 'number';
+    return { ...value(text ?? unnamed, loadedType, length), isNetwork: true };
   }
 
   #ct({ key, direction }: Of<'ct'>): Loaded {
@@ -245,18 +255,16 @@ class RuleReader {
       case 'metaSet': {
         const { key, source } = expression;
         const type = (typeof key === 'string' ? META_TYPES[key] : undefined) ?? 'integer';
-        return `meta ${key} set ${this.#given(source, type)}`;
+        return `meta ${META_NAMES[key] ?? key} set ${this.#given(source, type, IN_NETWORK_ORDER.has(key))}`;
       }
       case 'ctSet': {
         const { key, direction, source } = expression;
         const [type] = (typeof key === 'string' ? CT_FIELDS[key] : undefined) ?? (['integer'] as const);
-        return `ct ${direction === undefined ? '' : `${direction} `}${key} set ${this.#given(source, type)}`;
+        return `ct ${direction === undefined ? '' : `${direction} `}${key} set ${this.#given(source, type, IN_NETWORK_ORDER.has(key))}`;
       }
       case 'payloadSet': {
-        const field = fieldAt(expression, this.#known);
-        const name = field ? `${field.header} ${field.name}` : `[payload ${expression.base}]`;
-        this.#drop(expression.base === 'network' ? 'network' : 'transport');
-        return `${name} set ${this.#given(expression.source, field?.type ?? 'number', true)}`;
+        const { text, type } = this.#payload(expression, true);
+        return `${text} set ${this.#given(expression.source, type, true)}`;
       }
       case 'dynset':
         return this.#dynset(expression);

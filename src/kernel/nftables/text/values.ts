@@ -4,8 +4,21 @@ import { numberOfSymbol, SYMBOLS } from '../values/symbols.js';
 import { bytesOf, readValue } from '../values/values.js';
 import { layoutOf } from '../values/valueTypes.js';
 
-/** The type of what an expression loads: that of a value, or a number in network order of any length, decimal or hexadecimal. */
-export type LoadedType = ValueType | 'number' | 'hexadecimal';
+/**
+ * Types of what expressions load, of which the library has no sets: a number in network order of any length, decimal or hexadecimal; a
+ * class of traffic control, a type of links (`ARPHRD_`) and a time in ms, as numbers in the machine's order; a name.
+ */
+export type OtherType = 'number' | 'hexadecimal' | 'classid' | 'iface_type' | 'time' | 'name';
+
+/** The type of what an expression loads: that of a value, or another one. */
+export type LoadedType = ValueType | OtherType;
+
+/** The names of types of links. */
+export const LINK_TYPES: Readonly<Record<string, number>> = {
+  ...{ ether: 1, ppp: 0x200, ipip: 0x300, ipip6: 0x301, loopback: 0x304, sit: 0x308, ipgre: 0x30a },
+};
+/** `TC_H_UNSPEC`, `TC_H_ROOT` */
+export const CLASSES: Readonly<Record<string, number>> = { none: 0, root: 0xffff_ffff };
 
 /** Types whose values are several bits. */
 const BITMASKS: ReadonlySet<string> = new Set(['ct_state', 'ct_status', 'tcp_flag']);
@@ -108,12 +121,29 @@ const INTEGER_LENGTH = 4;
 export function dataText(type: LoadedType, bytes: Uint8Array, isNetwork: boolean): string {
   if (type === 'number') return String(numberIn(bytes));
   if (type === 'hexadecimal') return `0x${numberIn(bytes).toString(16)}`;
-  if (type === 'ifname') return interfaceText(bytes);
-  if (type === 'integer' && bytes.length !== INTEGER_LENGTH)
-    return String(numberIn(isNetwork || !HOST_IS_LITTLE ? bytes : Uint8Array.from(bytes).reverse()));
+  if (type === 'ifname' || type === 'name') return interfaceText(bytes);
+  if (type === 'classid' || type === 'iface_type' || type === 'time')
+    return notationOf(type, orderedNumber(bytes, isNetwork));
+  if (type === 'integer' && bytes.length !== INTEGER_LENGTH) return String(orderedNumber(bytes, isNetwork));
   if (type === 'boolean') return bytes.some((byte) => byte !== 0) ? 'exists' : 'missing';
   const value = readValue(layoutOf(type, isNetwork), bytes);
   return value instanceof Uint8Array ? bytesText(value) : valueText(type, value as Value);
+}
+
+/** A number that has a notation of its own. */
+function notationOf(type: 'classid' | 'iface_type' | 'time', number: bigint): string {
+  if (type === 'time') return timeText(number);
+  const names = type === 'classid' ? CLASSES : LINK_TYPES;
+  const name = Object.keys(names).find((each) => names[each] === Number(number));
+  if (name !== undefined) return name;
+  return type === 'classid'
+    ? `${(number >> 16n).toString(16)}:${(number & 0xffffn).toString(16)}`
+    : String(number);
+}
+
+/** The number in bytes, in network order or in the machine's. */
+function orderedNumber(bytes: Uint8Array, isNetwork: boolean): bigint {
+  return numberIn(isNetwork || !HOST_IS_LITTLE ? bytes : Uint8Array.from(bytes).reverse());
 }
 
 /** The number in bytes, in network order. */

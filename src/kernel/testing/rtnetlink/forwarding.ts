@@ -85,22 +85,11 @@ export class FakeForwardingEntries {
       const isSame = (other: ForwardingEntry) =>
         other.hardwareAddress === entry.hardwareAddress && other.vlan === each;
       const place = this.#held.findIndex((held) => held.bridge === bridge && isSame(held.entry));
-      if (isExternal(given)) this.#putExternal(place, { entry, bridge });
-      else if (place >= 0 && verb === 'add') return EEXIST;
-      else this.#put(place, { entry, bridge });
+      const former = this.#held[place]?.entry;
+      if (former && verb === 'add' && !isExternal(given)) return EEXIST;
+      this.#put(place, { entry: asLearned(entry, former), bridge });
     }
     return undefined;
-  }
-
-  /**
-   * As br_fdb_external_learn_add(): an entry of a port is dynamic, whatever state is given, and one that exists keeps its state. No verb is
-   * refused.
-   */
-  #putExternal(place: number, { entry, bridge }: Held): void {
-    const former = this.#held[place]?.entry;
-    const flags = [...(former?.flags ?? []).filter((flag) => flag !== EXTERNAL), EXTERNAL] as const;
-    const state = entry.master ? (former?.state ?? 'dynamic') : 'permanent';
-    this.#put(place, { entry: { ...entry, state, flags }, bridge });
   }
 
   #writeOfVxlan(verb: Verb, link: Link, given: NewForwardingEntry): Refusal | undefined {
@@ -181,6 +170,18 @@ const EXTERNAL = 'extern_learn';
 /** Whether an entry was learned by another program: it does not age. */
 function isExternal({ flags = [] }: Pick<NewForwardingEntry, 'flags'>): boolean {
   return flags.includes(EXTERNAL);
+}
+
+/**
+ * An entry of a bridge as the kernel keeps it (br_fdb_external_learn_add()): one that another program learns is dynamic, whatever state is
+ * given, or keeps the state that it has; the flag stays when it is replaced.
+ */
+function asLearned(entry: ForwardingEntry, former: ForwardingEntry | undefined): ForwardingEntry {
+  if (isExternal(entry)) {
+    const flags = [...(former?.flags ?? []).filter((flag) => flag !== EXTERNAL), EXTERNAL] as const;
+    return { ...entry, state: entry.master ? (former?.state ?? 'dynamic') : 'permanent', flags };
+  }
+  return former && isExternal(former) ? { ...entry, flags: [...entry.flags, EXTERNAL] } : entry;
 }
 
 function isSamePlace(entry: ForwardingEntry, link: Link, id: ForwardingEntryId): boolean {

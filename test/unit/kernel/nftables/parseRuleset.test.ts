@@ -191,7 +191,7 @@ const BROKEN: readonly [text: string, line: number, column: number, rule: RegExp
   [inChain('tcp dport < { 80 }'), 3, 15, /only `!=` is compared/],
   [inChain('ip saddr . tcp dport 80'), 3, 24, /must be a set: several values/],
   [inChain('ip saddr @none'), 3, 12, /`@none` must be a set that the table has/],
-  [inChain('ip ttl { 5, 6 }'), 3, 10, /no set of such numbers/],
+  [inChain('ip ttl { 5, 6 }'), 3, 10, /no set of such values/],
   [inChain('meta mark set ip ttl'), 3, 17, /`ip` must be a value of 4 bytes/],
   [inChain('meta mark set bogus'), 3, 17, /`bogus` must be an integer/],
   [inChain('ct state sleepy'), 3, 12, /must be an integer from 0 to 4294967295, or one of invalid/],

@@ -35,7 +35,8 @@ export function targetOf(
   }
   if (!payload)
     throw new Unreadable('must be a key of meta or ct, or a field: nothing else can be written', token);
-  if (length % 2 !== 0 && payload.base !== 'link')
+  // A field at a place is written as it is, without a checksum.
+  if (length % 2 !== 0 && payload.base !== 'link' && !text.startsWith('@'))
     throw new Unreadable('must be a field of whole words of 16 bits: the library writes no other one', token);
   const [header = ''] = text.split(' ');
   const checksum = CHECKSUMS[header];

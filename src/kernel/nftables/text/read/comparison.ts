@@ -12,7 +12,9 @@ import {
   intervalOf,
   isNumber,
   maskOf,
-  numberIn,
+  numberBytes,
+  numberOf,
+  unreadableNumber,
 } from './values.js';
 
 /** The signs of comparisons. */
@@ -120,7 +122,7 @@ interface Bounds {
 
 function boundsOf(operand: Operand, token: Token, links: ReadonlyMap<string, number>): Bounds {
   const { type, length } = operand;
-  if (type === 'ifname') return { first: (ordered) => bytesOfToken(ordered, token) };
+  if (type === 'ifname' || type === 'name') return { first: (ordered) => bytesOfToken(ordered, token) };
   if (type === 'iface_index' && token.isQuoted) {
     const index = links.get(token.text);
     if (index === undefined)
@@ -132,7 +134,7 @@ function boundsOf(operand: Operand, token: Token, links: ReadonlyMap<string, num
     if (number === undefined) throw new Unreadable('must be `exists` or `missing`', token);
     return { first: () => bytesOfInteger(BigInt(number), length, false) };
   }
-  if (isNumber(type) || (type === 'integer' && length !== 4)) return numberBounds(length, token);
+  if (isNumber(type) || (type === 'integer' && length !== 4)) return numberBounds(operand, token);
   const { first, last, prefix } = intervalOf(type, token);
   return {
     first: (ordered) => bytesOfValue(type, first, ordered.isNetwork),
@@ -141,13 +143,11 @@ function boundsOf(operand: Operand, token: Token, links: ReadonlyMap<string, num
   };
 }
 
-function numberBounds(length: number, token: Token): Bounds {
-  const most = 2n ** BigInt(8 * length) - 1n;
-  const [first, last = first, more] = token.text.split('-').map(numberIn);
-  const isRange = first !== undefined && last !== undefined && first <= last && last <= most;
-  if (token.isQuoted || more !== undefined || !isRange)
-    throw new Unreadable(`must be an integer from 0 to ${most}, or a range of integers`, token);
-  const bytes = (number: bigint) => (operand: Operand) =>
-    bytesOfInteger(number, length, operand.isNetwork || isNumber(operand.type));
+function numberBounds({ type, length }: Operand, token: Token): Bounds {
+  const [first, last = first, more] = token.text.split('-').map((text) => numberOf(type, text));
+  const isRange = first !== undefined && last !== undefined && first <= last;
+  if (token.isQuoted || more !== undefined || !isRange || last >> BigInt(8 * length) > 0n)
+    throw unreadableNumber(type, length, token, ', or a range of such values');
+  const bytes = (number: bigint) => (operand: Operand) => numberBytes(operand, number);
   return last === first ? { first: bytes(first) } : { first: bytes(first), last: bytes(last) };
 }

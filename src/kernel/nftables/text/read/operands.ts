@@ -1,5 +1,6 @@
 // What is left of a comparison, and what is assigned: fields of headers, keys of meta and ct, hashes and numbers, with their bits.
 import type { CtKey, MetaKey } from '../../types.js';
+import { IPV6_EXTENSIONS } from '../extensions.js';
 import {
   BARE,
   CT_FIELDS,
@@ -12,6 +13,7 @@ import {
   ROUTE_FIELDS,
 } from '../fields.js';
 import { isBitmask, type LoadedType } from '../values.js';
+import { extensionAt } from './extensions.js';
 import {
   changed,
   loaded,
@@ -43,7 +45,8 @@ const DIRECTIONS = ['original', 'reply'] as const;
 const WORDS_OF_OPERANDS: ReadonlySet<string> = new Set([
   ...HEADERS,
   ...(BARE as ReadonlySet<string>),
-  ...['meta', 'ct', 'fib', 'numgen', 'jhash', 'symhash', 'socket', 'rt'],
+  ...['meta', 'ct', 'fib', 'numgen', 'jhash', 'symhash', 'socket', 'rt', 'exthdr'],
+  ...IPV6_EXTENSIONS,
 ]);
 
 /** Whether an operand begins with this token. */
@@ -64,6 +67,8 @@ function plainOperand(cursor: Cursor, surroundings: Surroundings): Operand {
   const token = cursor.word('a field, a key of meta or of ct, or another value of a packet');
   const { text } = token;
   if (text.startsWith('@')) return rawPayload(cursor, token);
+  const extension = extensionAt(cursor, token);
+  if (extension) return extension;
   if (META_KEYS.has(text) && BARE.has(text as MetaKey)) return meta(text as MetaKey & string);
   switch (text) {
     case 'meta':
@@ -258,8 +263,12 @@ const SOCKET_KEYS = ['transparent', 'mark', 'wildcard', 'cgroupv2'] as const;
 function socket(cursor: Cursor): Operand {
   const name = cursor.word('a key of socket');
   const key = SOCKET_KEYS.find((each) => each === name.text);
-  if (!key || key === 'cgroupv2')
-    throw new Unreadable('is no key of socket that can be read from a text', name);
+  if (!key) throw new Unreadable(`must be one of ${SOCKET_KEYS.join(', ')}`, name);
+  if (key === 'cgroupv2') {
+    cursor.expect('level');
+    const level = Number(integerAt(cursor, 'a level', 255));
+    return loaded(`socket ${key}`, 'integer', 8, (register) => ({ kind: 'socket', key, level, register }));
+  }
   const type = key === 'mark' ? 'mark' : 'number';
   return loaded(`socket ${key}`, type, key === 'mark' ? 4 : 1, (register) => ({
     kind: 'socket',
@@ -268,15 +277,22 @@ function socket(cursor: Cursor): Operand {
   }));
 }
 
+const ROUTE_KEYS = Object.keys(ROUTE_FIELDS) as (keyof typeof ROUTE_FIELDS)[];
+
 function route(cursor: Cursor, { network }: Surroundings): Operand {
   const family = FAMILIES.find((each) => cursor.accept(each));
   const name = cursor.word('a key of rt');
-  const known = name.text === 'nexthop' ? (family ?? network) : undefined;
-  const key = name.text === 'classid' ? 'classid' : known && (known === 'ip' ? 'nexthop4' : 'nexthop6');
-  if (key === undefined) throw new Unreadable('must be one of classid, ip nexthop, ip6 nexthop', name);
-  const [type] = ROUTE_FIELDS[key];
-  const operand = loaded(`rt ${key}`, type, lengthOf(type), (register) => ({ kind: 'rt', key, register }));
-  return { ...operand, isNetwork: key !== 'classid' };
+  const isAddress = name.text === 'nexthop';
+  const text = isAddress ? `${family ?? network} nexthop` : name.text;
+  const key = ROUTE_KEYS.find((each) => ROUTE_FIELDS[each][1] === text);
+  if (key === undefined || (family !== undefined && !isAddress))
+    throw new Unreadable(
+      `must be one of ${ROUTE_KEYS.map((each) => ROUTE_FIELDS[each][1]).join(', ')}`,
+      name,
+    );
+  const [type, , length = lengthOf(type)] = ROUTE_FIELDS[key];
+  const operand = loaded(`rt ${key}`, type, length, (register) => ({ kind: 'rt', key, register }));
+  return { ...operand, isNetwork: isAddress };
 }
 
 /** `<< 8` */

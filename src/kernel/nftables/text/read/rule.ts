@@ -2,7 +2,7 @@
 // because a later statement implies them.
 import type { Steps } from '../../../../steps.js';
 import type { Expression, SetShape, TableFamily, ValueType, ValueTypes } from '../../types.js';
-import { layoutOf } from '../../values/valueTypes.js';
+import { isValueType, layoutOf } from '../../values/valueTypes.js';
 import { type Known, networkOf } from '../fields.js';
 import type { LoadedType } from '../values.js';
 import { ctTarget, targetOf } from './assignment.js';
@@ -280,7 +280,7 @@ class RuleParser implements RuleReading {
     const { cursor } = this;
     const { token } = cursor;
     const { type } = target;
-    const isValue = type !== 'number' && type !== 'hexadecimal' && valueIn(type, token.text) !== undefined;
+    const isValue = isValueType(type) && valueIn(type, token.text) !== undefined;
     if (isValue || !isOperand(token)) return constant(bytesOfToken(target, cursor.take('a value')), type);
     const parts = this.keyAt();
     if (cursor.is('map')) return yield* this.mapAt(parts, keyType(type, token));
@@ -337,6 +337,6 @@ function isCtAssignment(cursor: Cursor): boolean {
 }
 
 function keyType(type: LoadedType, token: Token): ValueType {
-  if (type !== 'number' && type !== 'hexadecimal') return type;
-  throw new Unreadable('must be a value: the library has no set of such numbers', token);
+  if (isValueType(type)) return type;
+  throw new Unreadable('must be a value: the library has no set of such values', token);
 }

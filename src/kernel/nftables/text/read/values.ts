@@ -2,11 +2,12 @@
 import type { Value, ValueType } from '../../types.js';
 import { numberOfSymbol, SYMBOLS } from '../../values/symbols.js';
 import { readValue, ruleOfValue, WRITTEN, writeValue } from '../../values/values.js';
-import { formOf, LENGTHS, layoutOf } from '../../values/valueTypes.js';
-import { HOST_IS_LITTLE, type LoadedType } from '../values.js';
+import { formOf, isValueType, LENGTHS, layoutOf } from '../../values/valueTypes.js';
+import { CLASSES, HOST_IS_LITTLE, LINK_TYPES, type LoadedType, type OtherType } from '../values.js';
 import { type Cursor, type Token, Unreadable } from './tokens.js';
 
-const NUMBER = /^(?:0x[0-9a-f]{1,16}|\d{1,20})$/i;
+/** Up to 128 bits. */
+const NUMBER = /^(?:0x[0-9a-f]{1,32}|\d{1,39})$/i;
 
 /** A number, decimal or hexadecimal; undefined for any other text. */
 export function numberIn(text: string): bigint | undefined {
@@ -131,8 +132,45 @@ export function interfaceBytes(token: Token): Uint8Array {
 }
 
 /** Whether values of a type are numbers in network order, of any length. */
-export function isNumber(type: LoadedType): type is 'number' | 'hexadecimal' {
+function isInNetworkOrder(type: LoadedType): boolean {
   return type === 'number' || type === 'hexadecimal';
+}
+
+/** Whether values of a type are numbers of which the library has no sets. */
+export function isNumber(type: LoadedType): type is Exclude<OtherType, 'name'> {
+  return !isValueType(type) && type !== 'name';
+}
+
+/** A number of a type in its notation; undefined for any other text. */
+export function numberOf(type: LoadedType, text: string): bigint | undefined {
+  if (type === 'time') return timeIn(text);
+  if (type === 'iface_type' && Object.hasOwn(LINK_TYPES, text)) return BigInt(LINK_TYPES[text] as number);
+  if (type === 'classid') {
+    if (Object.hasOwn(CLASSES, text)) return BigInt(CLASSES[text] as number);
+    const [, major, minor] = /^([0-9a-f]{0,4}):([0-9a-f]{0,4})$/i.exec(text) ?? [];
+    if (major !== undefined) return (BigInt(`0x0${major}`) << 16n) + BigInt(`0x0${minor}`);
+  }
+  return numberIn(text);
+}
+
+/** What the text of a number must be. */
+const NOTATIONS: Readonly<Partial<Record<LoadedType, string>>> = {
+  time: 'a time: `1d2h3m4s5ms`',
+  classid: 'a class: `1:2`, none or root',
+};
+
+/** The bytes of a number of a type. */
+export function numberBytes(
+  { type, length, isNetwork }: { type: LoadedType; length: number; isNetwork: boolean },
+  number: bigint,
+): Uint8Array {
+  return bytesOfInteger(number, length, isNetwork || isInNetworkOrder(type));
+}
+
+/** The error of a token that is no number of a type with so many bytes. */
+export function unreadableNumber(type: LoadedType, length: number, token: Token, more = ''): Unreadable {
+  const integer = `an integer from 0 to ${2n ** BigInt(8 * length) - 1n}`;
+  return new Unreadable(`must be ${NOTATIONS[type] ?? integer}${more}`, token);
 }
 
 /** The bytes of one value that is compared, or assigned. */
@@ -141,10 +179,12 @@ export function bytesOfToken(
   token: Token,
 ): Uint8Array {
   if (isNumber(type) || (type === 'integer' && length !== LENGTHS[formOf('integer')])) {
-    const number = integerOf(token, token.text, 2n ** BigInt(8 * length) - 1n);
-    return bytesOfInteger(number, length, isNetwork || isNumber(type));
+    const number = token.isQuoted ? undefined : numberOf(type, token.text);
+    if (number === undefined || number >> BigInt(8 * length) > 0n)
+      throw unreadableNumber(type, length, token);
+    return numberBytes({ type, length, isNetwork }, number);
   }
-  if (type === 'ifname') return interfaceBytes(token);
+  if (type === 'ifname' || type === 'name') return interfaceBytes(token);
   const value = valueIn(type, token.text);
   if (value === undefined) throw unreadableValue(type, token);
   return bytesOfValue(type, value, isNetwork);
@@ -176,11 +216,15 @@ const UNITS: ReadonlyMap<string, bigint> = new Map([
 /** A time in ms: `1d2h3m4s5ms`. */
 export function timeAt(cursor: Cursor): bigint {
   const token = cursor.word('a time');
-  if (!/^(?:\d{1,18}(?:w|d|h|ms|m|s))+$/.test(token.text)) {
-    throw new Unreadable('must be a time: `1d2h3m4s5ms`', token);
-  }
+  const time = timeIn(token.text);
+  if (time === undefined) throw new Unreadable('must be a time: `1d2h3m4s5ms`', token);
+  return time;
+}
+
+function timeIn(text: string): bigint | undefined {
+  if (!/^(?:\d{1,18}(?:w|d|h|ms|m|s))+$/.test(text)) return undefined;
   let sum = 0n;
-  for (const [, number = '', unit = ''] of token.text.matchAll(/(\d+)(ms|[wdhms])/g)) {
+  for (const [, number = '', unit = ''] of text.matchAll(/(\d+)(ms|[wdhms])/g)) {
     sum += BigInt(number) * (UNITS.get(unit) as bigint);
   }
   return sum;

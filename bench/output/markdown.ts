@@ -36,8 +36,7 @@ export function markdownDocument({ reports, targets, chart, explanation }: Docum
 kube-netlink-proxy programs the kernel of a Kubernetes node for its Services. This document compares it with other ways to
 make the same changes, at several numbers of Services. Each run has a new network namespace, and the runs of all ways alternate,
 so that other load of the machine concerns all of them. Times depend on the machine; the ratios in one table hold elsewhere
-too. To repeat a measurement, run its command as root on your own node. Figures of nftables mode, with their commands, are in
-[performance.md](performance.md#nftables-mode).`,
+too. To repeat a measurement, run its command as root on your own node.`,
     reports
       .map((report) => `- [${machineLine(report.machine)}](#${anchorOf(report)}): ${scenarioNames(report)}.`)
       .join('\n'),

@@ -25,7 +25,13 @@ new network namespaces of this machine, in ipvs mode in User Mode Linux.
   --minutes N       no history begins after this time (default 5)
   --faults LIST     faults that may happen, with commas; all or none (default
                     all): proxyKilled, proxyEnded, proxyStopped, serverDown,
-                    serverErrors, serverSilent, chainsFlushed, tablesDeleted
+                    serverErrors, serverSilent, chainsFlushed, tablesDeleted,
+                    memoryShort, descriptorsShort; in nftables and ipvs mode
+                    setsFlushed; in iptables and ipvs mode restoreFails,
+                    locksHeld; in ipvs mode setsDestroyed,
+                    virtualServicesDeleted, addressesDeleted, conntrackSmall,
+                    clockStepped
+  --events N        events of a history, at least 2 (default 25)
   --programming S   bound from a change to its effect, in s (default 3)
   --recovery S      bound from the end of a fault, or from damage, until all
                     promises hold, in s (default 15)

@@ -8,8 +8,21 @@ import { Failure } from '../lib/failure.mjs';
 const MODES = ['nftables', 'iptables', 'ipvs'];
 const FAULTS = [
   ...['proxyKilled', 'proxyEnded', 'proxyStopped', 'serverDown', 'serverErrors', 'serverSilent'],
-  ...['chainsFlushed', 'tablesDeleted'],
+  ...['chainsFlushed', 'tablesDeleted', 'setsFlushed', 'setsDestroyed'],
+  ...['virtualServicesDeleted', 'addressesDeleted', 'conntrackSmall', 'restoreFails', 'locksHeld'],
+  ...['memoryShort', 'descriptorsShort', 'clockStepped'],
 ];
+/**
+ * Modes of the faults that do not exist in all; as in test/judge/run/faultModes.ts.
+ *
+ * @type {Record<string, string[]>}
+ */
+const MODES_OF = {
+  setsFlushed: ['nftables', 'ipvs'],
+  ...{ setsDestroyed: ['ipvs'], virtualServicesDeleted: ['ipvs'], addressesDeleted: ['ipvs'] },
+  ...{ conntrackSmall: ['ipvs'], clockStepped: ['ipvs'] },
+  ...{ restoreFails: ['iptables', 'ipvs'], locksHeld: ['iptables', 'ipvs'] },
+};
 
 /**
  * Orders of the process that judges: `SessionOrders` of test/judge/run/session.ts. Times are in ms, except the sync period.
@@ -32,7 +45,7 @@ const FAULTS = [
 /** @returns {Orders} */
 function defaultOrders() {
   return {
-    ...{ mode: 'nftables', seed: 1, time: 300_000, faults: FAULTS, steps: 25, pause: 1200 },
+    ...{ mode: 'nftables', seed: 1, time: 300_000, faults: ['all'], steps: 25, pause: 1200 },
     bounds: { programming: 3000, recovery: 15_000, chance: 1e-9, refusal: 900 },
     ...{ syncPeriod: 5, tries: 30, output: join(CHECKOUT, '.cache/judge') },
   };
@@ -54,7 +67,10 @@ const VALUED = {
   },
   '--faults': (orders, value, option) => {
     const words = value.split(',').map((word) => oneOf([...FAULTS, 'all', 'none'], word, option));
-    orders.faults = words.includes('all') ? FAULTS : words.filter((word) => word !== 'none');
+    orders.faults = words.filter((word) => word !== 'none');
+  },
+  '--events': (orders, value, option) => {
+    orders.steps = count(value, option, 2);
   },
   '--programming': (orders, value, option) => {
     orders.bounds.programming = count(value, option, 1) * 1000;
@@ -90,7 +106,23 @@ export function parseOptions(args) {
     if (!value) throw new Failure(`${word} needs a value (see --help)`);
     set(orders, value, word);
   }
-  return orders;
+  return { ...orders, faults: faultsIn(orders) };
+}
+
+/**
+ * The faults that may happen, when the mode is known.
+ *
+ * @param {Orders} orders
+ */
+function faultsIn({ faults, mode }) {
+  if (faults.includes('all')) return FAULTS.filter((fault) => (MODES_OF[fault] ?? MODES).includes(mode));
+  for (const fault of faults) {
+    const modes = MODES_OF[fault] ?? MODES;
+    if (!modes.includes(mode)) {
+      throw new Failure(`--faults ${fault}: does not exist in mode ${mode}, only in ${modes.join(' and ')}`);
+    }
+  }
+  return faults;
 }
 
 /** @param {string} file */

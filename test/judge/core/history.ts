@@ -40,8 +40,8 @@ export interface EndpointSpec {
   readonly hint?: Zone;
 }
 
-/** What a fault does to the promises: it delays changes, or damages what was programmed. */
-export type FaultEffect = 'delays' | 'damages';
+/** What a fault does to the promises: it delays changes, damages what was programmed, or has no effect on them. */
+export type FaultEffect = 'delays' | 'damages' | 'none';
 
 /** The faults. */
 export const FAULTS = {
@@ -61,6 +61,29 @@ export const FAULTS = {
   chainsFlushed: 'damages',
   /** Another program deletes the tables, sets or addresses of the proxy. */
   tablesDeleted: 'damages',
+  /** Another program removes the elements of all sets and maps of the proxy; in ipvs mode those of its ipsets. */
+  setsFlushed: 'damages',
+  /** Another program flushes all rules and destroys all ipsets; ipvs mode. */
+  setsDestroyed: 'damages',
+  /** Another program deletes all virtual services; ipvs mode. */
+  virtualServicesDeleted: 'damages',
+  /** Another program deletes the addresses of the dummy device; ipvs mode. */
+  addressesDeleted: 'damages',
+  /**
+   * The table of connections has room for few more (nf_conntrack_max) until the end of the fault. The kernel drops the packets of new
+   * connections without room. On a kernel of the run's own alone: the limit holds for all network namespaces.
+   */
+  conntrackSmall: 'damages',
+  /** The running restore programs of the proxy are killed, and new ones fail until the end of the fault; iptables and ipvs mode. */
+  restoreFails: 'delays',
+  /** Another program holds the lock of iptables until the end of the fault; iptables and ipvs mode. */
+  locksHeld: 'delays',
+  /** The proxy can have no more address space than it has (RLIMIT_AS) until the end of the fault. If it ends, it is started again. */
+  memoryShort: 'delays',
+  /** The proxy can open no more descriptors (RLIMIT_NOFILE) until the end of the fault. If it ends, it is started again. */
+  descriptorsShort: 'delays',
+  /** The time of day steps an hour ahead, and back at the end of the fault. On a kernel of the run's own alone. */
+  clockStepped: 'none',
 } as const satisfies Record<string, FaultEffect>;
 export type FaultName = keyof typeof FAULTS;
 

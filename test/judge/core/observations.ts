@@ -38,6 +38,8 @@ export interface FaultPeriod {
   readonly began: number;
   /** Equal to `began` for damage that is done at once. */
   readonly ended: number;
+  /** Whether the proxy ended during the fault although it should not have, and was started again. */
+  readonly died?: boolean;
 }
 
 /** All that happened in a run of a history. */

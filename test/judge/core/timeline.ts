@@ -36,6 +36,7 @@ interface Disturbance {
 function disturbancesOf(faults: readonly FaultPeriod[], recovery: number): Disturbance[] {
   const found: Disturbance[] = [];
   for (const { fault, began, ended } of faults) {
+    if (FAULTS[fault] === 'none') continue;
     const damaged = FAULTS[fault] === 'damages' ? began : Number.POSITIVE_INFINITY;
     const last = found.at(-1);
     if (!last || last.recovered < began) {

@@ -2,9 +2,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { FaultName } from '../core/history.js';
 import type { FaultPeriod } from '../core/observations.js';
+import { isNodeFault, lastNodeFault } from './nodeFaults.js';
 import type { JudgedProxy } from './proxy.js';
 import type { JudgeServer } from './server.js';
-import { damage, type JudgedMode } from './vandalism.js';
+import { type Damage, damage, isDamage, type JudgedMode } from './vandalism.js';
 
 /** The faults of one history. */
 export class Faults {
@@ -14,7 +15,7 @@ export class Faults {
   readonly #mode: JudgedMode;
   readonly #now: () => number;
   readonly #periods: FaultPeriod[] = [];
-  readonly #underWay = new Map<'proxy' | 'server', Promise<void>>();
+  readonly #underWay = new Map<string, Promise<void>>();
 
   constructor(
     proxy: JudgedProxy,
@@ -32,17 +33,17 @@ export class Faults {
 
   /** Begins a fault, unless what it concerns already has one. */
   begin(fault: FaultName, lasts: number): void {
-    if (fault === 'chainsFlushed' || fault === 'tablesDeleted') {
+    if (isDamage(fault)) {
       const began = this.#now();
       damage(this.#namespace, this.#mode, fault);
       this.#periods.push({ fault, began, ended: this.#now() });
       return;
     }
-    const concerned = fault.startsWith('proxy') ? 'proxy' : 'server';
+    const concerned = concernedBy(fault);
     if (this.#underWay.has(concerned)) return;
     const began = this.#now();
-    const period = this.#last(fault, lasts).then(() => {
-      this.#periods.push({ fault, began, ended: this.#now() });
+    const period = this.#last(fault, lasts).then((died) => {
+      this.#periods.push({ fault, began, ended: this.#now(), ...(died ? { died } : {}) });
       this.#underWay.delete(concerned);
     });
     this.#underWay.set(concerned, period);
@@ -56,7 +57,9 @@ export class Faults {
     return this.#periods.toSorted((a, b) => a.began - b.began);
   }
 
-  async #last(fault: Exclude<FaultName, 'chainsFlushed' | 'tablesDeleted'>, lasts: number): Promise<void> {
+  /** Resolves at the end of a fault, to whether the proxy ended although it should not have. */
+  async #last(fault: Exclude<FaultName, Damage>, lasts: number): Promise<boolean> {
+    if (isNodeFault(fault)) return lastNodeFault(fault, lasts, this.#proxy, this.#namespace);
     if (fault === 'proxyStopped') {
       this.#proxy.signal('SIGSTOP');
       await delay(lasts);
@@ -75,5 +78,13 @@ export class Faults {
       await delay(lasts);
       this.#server.recover();
     }
+    return false;
   }
+}
+
+/** What a fault concerns, which has one fault at a time. */
+function concernedBy(fault: Exclude<FaultName, Damage>): string {
+  if (fault === 'memoryShort' || fault === 'descriptorsShort') return 'proxy';
+  if (isNodeFault(fault)) return fault;
+  return fault.startsWith('proxy') ? 'proxy' : 'server';
 }

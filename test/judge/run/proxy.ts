@@ -7,6 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { undoAtExit } from '../../laboratory/atExit.js';
 import { COMMAND } from '../../laboratory/proxyProcess.js';
 import { JUDGED_NODE } from '../core/world.js';
+import { type FaultFiles, writeFaultFiles } from './nodeFaults.js';
 import type { JudgedMode } from './vandalism.js';
 
 /** The command line of this project's proxy. */
@@ -30,6 +31,8 @@ export interface ProxyOrders {
 export class JudgedProxy {
   readonly #argv: readonly string[];
   readonly #log: string;
+  /** What faults of the node need. */
+  readonly files: FaultFiles;
   #child: ChildProcess | undefined;
   #forget = () => {};
 
@@ -43,6 +46,7 @@ export class JudgedProxy {
     const command = words.map((word) => word.replaceAll(/\{(\w+)\}/g, (_, name) => values[name] ?? ''));
     this.#argv = ['netns', 'exec', orders.namespace, ...command];
     this.#log = join(orders.folder, 'proxy.log');
+    this.files = writeFaultFiles(orders.folder);
   }
 
   /** Path of its log. */
@@ -55,9 +59,14 @@ export class JudgedProxy {
     return this.#child !== undefined && this.#child.exitCode === null && this.#child.signalCode === null;
   }
 
+  /** Its process; undefined if it does not run. `ip netns exec` executes the command in the same process. */
+  get pid(): number | undefined {
+    return this.runs ? this.#child?.pid : undefined;
+  }
+
   start(): void {
     const log = openSync(this.#log, 'a');
-    const child = spawn('ip', this.#argv, { stdio: ['ignore', log, log] });
+    const child = spawn('ip', this.#argv, { stdio: ['ignore', log, log], env: this.files.environment });
     closeSync(log);
     this.#child = child;
     this.#forget = undoAtExit(() => child.kill('SIGKILL'));

@@ -6,15 +6,32 @@ import type { FaultName } from '../core/history.js';
 export const MODES = ['nftables', 'iptables', 'ipvs'] as const;
 export type JudgedMode = (typeof MODES)[number];
 
-type Damage = Extract<FaultName, 'chainsFlushed' | 'tablesDeleted'>;
+const DAMAGES = [
+  ...(['chainsFlushed', 'tablesDeleted', 'setsFlushed', 'setsDestroyed'] as const),
+  ...(['virtualServicesDeleted', 'addressesDeleted'] as const),
+];
+/** Faults that are done at once. */
+export type Damage = Extract<FaultName, (typeof DAMAGES)[number]>;
+
+/** Whether a fault is done at once. */
+export function isDamage(fault: FaultName): fault is Damage {
+  return (DAMAGES as readonly FaultName[]).includes(fault);
+}
 
 const BOTH = (command: string) =>
   ['iptables', 'ip6tables'].map((name) => command.replaceAll('IPTABLES', name));
 
-const COMMANDS: Readonly<Record<JudgedMode, Readonly<Record<Damage, readonly string[]>>>> = {
+/** Prints the commands that flush all sets and maps of a table, and executes them. */
+const FLUSH_SETS = (family: string) => {
+  const line = `'$1 == "set" || $1 == "map" { print "flush " $1 " ${family} kube-proxy " $2 }'`;
+  return `nft list table ${family} kube-proxy | awk ${line} | nft -f -`;
+};
+
+const COMMANDS: Readonly<Record<JudgedMode, Readonly<Partial<Record<Damage, readonly string[]>>>>> = {
   nftables: {
     chainsFlushed: ['nft flush table ip kube-proxy', 'nft flush table ip6 kube-proxy'],
     tablesDeleted: ['nft delete table ip kube-proxy', 'nft delete table ip6 kube-proxy'],
+    setsFlushed: [FLUSH_SETS('ip'), FLUSH_SETS('ip6')],
   },
   iptables: {
     chainsFlushed: BOTH('IPTABLES -w -t nat -F; IPTABLES -w -t filter -F'),
@@ -23,15 +40,26 @@ const COMMANDS: Readonly<Record<JudgedMode, Readonly<Record<Damage, readonly str
   ipvs: {
     chainsFlushed: ['ipvsadm -C', ...BOTH('IPTABLES -w -t nat -F')],
     tablesDeleted: ['ip link delete kube-ipvs0', ...BOTH("printf '*nat\\nCOMMIT\\n' | IPTABLES-restore -w")],
+    setsFlushed: ['ipset flush'],
+    setsDestroyed: [
+      ...BOTH('for table in nat filter mangle; do IPTABLES -w -t "$table" -F; done'),
+      'ipset destroy',
+    ],
+    virtualServicesDeleted: ['ipvsadm -C'],
+    addressesDeleted: ['ip address flush dev kube-ipvs0'],
   },
 };
 
-/** What programs say of something that is not there: it cannot be damaged. */
-const ABSENT = /No such file or directory|Cannot find device/;
+/**
+ * What programs say of something that is not there, and so cannot be damaged, and of a set with a rule that the proxy made again at once.
+ */
+const ABSENT = /No such file or directory|Cannot find device|does not exist|in use by a kernel component/;
 
 /** Does the damage in a namespace. */
 export function damage(namespace: string, mode: JudgedMode, fault: Damage): void {
-  for (const command of COMMANDS[mode][fault]) {
+  const commands = COMMANDS[mode][fault];
+  if (!commands) throw new Error(`fault ${fault}: it does not exist in mode ${mode}`);
+  for (const command of commands) {
     const words = ['netns', 'exec', namespace, 'sh', '-ec', command];
     const { status, stderr, error } = spawnSync('ip', words, { encoding: 'utf8' });
     if (status !== 0 && !ABSENT.test(stderr)) throw new Error(`${command}: ${error?.message ?? stderr}`);

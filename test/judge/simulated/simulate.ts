@@ -75,7 +75,7 @@ class Simulation {
     } else if (FAULTS[event.fault] === 'damages') {
       this.#faults.push({ fault: event.fault, began: this.#now, ended: this.#now });
       this.#proxy.damage(this.#now);
-    } else if (!this.#down) {
+    } else if (FAULTS[event.fault] === 'delays' && !this.#down) {
       this.#down = true;
       this.#faultEnds = this.#now + event.lasts;
       this.#faults.push({ fault: event.fault, began: this.#now, ended: this.#faultEnds });

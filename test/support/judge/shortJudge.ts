@@ -2,8 +2,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { FAULTS, type FaultName } from '../../judge/core/history.js';
 import { type Report, reportLines } from '../../judge/core/report.js';
+import { faultsOf } from '../../judge/run/faultModes.js';
 import { runSession, type SessionOrders } from '../../judge/run/session.js';
 
 /** Time after which no history begins, in ms. */
@@ -20,7 +20,7 @@ export async function shortJudge(orders: ShortOrders): Promise<Report> {
     const report = await runSession(
       {
         ...{ time: TIME, steps: 15, pause: 1000, syncPeriod: 3, tries: 0, output },
-        faults: Object.keys(FAULTS) as FaultName[],
+        faults: faultsOf(orders.mode),
         bounds: { programming: 4000, recovery: 12_000, chance: 1e-9, refusal: 900 },
         ...orders,
       },

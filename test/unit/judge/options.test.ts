@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { it } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { FAULTS } from '../../judge/core/history.js';
+import { faultsOf } from '../../judge/run/faultModes.js';
 import type { SessionOrders } from '../../judge/run/session.js';
 import { MODES } from '../../judge/run/vandalism.js';
 import { ROOT } from '../../support/paths.js';
@@ -14,8 +15,11 @@ const { parseOptions } = (await import(pathToFileURL(join(ROOT, 'scripts/judge/o
 };
 
 it('has all modes and faults of the judge', () => {
-  assert.deepEqual(parseOptions([]).faults, Object.keys(FAULTS));
-  for (const mode of MODES) assert.equal(parseOptions(['--mode', mode]).mode, mode);
+  for (const mode of MODES) {
+    const orders = parseOptions(['--mode', mode]);
+    assert.deepEqual([orders.mode, orders.faults], [mode, faultsOf(mode)]);
+  }
+  assert.deepEqual(new Set(MODES.flatMap(faultsOf)), new Set(Object.keys(FAULTS)));
 });
 
 it('has orders in ms for times', () => {
@@ -32,6 +36,8 @@ const WRONG: [words: string, told: RegExp][] = [
   ['--seed', /--seed needs a value/],
   ['--minutes 0', /--minutes 0: must be an integer from 1/],
   ['--mode ebpf', /--mode ebpf: must be one of nftables, iptables, ipvs/],
+  ['--faults clockStepped', /--faults clockStepped: does not exist in mode nftables, only in ipvs/],
+  ['--events 1', /--events 1: must be an integer from 2/],
   ['--faults serverDown,earthquake', /--faults earthquake: must be one of/],
 ];
 for (const [words, told] of WRONG) {

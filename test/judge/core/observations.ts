@@ -42,6 +42,14 @@ export interface FaultPeriod {
   readonly died?: boolean;
 }
 
+/** A time in which the proxy waited for a processor, or what it depends on did: the API server of the run, and programs that it started. */
+export interface Wait {
+  readonly from: number;
+  readonly until: number;
+  /** In ms, at most the time itself. */
+  readonly waited: number;
+}
+
 /** All that happened in a run of a history. */
 export interface Recording {
   readonly history: History;
@@ -49,6 +57,8 @@ export interface Recording {
   readonly changes: readonly Change[];
   readonly faults: readonly FaultPeriod[];
   readonly observations: readonly Observation[];
+  /** Undefined if nobody measured it. */
+  readonly waits?: readonly Wait[];
   /** The end of the recording. */
   readonly ended: number;
 }

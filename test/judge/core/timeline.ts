@@ -5,6 +5,7 @@ import { FAULTS } from './history.js';
 import type { FaultPeriod, Recording } from './observations.js';
 import { type ConnectionPromise, mixedPromises, promiseOf } from './promise.js';
 import type { Bounds } from './rules.js';
+import { RunTime } from './runTime.js';
 
 /** A state, and the time from which it was stored. */
 export interface TimedState {
@@ -33,16 +34,19 @@ interface Disturbance {
   readonly recovered: number;
 }
 
-function disturbancesOf(faults: readonly FaultPeriod[], recovery: number): Disturbance[] {
+function disturbancesOf(
+  faults: readonly FaultPeriod[],
+  recoveredFrom: (ended: number) => number,
+): Disturbance[] {
   const found: Disturbance[] = [];
   for (const { fault, began, ended } of faults) {
     if (FAULTS[fault] === 'none') continue;
     const damaged = FAULTS[fault] === 'damages' ? began : Number.POSITIVE_INFINITY;
     const last = found.at(-1);
     if (!last || last.recovered < began) {
-      found.push({ began, damaged, recovered: ended + recovery });
+      found.push({ began, damaged, recovered: recoveredFrom(ended) });
     } else {
-      const recovered = Math.max(last.recovered, ended + recovery);
+      const recovered = Math.max(last.recovered, recoveredFrom(ended));
       found[found.length - 1] = { ...last, damaged: Math.min(last.damaged, damaged), recovered };
     }
   }
@@ -54,10 +58,14 @@ export class Timeline {
   readonly states: readonly TimedState[];
   readonly #disturbances: readonly Disturbance[];
   readonly #programming: number;
+  readonly #runTime: RunTime;
   /** Promises by target, and by the first and the last state. */
   readonly #promises = new Map<string, readonly ConnectionPromise[]>();
 
-  constructor({ changes, faults }: Pick<Recording, 'changes' | 'faults'>, bounds: Bounds) {
+  constructor(
+    { changes, faults, waits = [] }: Pick<Recording, 'changes' | 'faults' | 'waits'>,
+    bounds: Bounds,
+  ) {
     const states: TimedState[] = [{ from: Number.NEGATIVE_INFINITY, state: EMPTY_CLUSTER }];
     let state = EMPTY_CLUSTER;
     for (const { at, event } of changes) {
@@ -66,7 +74,8 @@ export class Timeline {
       state = next;
     }
     this.states = states;
-    this.#disturbances = disturbancesOf(faults, bounds.recovery);
+    this.#runTime = new RunTime(waits);
+    this.#disturbances = disturbancesOf(faults, (ended) => this.#runTime.after(ended, bounds.recovery));
     this.#programming = bounds.programming;
   }
 
@@ -105,9 +114,10 @@ export class Timeline {
    * the changes since then. Damage delays changes too: repairs take time.
    */
   #earliest(time: number): number {
-    let earliest = time - this.#programming;
+    let earliest = this.#runTime.before(time, this.#programming);
     for (const { began, recovered } of this.#disturbances.toReversed()) {
-      if (began <= time && recovered >= earliest) earliest = Math.min(earliest, began - this.#programming);
+      if (began <= time && recovered >= earliest)
+        earliest = Math.min(earliest, this.#runTime.before(began, this.#programming));
     }
     return earliest;
   }

@@ -15,6 +15,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { undoAtExit } from '../../laboratory/atExit.js';
 import type { FaultName } from '../core/history.js';
 import type { JudgedProxy } from './proxy.js';
+import { childrenOf } from './waitMeter.js';
 
 /** The faults of this file. */
 const NODE_FAULTS = [
@@ -146,15 +147,11 @@ async function failRestores({ files, pid }: JudgedProxy, lasts: number): Promise
 
 /** The processes of xtables that the proxy has started. */
 function restoresOf(pid: number): number[] {
-  const threads = readdirSync(`/proc/${pid}/task`);
-  const children = threads.flatMap((thread) => {
-    return readFileSync(`/proc/${pid}/task/${thread}/children`, 'utf8').split(' ').filter(Boolean);
-  });
-  return children.filter((child) => /^xtables-/.test(basename(programOf(child)))).map(Number);
+  return childrenOf(pid).filter((child) => /^xtables-/.test(basename(programOf(child))));
 }
 
 /** The file of a process; empty if it has ended. */
-function programOf(pid: string): string {
+function programOf(pid: number): string {
   try {
     return readlinkSync(`/proc/${pid}/exe`);
   } catch (error) {

@@ -9,8 +9,9 @@ import { type ClusterState, EMPTY_CLUSTER, stateAfter } from '../core/cluster.js
 import { type Target, targetKey, targetsOf } from '../core/frontends.js';
 import type { Event, History } from '../core/history.js';
 import { type JudgedObject, objectsOf } from '../core/objects.js';
-import type { Change, FaultPeriod, Observation, Recording } from '../core/observations.js';
+import type { Change, FaultPeriod, Observation, Recording, Wait } from '../core/observations.js';
 import type { Bounds } from '../core/rules.js';
+import { RunTime } from '../core/runTime.js';
 import { addressIn, CLIENT_ADDRESSES, type ClientName, ENDPOINT_PORT } from '../core/world.js';
 import { monotonic } from './clock.js';
 import type { EndpointOrders } from './endpoint.js';
@@ -19,6 +20,7 @@ import { ENDPOINT_PLACES, openNetwork, SERVER_ADDRESS } from './network.js';
 import { JudgedProxy, type ProxyOrders } from './proxy.js';
 import { JudgeServer } from './server.js';
 import { type DialledTarget, Traffic, type TrafficTimes } from './traffic.js';
+import { WaitMeter } from './waitMeter.js';
 
 /** A run with a proxy. */
 export interface RunOrders extends Pick<ProxyOrders, 'command' | 'mode' | 'folder' | 'syncPeriod'> {
@@ -103,6 +105,7 @@ export class Player {
     const began = monotonic();
     const now = () => monotonic() - began;
     const changes: Change[] = [];
+    const meter = new WaitMeter(() => this.#proxy.pid, now);
     const faults = new Faults(this.#proxy, this.#server, this.#lab.namespace(NODE_A), this.#orders.mode, now);
     let next = 0;
     for (const { after, event } of history.steps) {
@@ -117,11 +120,13 @@ export class Player {
     }
     const periods = await faults.ended();
     if (!this.#proxy.runs) throw new Error(`the proxy ended by itself; see ${this.log}`);
-    await delay(this.#orders.quiet + recoveryLeft(periods, this.#orders.bounds, now()));
+    await delay(recoveryLeft(periods, this.#orders.bounds, meter.waits, now()));
+    await delay(this.#orders.quiet + recoveryLeft(periods, this.#orders.bounds, meter.waits, now()));
     const ended = now();
+    const waits = meter.end();
     const observations = await this.#collect(began);
     await this.#clear();
-    return { history, changes, faults: periods, observations, ended };
+    return { history, changes, faults: periods, observations, waits, ended };
   }
 
   /** Ends all processes and removes the network. */
@@ -244,6 +249,12 @@ function dialled(target: Target): DialledTarget {
 }
 
 /** The time until the last fault has been recovered from. */
-function recoveryLeft(faults: readonly FaultPeriod[], { recovery }: Bounds, now: number): number {
-  return faults.reduce((left, { ended }) => Math.max(left, ended + recovery - now), 0);
+function recoveryLeft(
+  faults: readonly FaultPeriod[],
+  { recovery }: Bounds,
+  waits: readonly Wait[],
+  now: number,
+): number {
+  const runTime = new RunTime(waits);
+  return faults.reduce((left, { ended }) => Math.max(left, runTime.after(ended, recovery) - now), 0);
 }

@@ -1,5 +1,6 @@
 // The report as one HTML page, with a picture of each recording: events above, traffic below.
 import { keyOf } from './frontends.js';
+import { growthPage } from './growthPicture.js';
 import { describeEvent } from './history.js';
 import type { Observation, Recording, Result } from './observations.js';
 import type { Judged, Report } from './report.js';
@@ -42,6 +43,7 @@ export function reportPage(report: Report, judged: readonly Judged[]): string {
     `<title>${escaped(title)}</title><style>${STYLE}</style></head><body><h1>${escaped(title)}</h1>`,
     summaryOf(report),
     violationsOf(report),
+    growthPage(report.growth),
     ...pictures,
     '</body></html>\n',
   ].join('\n');

@@ -1,5 +1,6 @@
 // What clients saw. All times are of one monotonic clock, in ms since the start of the recording.
 import type { Target } from './frontends.js';
+import type { ProxySample } from './growth.js';
 import type { Event, FaultName, History } from './history.js';
 
 /**
@@ -59,6 +60,8 @@ export interface Recording {
   readonly observations: readonly Observation[];
   /** Undefined if nobody measured it. */
   readonly waits?: readonly Wait[];
+  /** The proxy after the history, without its objects; undefined if nobody measured it. */
+  readonly after?: ProxySample;
   /** The end of the recording. */
   readonly ended: number;
 }

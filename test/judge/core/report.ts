@@ -1,4 +1,5 @@
 // The report on recordings, as JSON.
+import { growthLines, growthOf, type ProxyGrowth } from './growth.js';
 import { type Latency, type LatencyKind, latenciesOf, percentilesOf } from './latency.js';
 import type { Recording, Result } from './observations.js';
 import { type Bounds, RULES, type RuleName } from './rules.js';
@@ -24,6 +25,10 @@ export interface Report {
   /** Number of requests by their result. */
   readonly requests: Readonly<Partial<Record<Result, number>>>;
   readonly latencies: readonly Latency[];
+  /** Memory and descriptors; undefined if nobody measured them. */
+  readonly growth: ProxyGrowth | undefined;
+  /** Faults during which the proxy ended although it should not have. */
+  readonly died: number;
   /** Number of violations by rule; all rules that were broken. */
   readonly broken: Readonly<Partial<Record<RuleName, number>>>;
   readonly violations: readonly ReportedViolation[];
@@ -61,6 +66,8 @@ export function reportOn(proxy: string, mode: string, bounds: Bounds, judged: re
     time: Math.round(sum(({ ended }) => ended)),
     requests,
     latencies: percentilesOf(latencies),
+    growth: growthOf(judged.flatMap(({ recording }) => recording.after ?? [])),
+    died: sum(({ faults }) => faults.filter(({ died }) => died).length),
     broken,
     violations: judged.flatMap(reported),
   };
@@ -87,6 +94,8 @@ export function reportLines(report: Report): string[] {
     ...latencies.map(({ kind, count, p50, p90, p99, most }) => {
       return `${kind}: p50 ${p50} ms, p90 ${p90} ms, p99 ${p99} ms, at most ${most} ms (${count})`;
     }),
+    ...(report.growth ? growthLines(report.growth) : []),
+    ...(report.died > 0 ? [`the proxy ended in ${report.died} faults in which it should not have`] : []),
     `violations: ${total}`,
     ...Object.entries(broken).map(([rule, count]) => `  ${rule}: ${count}; ${RULES[rule as RuleName].says}`),
     ...violations.slice(0, 10).map(({ seed, message }) => `  seed ${seed}: ${message}`),

@@ -18,6 +18,7 @@ import type { EndpointOrders } from './endpoint.js';
 import { Faults } from './faults.js';
 import { ENDPOINT_PLACES, openNetwork, SERVER_ADDRESS } from './network.js';
 import { JudgedProxy, type ProxyOrders } from './proxy.js';
+import { sampleOf } from './sample.js';
 import { JudgeServer } from './server.js';
 import { type DialledTarget, Traffic, type TrafficTimes } from './traffic.js';
 import { WaitMeter } from './waitMeter.js';
@@ -126,7 +127,8 @@ export class Player {
     const waits = meter.end();
     const observations = await this.#collect(began);
     await this.#clear();
-    return { history, changes, faults: periods, observations, waits, ended };
+    const after = sampleOf(this.#proxy.pid, monotonic());
+    return { history, changes, faults: periods, observations, waits, ended, ...(after ? { after } : {}) };
   }
 
   /** Ends all processes and removes the network. */

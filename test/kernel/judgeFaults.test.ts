@@ -1,0 +1,101 @@
+// The faults of the node that the judge makes: each has its effect on a process, and ends.
+// Needs: namespace, conntrack
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, it } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
+import { lastNodeFault, type NodeFault } from '../judge/run/nodeFaults.js';
+import { JudgedProxy } from '../judge/run/proxy.js';
+
+const NAMESPACE = 'knp-judge-faults';
+/** The time of each fault, and a time within it, in ms. */
+const LASTS = 1500;
+const WITHIN = 500;
+
+let folder: string;
+let proxy: JudgedProxy;
+
+beforeEach(() => {
+  assert.equal(spawnSync('ip', ['netns', 'add', NAMESPACE]).status, 0);
+  folder = mkdtempSync(join(tmpdir(), 'knp-judge-faults-'));
+  proxy = new JudgedProxy({
+    ...{ command: 'sleep 60', mode: 'iptables', namespace: NAMESPACE, folder, server: '', syncPeriod: 1 },
+  });
+  proxy.start();
+});
+
+afterEach(async () => {
+  await proxy.end('SIGKILL');
+  rmSync(folder, { recursive: true });
+  assert.equal(spawnSync('ip', ['netns', 'delete', NAMESPACE]).status, 0);
+});
+
+/** What a function returns before a fault, within it, and after it. */
+async function around<T>(fault: NodeFault, look: () => T): Promise<[T, T, T]> {
+  await delay(WITHIN);
+  const before = look();
+  const lasting = lastNodeFault(fault, LASTS, proxy, NAMESPACE);
+  await delay(WITHIN);
+  const within = look();
+  assert.equal(await lasting, false);
+  return [before, within, look()];
+}
+
+/** The soft limit of the process. */
+function limit(name: string): string {
+  const limits = readFileSync(`/proc/${proxy.pid}/limits`, 'utf8');
+  const soft = new RegExp(`^${name} +(\\S+)`, 'm').exec(limits)?.[1];
+  return soft ?? assert.fail(`no limit ${name}`);
+}
+
+/** The exit status of a command in the environment of the proxy. */
+function statusOf(command: string): number | null {
+  return spawnSync('sh', ['-c', command], { env: proxy.files.environment }).status;
+}
+
+it('memoryShort: the process can have no more address space than it has', async () => {
+  const [before, within, after] = await around('memoryShort', () => limit('Max address space'));
+  const size = /^VmSize:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${proxy.pid}/status`, 'utf8'))?.[1];
+  assert.deepEqual([before, within, after], ['unlimited', String(Number(size) * 1024), 'unlimited']);
+});
+
+it('descriptorsShort: the process can open no more descriptors', async () => {
+  const [before, within, after] = await around('descriptorsShort', () => limit('Max open files'));
+  // Standard input, output and error are open.
+  assert.deepEqual([within, after], ['3', before]);
+});
+
+it('restoreFails: restore programs fail', async () => {
+  const statuses = await around('restoreFails', () => statusOf('iptables-restore --version'));
+  assert.deepEqual(statuses, [0, 1, 0]);
+});
+
+it('locksHeld: another process has the lock of iptables', async () => {
+  const statuses = await around('locksHeld', () => statusOf('flock --nonblock "$XTABLES_LOCKFILE" true'));
+  assert.deepEqual(statuses, [0, 1, 0]);
+});
+
+it('starts a process again that ended while its limits were low', async () => {
+  await delay(WITHIN);
+  const lasting = lastNodeFault('descriptorsShort', LASTS, proxy, NAMESPACE);
+  const { pid } = proxy;
+  await proxy.end('SIGKILL');
+  assert.equal(proxy.pid, undefined);
+  assert.equal(await lasting, true);
+  assert.ok(proxy.pid !== undefined && proxy.pid !== pid);
+});
+
+it('clockStepped: refuses the clock of this machine', async () => {
+  if (readFileSync('/proc/cpuinfo', 'utf8').includes('User Mode Linux')) {
+    const [before, within, after] = await around('clockStepped', () => Date.now() / 60_000);
+    assert.deepEqual([Math.round(within - before), Math.round(after - before)], [60, 0]);
+    return;
+  }
+  await assert.rejects(
+    lastNodeFault('clockStepped', LASTS, proxy, NAMESPACE),
+    /clock is that of this machine/,
+  );
+});

@@ -14,12 +14,22 @@ import {
   type ServiceSpec,
   type Step,
 } from './history.js';
+import type { Recording } from './observations.js';
 import { FAMILIES, type Family, PODS, ZONES, type Zone } from './world.js';
 
 /** The text of a replay file: one line for each step. */
 export function replayText({ seed, steps }: History): string {
   const lines = steps.map((step) => `    ${JSON.stringify(step)}`);
   return `{\n  "seed": ${seed},\n  "steps": [\n${lines.join(',\n')}\n  ]\n}\n`;
+}
+
+/** All that happened in a run of a history, as JSON for programs: one line for each change, fault, wait and request. */
+export function recordingText({ history, ended, ...lists }: Recording): string {
+  const { changes, faults, waits = [], observations } = lists;
+  const fields = Object.entries({ changes, faults, waits, observations }).map(([name, list]) => {
+    return `  "${name}": [\n${list.map((one) => `    ${JSON.stringify(one)}`).join(',\n')}\n  ]`;
+  });
+  return `{\n  "seed": ${history.seed},\n  "ended": ${ended},\n${fields.join(',\n')}\n}\n`;
 }
 
 /** The history of a replay file. An error names the field and its rule: `steps[2].event.service: must be a name`. */

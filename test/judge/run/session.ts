@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { generateHistory } from '../core/generate.js';
 import { describeEvent, type FaultName, type History } from '../core/history.js';
 import { reportPage } from '../core/html.js';
-import { parseReplay, replayText } from '../core/replay.js';
+import { parseReplay, recordingText, replayText } from '../core/replay.js';
 import { type Judged, type Report, reportOn } from '../core/report.js';
 import type { Bounds } from '../core/rules.js';
 import { shrink } from '../core/shrink.js';
@@ -65,7 +65,7 @@ export async function runSession(orders: SessionOrders, tell: (line: string) => 
       const one = await play(player, history, bounds);
       judged.push(one);
       tell(lineOf(one));
-      if (one.violations.length > 0) writeFileSync(replayFile(output, history), replayText(history));
+      if (one.violations.length > 0) writeFailure(output, one);
     }
     const report = reportOn(orders.proxy ?? 'kube-netlink-proxy', mode, bounds, judged);
     writeFileSync(join(output, 'report.json'), `${JSON.stringify(report, undefined, 2)}\n`);
@@ -82,6 +82,12 @@ export async function runSession(orders: SessionOrders, tell: (line: string) => 
 async function play(player: Player, history: History, bounds: Bounds): Promise<Judged> {
   const recording = await player.play(history);
   return { recording, violations: judge(recording, bounds) };
+}
+
+/** Writes the file that replays a history, and what happened in it. */
+function writeFailure(output: string, { recording }: Judged): void {
+  writeFileSync(replayFile(output, recording.history), replayText(recording.history));
+  writeFileSync(replayFile(output, recording.history, 'recording'), recordingText(recording));
 }
 
 /** Shrinks the first failing history, and writes the file that replays it. */

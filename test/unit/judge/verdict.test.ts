@@ -9,7 +9,7 @@ import type { EndpointSpec, FaultName, ServiceSpec } from '../../judge/core/hist
 import { reportPage } from '../../judge/core/html.js';
 import { objectsOf } from '../../judge/core/objects.js';
 import type { Change, FaultPeriod, Observation, Recording } from '../../judge/core/observations.js';
-import { parseReplay, replayText } from '../../judge/core/replay.js';
+import { parseReplay, recordingText, replayText } from '../../judge/core/replay.js';
 import { reportLines, reportOn } from '../../judge/core/report.js';
 import { type Bounds, RULES, type RuleName } from '../../judge/core/rules.js';
 import { judge } from '../../judge/core/verdict.js';
@@ -93,6 +93,17 @@ describe('the verdict', () => {
     assert.deepEqual(rulesBroken(left, [silence(3100, 'timeout')], [damages, delays]), []);
   });
 
+  it('demands an answer while the clock steps, and not while the table of connections is small', () => {
+    const lasting = (fault: FaultName): FaultPeriod[] => [{ fault, began: 1000, ended: 2000 }];
+    const silent = [silence(1500, 'timeout')];
+    const stays = changes([0, [ready('pod-0')]]);
+    assert.deepEqual(rulesBroken(stays, silent, lasting('clockStepped')), ['ready-answers']);
+    assert.deepEqual(rulesBroken(stays, silent, lasting('conntrackSmall')), []);
+    assert.deepEqual(rulesBroken(stays, [silence(3200, 'timeout')], lasting('conntrackSmall')), [
+      'ready-answers',
+    ]);
+  });
+
   it('permits a terminating endpoint if no other is ready', () => {
     const going: EndpointSpec = { pod: 'pod-0', condition: 'terminating' };
     assert.deepEqual(rulesBroken(changes([0, [going]]), [answer(500, 'pod-0')]), []);
@@ -154,6 +165,12 @@ describe('a history', () => {
       const history = generateHistory(seed, KINDS);
       assert.deepEqual(parseReplay(replayText(history)), history);
     }
+  });
+
+  it('has a file with all that happened in it', () => {
+    const { history, ...recording } = simulate(generateHistory(1, KINDS));
+    const written = JSON.parse(recordingText({ history, ...recording }));
+    assert.deepEqual(written, { seed: history.seed, ...recording, waits: [] });
   });
 
   const broken: [what: string, change: (text: string) => string, told: RegExp][] = [

@@ -1,16 +1,8 @@
 // Makes the faults of the node that last for a time: its limits, its clock, the lock and the restore programs of iptables.
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import {
-  chmodSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  readlinkSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
-import { basename, join } from 'node:path';
+import { readdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
+import { basename } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { undoAtExit } from '../../laboratory/atExit.js';
 import type { FaultName } from '../core/history.js';
@@ -32,45 +24,6 @@ const STEP = 3600;
 /** Whether a fault is one of the node. */
 export function isNodeFault(fault: FaultName): fault is NodeFault {
   return (NODE_FAULTS as readonly FaultName[]).includes(fault);
-}
-
-/** Files that faults need in the environment of the proxy. */
-export interface FaultFiles {
-  /** The environment of the proxy. */
-  readonly environment: NodeJS.ProcessEnv;
-  /** While it exists, restore programs fail. */
-  readonly failing: string;
-  /** The lock of iptables. */
-  readonly lock: string;
-}
-
-/**
- * Writes programs with the names of iptables-restore, which fail while a file exists, and before which the proxy finds no others. The
- * lock of iptables is a file of the run's own: other programs of this machine do not wait for it.
- */
-export function writeFaultFiles(folder: string): FaultFiles {
-  const programs = join(folder, 'programs');
-  const failing = join(folder, 'restore-fails');
-  const lock = join(folder, 'xtables.lock');
-  mkdirSync(programs, { recursive: true });
-  rmSync(failing, { force: true });
-  for (const name of ['iptables-restore', 'ip6tables-restore']) {
-    const path = execFileSync('sh', ['-c', `command -v ${name}`], { encoding: 'utf8' }).trim();
-    const text = `#!/bin/sh
-if [ -e '${failing}' ]; then
-  echo '${name}: the judge lets it fail' >&2
-  exit 1
-fi
-exec '${path}' "$@"
-`;
-    writeFileSync(join(programs, name), text);
-    chmodSync(join(programs, name), 0o755);
-  }
-  const environment = {
-    ...process.env,
-    ...{ PATH: `${programs}:${process.env['PATH'] ?? ''}`, XTABLES_LOCKFILE: lock },
-  };
-  return { environment, failing, lock };
 }
 
 /**

@@ -7,7 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { undoAtExit } from '../../laboratory/atExit.js';
 import { COMMAND } from '../../laboratory/proxyProcess.js';
 import { JUDGED_NODE } from '../core/world.js';
-import { type FaultFiles, writeFaultFiles } from './nodeFaults.js';
+import { type FaultFiles, writeFaultFiles } from './faultFiles.js';
 import type { JudgedMode } from './vandalism.js';
 
 /** The command line of this project's proxy. */

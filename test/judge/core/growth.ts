@@ -12,7 +12,7 @@ export interface ProxySample {
   readonly descriptors: number;
 }
 
-/** The values of a run, and their slope per hour with its standard error; undefined with too few values. */
+/** The values of a run, and their slope per hour with its standard error. Both are undefined with too few values after the start. */
 export interface Growth {
   readonly least: number;
   readonly most: number;
@@ -30,12 +30,19 @@ export interface ProxyGrowth {
 }
 
 const HOUR = 3_600_000;
+/** Time since the first sample of a process whose samples are left out of the slopes, in ms: its heap and its buffers get their size then. */
+const WARM_UP = 600_000;
 
 /** How a proxy grew; undefined without samples. */
 export function growthOf(samples: readonly ProxySample[]): ProxyGrowth | undefined {
   if (samples.length === 0) return undefined;
   const pids = [...new Set(samples.map(({ pid }) => pid))];
-  const byProcess = pids.map((pid) => samples.filter((sample) => sample.pid === pid));
+  const byProcess = pids.flatMap((pid) => {
+    const own = samples.filter((sample) => sample.pid === pid);
+    const from = (own[0]?.at ?? 0) + WARM_UP;
+    const settled = own.filter(({ at }) => at >= from);
+    return settled.length > 0 ? [settled] : [];
+  });
   const of = (value: (sample: ProxySample) => number): Growth => {
     const values = samples.map(value);
     const fit = slopeOf(byProcess.map((own) => own.map((one) => ({ x: one.at / HOUR, y: value(one) }))));

@@ -88,7 +88,7 @@ it('starts a process again that ended while its limits were low', async () => {
   assert.ok(proxy.pid !== undefined && proxy.pid !== pid);
 });
 
-it('clockStepped: refuses the clock of this machine', async () => {
+it('clockStepped: steps the clock of User Mode Linux ahead and back, and refuses any other', async () => {
   if (readFileSync('/proc/cpuinfo', 'utf8').includes('User Mode Linux')) {
     const [before, within, after] = await around('clockStepped', () => Date.now() / 60_000);
     assert.deepEqual([Math.round(within - before), Math.round(after - before)], [60, 0]);

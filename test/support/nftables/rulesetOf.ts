@@ -1,5 +1,5 @@
 // The ruleset that a transaction makes, as the kernel would list it. Sets of rules remain in their rules.
-import type { Element, NftablesOperation, Ruleset } from '../../../src/kernel/nftables/index.js';
+import type { Element, NewElement, NftablesOperation, Ruleset } from '../../../src/kernel/nftables/index.js';
 import { layoutOf } from '../../../src/kernel/nftables/values/valueTypes.js';
 
 /** Of operations that add. */
@@ -41,7 +41,8 @@ export function rulesetOf(operations: readonly NftablesOperation[]): Ruleset {
         const found = ruleset.sets.find(
           ({ set }) => set.name === name && set.table === table && set.family === family,
         );
-        found?.elements.push(...operation.elements);
+        // The text of nft becomes objects, never bytes.
+        found?.elements.push(...(operation.elements as readonly NewElement[]));
         break;
       }
       default:

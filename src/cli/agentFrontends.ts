@@ -32,6 +32,8 @@ export function decodeFrontends(text: string, from: string): NamedFrontend[] {
 
 function isFrontend(value: unknown): value is NamedFrontend {
   if (!isRecord(value)) return false;
+  const { settings = [] } = value;
+  if (!Array.isArray(settings) || !settings.every(isOneLine)) return false;
   const texts = ['service', 'portName', 'kind', 'address', 'protocol'];
   return texts.every((field) => isOneLine(value[field])) && Number.isInteger(value['port']);
 }

@@ -2,6 +2,7 @@
 import type { Family } from '../net/address.js';
 import type { Protocol } from '../net/protocol.js';
 import type { ServiceCache } from './serviceCache.js';
+import { settingsOfAgent } from './settings/describe.js';
 import type { FrontendKind, NodeFacts, ServicePlanInput } from './types.js';
 
 /** A frontend with the names of its Service and its port. */
@@ -16,6 +17,8 @@ export interface NamedFrontend {
   readonly address: string;
   readonly port: number;
   readonly protocol: Protocol;
+  /** Settings of the Service that no object in the kernel shows: `fail-fast removed`, `drain-timeout 30s`. Absent: none. */
+  readonly settings?: readonly string[];
 }
 
 /** The frontends of every Service that is proxied, without those of lost claims. */
@@ -29,10 +32,12 @@ export function* namedFrontends(
 /** The frontends of one Service; none if there is no such Service. */
 export function* frontendsOfInput(input: ServicePlanInput | undefined): Generator<NamedFrontend> {
   if (!input) return;
-  const { service } = input;
+  const { service, settings = {} } = input;
   for (const { portName, family, protocol, frontends } of input.ports) {
+    const words = settingsOfAgent(settings, protocol);
+    const shown = words.length > 0 ? { settings: words } : {};
     for (const { kind, address, port } of frontends) {
-      yield { service, portName, kind, family, address, port, protocol };
+      yield { service, portName, kind, family, address, port, protocol, ...shown };
     }
   }
 }

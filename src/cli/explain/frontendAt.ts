@@ -5,6 +5,7 @@ import type { Protocol } from '../../net/protocol.js';
 import type { EndpointSlice } from '../../objects/types.js';
 import { STATE } from '../../services/endpointList.js';
 import type { ServiceCache } from '../../services/serviceCache.js';
+import { settingsOfAgent } from '../../services/settings/describe.js';
 import type { Frontend, NodeFacts, ServicePort } from '../../services/types.js';
 
 /** A frontend with its Service port. */
@@ -13,6 +14,8 @@ export interface OwnedFrontend {
   readonly service: string;
   readonly port: ServicePort;
   readonly frontend: Frontend;
+  /** Settings that no object in the kernel shows: `fail-fast removed`. */
+  readonly settings: readonly string[];
 }
 
 /** The frontend with this address and port; otherwise the node port with this port; undefined if there is none. */
@@ -23,12 +26,19 @@ export function frontendAt(
 ): OwnedFrontend | undefined {
   let nodePort: OwnedFrontend | undefined;
   for (const service of cache.serviceNames()) {
-    for (const port of cache.planInput(service, node)?.ports ?? []) {
+    const input = cache.planInput(service, node);
+    for (const port of input?.ports ?? []) {
       if (port.family !== familyOf(dialled.address) || port.protocol !== dialled.protocol) continue;
       for (const frontend of port.frontends) {
         if (frontend.port !== dialled.port) continue;
-        if (frontend.address === dialled.address) return { service, port, frontend };
-        if (frontend.kind === 'nodePort') nodePort = { service, port, frontend };
+        const owned = {
+          service,
+          port,
+          frontend,
+          settings: settingsOfAgent(input?.settings ?? {}, port.protocol),
+        };
+        if (frontend.address === dialled.address) return owned;
+        if (frontend.kind === 'nodePort') nodePort = owned;
       }
     }
   }

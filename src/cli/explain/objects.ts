@@ -38,9 +38,13 @@ export async function findFrontend(
   const owner = frontendAt(cache, node, dialled);
   if (!owner) return undefined;
   const reason = reasonWithoutEndpoints(owner, cache.slices(owner.service));
-  const { service, port, frontend } = owner;
+  const { service, port, frontend, settings } = owner;
   return {
-    service: { service, portName: port.portName, ...(reason === undefined ? {} : { reason }) },
+    service: {
+      ...{ service, portName: port.portName },
+      ...(settings.length > 0 ? { settings } : {}),
+      ...(reason === undefined ? {} : { reason }),
+    },
     isClusterIP: frontend.kind === 'clusterIP',
   };
 }
@@ -50,8 +54,11 @@ async function fromAgent(metricsBindAddress: string, dialled: Dialled): Promise<
   try {
     const found = namedFrontendAt(await agentFrontends(metricsBindAddress), dialled);
     if (!found) return undefined;
-    const { service, portName, kind } = found;
-    return { service: { service, portName }, isClusterIP: kind === 'clusterIP' };
+    const { service, portName, kind, settings } = found;
+    return {
+      service: { service, portName, ...(settings && { settings }) },
+      isClusterIP: kind === 'clusterIP',
+    };
   } catch (error) {
     // Names add to the explanation, which needs no agent.
     if (error instanceof NoAnswer) return undefined;

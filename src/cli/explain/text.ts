@@ -10,6 +10,8 @@ export interface ServiceOfFrontend {
   /** `namespace/name`. */
   readonly service: string;
   readonly portName: string;
+  /** Settings that no object in the kernel shows: `fail-fast removed`. Absent: none. */
+  readonly settings?: readonly string[];
   /** Why it has no real server, if the objects show the reason. */
   readonly reason?: string;
 }
@@ -31,6 +33,7 @@ export function explanationLines(
   return [
     ...wrapped(heading(explanation, owner), columns, 2),
     ...wrapped(`client ${client.address}: ${client.reason}`, columns, 2),
+    ...(owner?.settings ? wrapped(`settings of the Service: ${owner.settings.join(', ')}`, columns, 2) : []),
     '',
     ...stepLines(
       steps.filter(({ at, endpoint }) => at !== 'client' && endpoint === undefined),

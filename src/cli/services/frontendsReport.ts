@@ -13,6 +13,8 @@ export interface EndpointReport extends ProgrammedEndpoint {
 export interface FrontendReport extends ProgrammedFrontend {
   readonly rates?: RuleTraffic;
   readonly endpoints: readonly EndpointReport[];
+  /** Settings of the Service that the rules do not show: `fail-fast removed`. Absent: none, or no agent and no objects name it. */
+  readonly settings?: readonly string[];
 }
 
 /** The frontends of a node. */

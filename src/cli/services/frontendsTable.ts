@@ -16,12 +16,14 @@ const MORE_COLUMNS = [
   ...texts('CHAIN'),
 ];
 
-/** The lines of the table. */
+/** The lines of the table. It has a column of settings only if there are some. */
 export function frontendLines(frontends: readonly FrontendReport[], options: TableOptions): string[] {
   const { wide, realServers, style } = options;
-  const columns = wide ? [...COLUMNS, ...MORE_COLUMNS] : COLUMNS;
+  const hasSettings = frontends.some(({ settings }) => settings !== undefined);
+  const more = hasSettings ? [...MORE_COLUMNS, ...texts('SETTINGS')] : MORE_COLUMNS;
+  const columns = wide ? [...COLUMNS, ...more] : COLUMNS;
   const rows = frontends.flatMap((frontend) => {
-    const { kind, persistence, chain, refused, endpoints, counters, rates } = frontend;
+    const { kind, persistence, chain, refused, endpoints, counters, rates, settings = [] } = frontend;
     const own = [
       serviceName(frontend) || '-',
       frontendName(frontend),
@@ -30,6 +32,7 @@ export function frontendLines(frontends: readonly FrontendReport[], options: Tab
       kind ?? '-',
       persistence === 0 ? '-' : `${persistence}s`,
       chain ?? '-',
+      settings.join(' '),
     ];
     const below = endpoints.map((endpoint) => [
       '',

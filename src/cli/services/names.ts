@@ -21,10 +21,16 @@ export interface ServiceNameParts {
   readonly kind?: FrontendKind;
 }
 
+/** What is known of a frontend besides the kernel. */
+export interface KnownFrontend extends ServiceNameParts {
+  /** Settings of its Service that no object in the kernel shows. Absent: none, or they are unknown. */
+  readonly settings?: readonly string[];
+}
+
 /** The names of all virtual services. */
 export interface ServiceNames {
   readonly origin: NamesOrigin;
-  of(id: VirtualServiceId): ServiceNameParts;
+  of(id: VirtualServiceId): KnownFrontend;
 }
 
 /** What identifies a virtual service in the kernel: an address, or a firewall mark. */
@@ -79,8 +85,8 @@ export function namesOf(origin: NamesOrigin, frontends: readonly NamedFrontend[]
         byAddress.get(virtualServiceName({ address, port, protocol })) ??
         byNodePort.get(nodePortName(familyOf(address), port, protocol));
       if (!found) return {};
-      const { service, portName, kind } = found;
-      return { service, ...(portName === '' ? {} : { portName }), kind };
+      const { service, portName, kind, settings } = found;
+      return { service, ...(portName === '' ? {} : { portName }), kind, ...(settings && { settings }) };
     },
   };
 }

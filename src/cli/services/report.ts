@@ -31,7 +31,10 @@ export interface RealServerReport
 /** A virtual service. It has an address, a port and a protocol, or a firewall mark and a family. */
 export interface VirtualServiceReport extends ServiceNameParts, Identity {
   readonly scheduler: string;
-  /** Settings that kube-proxy never sets: `sh-port`, `one-packet`, `netmask 24`. */
+  /**
+   * Settings that kube-proxy never sets. Those in the kernel are first: `sh-port`, `one-packet`, `netmask 24`. Those of the agent follow,
+   * from the origin of the names: `fail-fast removed`.
+   */
   readonly settings: readonly string[];
   /** Timeout of persistence, in s; 0 for none. */
   readonly persistence: number;
@@ -80,11 +83,12 @@ export function servicesReport(
       .sort((a, b) => compareText(serverName(a), serverName(b)));
     const sum = (field: 'activeConnections' | 'inactiveConnections') =>
       realServers.reduce((total, server) => total + server[field], 0);
+    const { settings = [], ...named } = names.of(service);
     return {
-      ...names.of(service),
+      ...named,
       ...identityOf(service),
       scheduler: service.scheduler,
-      settings: ownSettings(service),
+      settings: [...ownSettings(service), ...settings],
       persistence: service.persistence?.timeout ?? 0,
       activeConnections: sum('activeConnections'),
       inactiveConnections: sum('inactiveConnections'),

@@ -1,5 +1,7 @@
 // The path from IPVS to one real server. Source of the order of hooks: ip_vs_core.c and ip_vs_xmit.c of
 // net/netfilter/ipvs. IPVS sends packets through OUTPUT and POSTROUTING, and never through FORWARD.
+
+import { thresholdsText } from '../../kernel/ipvs/values/settingsText.js';
 import { joinHostPort } from '../../net/address.js';
 import type { EndpointPath } from '../explanation.js';
 import type { Packet } from '../packet/packet.js';
@@ -14,6 +16,8 @@ export function endpointPath(server: ExplainedServer, packet: Packet, context: P
   const { address, weight, forwarding } = server;
   const endpoint = joinHostPort(address, server.port);
   const selectable = isSelectable(server);
+  const thresholds = thresholdsText(server);
+  if (thresholds) trace.step('IPVS', `thresholds of connections: ${thresholds}`, undefined, endpoint);
   const known = { endpoint, weight, selectable, onThisNode: node.isHere(address), masqueraded: false };
   if (!selectable) {
     const text = weight === 0 ? `${endpoint} has weight 0` : `${endpoint} has reached its threshold`;

@@ -256,7 +256,13 @@ describe('rates', () => {
 describe('the answer of the agent', () => {
   it('is validated', () => {
     assert.deepEqual(decodeFrontends(JSON.stringify({ frontends: FRONTENDS }), 'x'), FRONTENDS);
-    for (const text of ['', '{}', '{"frontends":[{}]}', '{"frontends":[{"service":1}]}', '<html>']) {
+    const settings = [frontend({ settings: ['fail-fast removed'] })];
+    assert.deepEqual(decodeFrontends(JSON.stringify({ frontends: settings }), 'x'), settings);
+    const wrong = ['x', ['a\nb'], [1], null].map((value) =>
+      JSON.stringify({ frontends: [{ ...frontend({}), settings: value }] }),
+    );
+    const others = ['', '{}', '{"frontends":[{}]}', '{"frontends":[{"service":1}]}', '<html>'];
+    for (const text of [...others, ...wrong]) {
       assert.throws(() => decodeFrontends(text, '127.0.0.1:1'), {
         message: `the program at 127.0.0.1:1 is not the agent: /services is ${JSON.stringify(text)}`,
       });

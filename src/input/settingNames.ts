@@ -12,6 +12,7 @@ export const SETTING_NAMES = [
   'drain-timeout',
   'slow-start',
   'fail-fast',
+  'zone-weights',
   'weight',
 ] as const;
 

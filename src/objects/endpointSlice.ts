@@ -15,6 +15,7 @@ import { byName, formerPorts } from './portsByName.js';
 import {
   conditionsOf,
   type EndpointState,
+  type SliceEndpoint,
   type SliceEndpoints,
   SliceEndpointsBuilder,
 } from './sliceEndpoints.js';
@@ -62,7 +63,7 @@ export function decodeEndpointSlice(
         decodeEndpoints(fields, {
           family,
           ports,
-          formerNode: nodesByAddress(former?.endpoints),
+          formerPlace: placesByAddress(former?.endpoints),
           interning,
         }),
       former?.endpoints,
@@ -95,12 +96,15 @@ function decodePort(
   );
 }
 
+/** Where an endpoint is. */
+type Place = Pick<SliceEndpoint, 'nodeName' | 'zone'>;
+
 /** What the endpoints of a slice have in common. */
 interface SliceContext {
   readonly family: Family;
   readonly ports: readonly SlicePort[];
-  /** The name of the node of a former endpoint; undefined if it is unknown. The address may be in any spelling. */
-  readonly formerNode: (address: string) => string | undefined;
+  /** Node and zone of a former endpoint; undefined if there was none. The address may be in any spelling. */
+  readonly formerPlace: (address: string) => Place | undefined;
   readonly interning: Interning;
 }
 
@@ -123,7 +127,7 @@ function decodeEndpoints(fields: Fields<V1EndpointSlice>, context: SliceContext)
 function decodeState(
   fields: Fields<V1Endpoint>,
   address: string,
-  { formerNode, interning }: SliceContext,
+  { formerPlace, interning }: SliceContext,
 ): EndpointState {
   const conditions = fields.child('conditions');
   const hints = fields.has('hints') ? fields.child('hints') : undefined;
@@ -136,7 +140,13 @@ function decodeState(
     nodeName: interning.text(
       fields.restoring(
         () => fields.name('nodeName', DNS_SUBDOMAIN) ?? '',
-        () => formerNode(address),
+        () => formerPlace(address)?.nodeName || undefined,
+      ),
+    ),
+    zone: interning.text(
+      fields.restoring(
+        () => fields.name('zone', LABEL_VALUE) ?? '',
+        () => formerPlace(address)?.zone,
       ),
     ),
     zoneHints: hints ? decodeHints(hints, 'forZones', interning) : NO_NAMES,
@@ -155,12 +165,12 @@ function decodeHints(
   return interning.list(hints.children(list).map((hint) => hint.name('name', rule) ?? ''));
 }
 
-/** See {@link SliceContext.formerNode}. The endpoints are listed at the first call: nearly always, none is needed. */
-function nodesByAddress(former: SliceEndpoints | undefined): SliceContext['formerNode'] {
-  let found: Map<string, string> | undefined;
+/** See {@link SliceContext.formerPlace}. The endpoints are listed at the first call: nearly always, none is needed. */
+function placesByAddress(former: SliceEndpoints | undefined): SliceContext['formerPlace'] {
+  let found: Map<string, Place> | undefined;
   return (text) => {
-    found ??= new Map([...(former ?? [])].map(({ address, nodeName }) => [address, nodeName]));
+    found ??= new Map([...(former ?? [])].map((endpoint) => [endpoint.address, endpoint]));
     const address = canonicalAddress(text);
-    return (address !== undefined && found.get(address)) || undefined;
+    return address === undefined ? undefined : found.get(address);
   };
 }

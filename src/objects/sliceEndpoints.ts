@@ -4,8 +4,9 @@ import { argumentError } from '../arguments.js';
 import type { Family } from '../net/address.js';
 import { type AddressPorts, AddressPortsBuilder } from '../net/addressPorts.js';
 import { FAMILY } from '../net/shapes.js';
-import { ANY_TEXT, checkArgument, FLAG, iterable, listOf, object, TEXT } from '../shapes.js';
+import { ANY_TEXT, checkArgument, FLAG, iterable, listOf, object, optional, TEXT } from '../shapes.js';
 import type { Interning } from './interning.js';
+import { type ZoneColumn, zoneColumn } from './zoneColumn.js';
 
 /** One of `endpoints`, with the defaults of its conditions filled in. */
 export interface SliceEndpoint {
@@ -16,6 +17,8 @@ export interface SliceEndpoint {
   readonly terminating: boolean;
   /** Empty when unknown: such an endpoint is not local to any node. */
   readonly nodeName: string;
+  /** Topology zone; absent if it is unknown. */
+  readonly zone?: string;
   /** `hints.forZones[].name`. */
   readonly zoneHints: readonly string[];
   /** `hints.forNodes[].name`. */
@@ -31,6 +34,7 @@ const ENDPOINT = object<SliceEndpoint>({
   serving: FLAG,
   terminating: FLAG,
   nodeName: ANY_TEXT,
+  zone: optional(TEXT),
   zoneHints: listOf(TEXT),
   nodeHints: listOf(TEXT),
 });
@@ -47,6 +51,8 @@ export class SliceEndpoints implements Iterable<SliceEndpoint> {
   readonly zoneHints: readonly (readonly string[])[] | undefined;
   /** Node hints of each endpoint; undefined if no endpoint has any. */
   readonly nodeHints: readonly (readonly string[])[] | undefined;
+  /** The zone of each endpoint; undefined if none is known. */
+  readonly zones: ZoneColumn | undefined;
 
   /** @internal Columns of the same order, from the builder. */
   constructor(
@@ -55,12 +61,14 @@ export class SliceEndpoints implements Iterable<SliceEndpoint> {
     nodeNames: readonly string[],
     zoneHints?: readonly (readonly string[])[],
     nodeHints?: readonly (readonly string[])[],
+    zones?: ZoneColumn,
   ) {
     this.addressPorts = addressPorts;
     this.conditions = conditions;
     this.nodeNames = nodeNames;
     this.zoneHints = zoneHints;
     this.nodeHints = nodeHints;
+    this.zones = zones;
   }
 
   /** The endpoints of a slice. Throws a RangeError for an address that is not of the family. */
@@ -71,9 +79,9 @@ export class SliceEndpoints implements Iterable<SliceEndpoint> {
     const builder = new SliceEndpointsBuilder(family);
     for (const endpoint of endpoints) {
       checkArgument(operation, 'endpoint', endpoint, ENDPOINT);
-      const { address, ready, serving, terminating, nodeName, zoneHints, nodeHints } = endpoint;
+      const { address, ready, serving, terminating, nodeName, zone = '', zoneHints, nodeHints } = endpoint;
       const conditions = conditionsOf(ready, serving, terminating);
-      if (!builder.add(address, 0, () => ({ conditions, nodeName, zoneHints, nodeHints })))
+      if (!builder.add(address, 0, () => ({ conditions, nodeName, zone, zoneHints, nodeHints })))
         throw argumentError(operation, {
           field: 'endpoint.address',
           value: address,
@@ -92,12 +100,14 @@ export class SliceEndpoints implements Iterable<SliceEndpoint> {
   /** The endpoint with this index. */
   at(index: number): SliceEndpoint {
     const conditions = this.conditions.charCodeAt(index);
+    const zone = this.zones?.at(index) ?? '';
     return {
       address: this.addressPorts.addressAt(index),
       ready: (conditions & CONDITIONS.ready) !== 0,
       serving: (conditions & CONDITIONS.serving) !== 0,
       terminating: (conditions & CONDITIONS.terminating) !== 0,
       nodeName: this.nodeNames[index] as string,
+      ...(zone === '' ? {} : { zone }),
       zoneHints: this.zoneHints?.[index] ?? NO_NAMES,
       nodeHints: this.nodeHints?.[index] ?? NO_NAMES,
     };
@@ -111,6 +121,7 @@ export class SliceEndpoints implements Iterable<SliceEndpoint> {
       this.nodeNames.slice(0, count),
       this.zoneHints?.slice(0, count),
       this.nodeHints?.slice(0, count),
+      this.zones?.first(count),
     );
   }
 
@@ -134,6 +145,8 @@ export interface EndpointState {
   /** See {@link CONDITIONS}. */
   readonly conditions: number;
   readonly nodeName: string;
+  /** Absent or empty if unknown. */
+  readonly zone?: string;
   readonly zoneHints: readonly string[];
   readonly nodeHints: readonly string[];
 }
@@ -144,8 +157,10 @@ export class SliceEndpointsBuilder {
   readonly #interning: Interning | undefined;
   readonly #conditions: number[] = [];
   readonly #nodeNames: string[] = [];
+  readonly #zones: string[] = [];
   readonly #zoneHints: (readonly string[])[] = [];
   readonly #nodeHints: (readonly string[])[] = [];
+  #hasZones = false;
   #hasZoneHints = false;
   #hasNodeHints = false;
 
@@ -162,22 +177,21 @@ export class SliceEndpointsBuilder {
    */
   add(address: string, port: number, read: () => EndpointState): boolean {
     if (!this.#addressPorts.add(address, port)) return false;
-    const { conditions, nodeName, zoneHints, nodeHints } = read();
-    this.#addState(conditions, nodeName, zoneHints, nodeHints);
+    this.#addState(read());
     return true;
   }
 
-  /** Adds all endpoints of a slice with these addresses and ports. */
+  /** Adds all endpoints of a slice with these addresses and ports, without their zones: those of slices are the ones that are read. */
   addAll(endpoints: SliceEndpoints, addressPorts: AddressPorts): void {
     const { conditions, nodeNames, zoneHints, nodeHints } = endpoints;
     for (let i = 0; i < endpoints.size; i++) {
       this.#addressPorts.addFrom(addressPorts, i);
-      this.#addState(
-        conditions.charCodeAt(i),
-        nodeNames[i] as string,
-        zoneHints?.[i] ?? NO_NAMES,
-        nodeHints?.[i] ?? NO_NAMES,
-      );
+      this.#addState({
+        conditions: conditions.charCodeAt(i),
+        nodeName: nodeNames[i] as string,
+        zoneHints: zoneHints?.[i] ?? NO_NAMES,
+        nodeHints: nodeHints?.[i] ?? NO_NAMES,
+      });
     }
   }
 
@@ -218,18 +232,16 @@ export class SliceEndpointsBuilder {
       sorted(this.#nodeNames),
       this.#hasZoneHints ? sorted(this.#zoneHints) : undefined,
       this.#hasNodeHints ? sorted(this.#nodeHints) : undefined,
+      this.#hasZones ? zoneColumn(sorted(this.#zones), this.#interning) : undefined,
     );
     return { endpoints, order };
   }
 
-  #addState(
-    conditions: number,
-    nodeName: string,
-    zoneHints: readonly string[],
-    nodeHints: readonly string[],
-  ): void {
+  #addState({ conditions, nodeName, zone = '', zoneHints, nodeHints }: EndpointState): void {
     this.#conditions.push(conditions);
     this.#nodeNames.push(nodeName);
+    this.#zones.push(zone);
+    this.#hasZones ||= zone !== '';
     this.#zoneHints.push(zoneHints);
     this.#nodeHints.push(nodeHints);
     this.#hasZoneHints ||= zoneHints.length > 0;

@@ -105,7 +105,7 @@ export class EndpointList implements Iterable<Endpoint> {
     return this.weights !== undefined;
   }
 
-  /** The weight of the endpoint with this index: 0 to 65535; with 0, it gets no new connections. */
+  /** The weight of the endpoint with this index: 0 to 65535, times 1000 at most with weights of zones; with 0, it gets no new connections. */
   weightAt(index: number): number {
     const { weights } = this;
     return (typeof weights === 'number' ? weights : weights?.[index]) ?? DEFAULT_WEIGHT;
@@ -150,7 +150,7 @@ export class EndpointList implements Iterable<Endpoint> {
   /** The endpoints, in order, each as a new object. */
   *[Symbol.iterator](): Generator<Endpoint, void> {
     for (let index = 0; index < this.size; index++) {
-      const { nodeName: _, address, ...state } = this.columns.at(index);
+      const { nodeName: _, zone: __, address, ...state } = this.columns.at(index);
       yield { address, port: this.addressPorts.portAt(index), ...state, local: this.#isLocal(index) };
     }
   }

@@ -25,8 +25,8 @@ interface PortName {
 interface SlicePart {
   readonly endpoints: SliceEndpoints;
   readonly number: number;
-  /** The weight of its endpoints; undefined: the default. */
-  readonly weight: number | undefined;
+  /** The weight of each of its endpoints, or of all; undefined: the default. */
+  readonly weights: number | readonly number[] | undefined;
 }
 
 /** The slices of a Service by the names of their ports: both may have thousands of ports. */
@@ -37,13 +37,13 @@ export class SlicesByPort {
     for (const slice of slices) this.add(slice);
   }
 
-  /** Adds a slice, with the weight of its endpoints if it has one. */
-  add({ family, ports, endpoints }: EndpointSlice, weight?: number): void {
+  /** Adds a slice, with the weight of each of its endpoints, or of all, if they have one. */
+  add({ family, ports, endpoints }: EndpointSlice, weights?: number | readonly number[]): void {
     for (const { name, protocol, port: number } of ports) {
       const key = keyOf({ family, name, protocol });
       const known = this.#parts.get(key);
-      if (known) known.push({ endpoints, number, weight });
-      else this.#parts.set(key, [{ endpoints, number, weight }]);
+      if (known) known.push({ endpoints, number, weights });
+      else this.#parts.set(key, [{ endpoints, number, weights }]);
     }
   }
 
@@ -66,10 +66,10 @@ export function keyOf({ family, name, protocol }: PortName): string {
  */
 export function endpointsOfPort(slices: SlicesByPort, port: PortName, nodeName: string): EndpointList {
   const parts = slices.at(port).map(
-    ({ endpoints, number, weight }): SliceAtPort => ({
+    ({ endpoints, number, weights }): SliceAtPort => ({
       endpoints,
       addressPorts: endpoints.addressPorts.atPort(number),
-      weights: weight,
+      weights,
     }),
   );
   const { endpoints, addressPorts, weights } =
@@ -85,7 +85,7 @@ function joined(parts: readonly SliceAtPort[], family: Family, nodeName: string)
     builder.addAll(endpoints, addressPorts);
     if (!hasWeights) continue;
     for (let index = 0; index < endpoints.size; index++)
-      column.push((typeof weights === 'number' ? weights : undefined) ?? DEFAULT_WEIGHT);
+      column.push((typeof weights === 'number' ? weights : weights?.[index]) ?? DEFAULT_WEIGHT);
   }
   const { endpoints, order } = builder.buildOrdered(nodeName);
   const weights = hasWeights ? (order?.map((entry) => column[entry] as number) ?? column) : undefined;

@@ -1,6 +1,7 @@
 // Finds the Services that depend on a fact of the node: if the fact changes, only these are planned again.
 import type { Family } from '../net/address.js';
 import { StepCounter, type Steps } from '../steps.js';
+import { dependOnNodeZone } from './settings/zoneWeights.js';
 import type { NodeChange, NodeFacts, ServicePlanInput } from './types.js';
 
 /** The differences between two states of the node. */
@@ -40,7 +41,7 @@ export class NodeDependents {
   /** Records the input of a Service's plan, in steps; undefined if the Service was deleted. */
   *planned(service: string, input: ServicePlanInput | undefined): Steps<void> {
     const counter = new StepCounter();
-    let zone = false;
+    let zone = dependOnNodeZone(input?.settings?.zoneWeights);
     let nodeIPs = false;
     let nodePorts = false;
     const outside = new Set<string>();

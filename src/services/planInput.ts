@@ -8,6 +8,7 @@ import { endpointsOfPort, SlicesByPort } from './endpoints.js';
 import { externalPolicyIsLocal, frontendsOf, type PortFrontends } from './frontends.js';
 import type { SettingsReader } from './settings/settingsReader.js';
 import type { ServiceSettings } from './settings/types.js';
+import { weightsInZones } from './settings/zoneWeights.js';
 import type { Frontend, ServicePlanInput, ServicePort } from './types.js';
 
 /** What a plan needs besides the Service. */
@@ -36,11 +37,12 @@ export function* planInputOf(key: string, service: Service, context: PlanContext
   const counter = new StepCounter();
   const slices = new SlicesByPort();
   const limited = yield* limitSlices(service, context.slices, context.sharesEndpoints);
+  const { settings } = context.settings.ofService(service);
   for (const slice of limited.slices) {
-    slices.add(slice, context.settings.ofSlice(slice).weight);
+    const { weight } = context.settings.ofSlice(slice);
+    slices.add(slice, weightsInZones(slice.endpoints, weight, settings?.zoneWeights, context.node.zone));
     if (counter.isFull()) yield;
   }
-  const { settings } = context.settings.ofService(service);
   const ports: ServicePort[] = [];
   for (const port of frontendsOf(service)) {
     ports.push(yield* servicePort(service, port, context, { slices, counter, settings }));

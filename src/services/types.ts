@@ -100,7 +100,7 @@ export interface HostChange {
 
 /** The differences between two {@link NodeFacts}, grouped by dependent Services. */
 export interface NodeChange {
-  /** Affects Services whose endpoints have zone hints. */
+  /** Affects Services whose endpoints have zone hints, or weights by the zone of the node. */
   readonly zone: boolean;
   /** Affects Services with source ranges. */
   readonly nodeIPs: boolean;

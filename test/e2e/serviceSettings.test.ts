@@ -11,6 +11,7 @@ import { FAMILIES, type Family, resultOf, SettingsLab } from '../support/setting
 const SHAPES = {
   schedule: {},
   weigh: {},
+  zones: {},
   bound: {},
   stick: { affinity: true },
   log: { protocol: 'UDP' },
@@ -35,7 +36,7 @@ let lab: SettingsLab<Name>;
 before(async () => {
   const allowed = [
     ...['scheduler', 'scheduler-flags', 'persistence-timeout', 'persistence-netmask', 'one-packet'],
-    ...['upper-threshold', 'lower-threshold', 'drain-timeout', 'slow-start', 'weight'],
+    ...['upper-threshold', 'lower-threshold', 'drain-timeout', 'slow-start', 'zone-weights', 'weight'],
   ];
   lab = await SettingsLab.open(SHAPES, [`--service-settings=${allowed}`, '--drain-timeout=1s']);
 });
@@ -135,6 +136,27 @@ describe('settings of a Service, with traffic', () => {
       );
       assert.deepEqual(await lab.spread('weigh', family, 6), [2, 2, 2]);
       assert.deepEqual(await lab.kept('weigh', family), { by, kept: true });
+    });
+
+    test(`connections are spread by zones, as the node has one, and an open one stays, IPv${family}`, async () => {
+      const endpoints = { zones: ['a', 'b', 'c'] };
+      const set = (weights: string) =>
+        lab.change('zones', { scheduler: 'wrr', 'zone-weights': weights }, endpoints);
+      await set('same=3');
+      await lab.moveNode('a');
+      assert.deepEqual(await lab.spread('zones', family, 10), [6, 2, 2]);
+      const { by } = await lab.kept('zones', family);
+      assert.equal(await lab.moveNode('b'), 4, 'two real servers of each family');
+      assert.deepEqual(await lab.spread('zones', family, 10), [2, 6, 2]);
+      const drained = endpoints.zones[WEB.findIndex(({ name }) => name === by)];
+      assert.ok(drained);
+      assert.equal(await set(`same=3,${drained}=0`), 2, 'the real server of each family');
+      const [spread, place] = [await lab.spread('zones', family, 8), endpoints.zones.indexOf(drained)];
+      assert.equal(spread[place], 0, `${spread}`);
+      assert.deepEqual(await lab.kept('zones', family), { by, kept: true });
+      await set('same=3');
+      assert.deepEqual(await lab.spread('zones', family, 10), [2, 6, 2]);
+      assert.deepEqual(await lab.kept('zones', family), { by, kept: true });
     });
 
     test(`an endpoint gets no more connections than its threshold, and open ones go on, IPv${family}`, async () => {

@@ -17,11 +17,17 @@ import { tools } from '../support/namespaces/tools.js';
 import { IptablesNode, NftablesNode } from '../support/oracle/testNode.js';
 
 const NODE = {
-  configuration: { serviceSettings: ['weight'] },
+  configuration: { serviceSettings: ['weight', 'zone-weights'] },
   interfaces: [{ link: 'lo', address: '10.0.0.9', prefix: 32 }],
 };
 const ENDPOINTS = ['10.0.0.1', '10.0.0.2', '10.0.0.3'];
 const CONNECTIONS = 400;
+/** By family: the endpoints, and the cluster IP. */
+const PLACES = {
+  4: { endpoints: ENDPOINTS, ip: '10.96.0.1' },
+  6: { endpoints: ['fd00::1', 'fd00::2', 'fd00::3'], ip: 'fd00:96::1' },
+} as const;
+type Family = keyof typeof PLACES;
 
 /** A Service with a slice of its own for each endpoint, with these weights. */
 function web(...weights: readonly number[]): string {
@@ -30,6 +36,33 @@ function web(...weights: readonly number[]): string {
     return slice('web', ENDPOINTS[i] as string).replace('{namespace: demo, name: web,', head);
   });
   return service('web', '10.96.0.1') + slices.join('');
+}
+
+/** A dual-stack Service on a node in zone a; its endpoints are in zones a, b and c. */
+function inZones(zoneWeights: string): string {
+  const slices = ([4, 6] as const).map((family) => ({
+    apiVersion: 'discovery.k8s.io/v1',
+    kind: 'EndpointSlice',
+    metadata: { namespace: 'demo', name: `web-${family}`, labels: { 'kubernetes.io/service-name': 'web' } },
+    addressType: `IPv${family}`,
+    ports: [{ port: 8080 }],
+    endpoints: PLACES[family].endpoints.map((address, i) => ({ addresses: [address], zone: 'abc'[i] })),
+  }));
+  const web = {
+    apiVersion: 'v1',
+    kind: 'Service',
+    metadata: {
+      ...{ namespace: 'demo', name: 'web' },
+      annotations: { 'kube-netlink-proxy.io/zone-weights': zoneWeights },
+    },
+    spec: {
+      ...{ clusterIP: PLACES[4].ip, clusterIPs: [PLACES[4].ip, PLACES[6].ip], ipFamilies: ['IPv4', 'IPv6'] },
+      ports: [{ port: 80 }],
+    },
+  };
+  const labels = { 'topology.kubernetes.io/zone': 'a' };
+  const node = { apiVersion: 'v1', kind: 'Node', metadata: { name: 'node-a', labels } };
+  return [node, web, ...slices].map((object) => `${JSON.stringify(object)}\n---\n`).join('');
 }
 
 const folder = mkdtempSync(join(tmpdir(), 'knp-weights-'));
@@ -49,8 +82,10 @@ before(async () => {
     'ip link add out type veth peer name peer',
     'ip link set out up && ip link set peer up',
     'ip route add 10.96.0.1 dev out src 10.0.0.9',
+    ...['fd00::1', 'fd00::2', 'fd00::3', 'fd00::9'].map((address) => `ip address add ${address}/128 dev lo`),
+    'ip route add fd00:96::1 dev out src fd00::9',
   );
-  for (const address of ENDPOINTS) {
+  for (const address of [...PLACES[4].endpoints, ...PLACES[6].endpoints]) {
     const server = createServer((socket) =>
       socket.on('error', () => {}).on('data', () => socket.write(address)),
     );
@@ -70,8 +105,8 @@ after(async () => {
 });
 
 /** A connection to the Service, after its first answer: the address of its endpoint. */
-async function dial(): Promise<{ readonly socket: Socket; readonly endpoint: string }> {
-  const socket = connect({ host: '10.96.0.1', port: 80 });
+async function dial(family: Family = 4): Promise<{ readonly socket: Socket; readonly endpoint: string }> {
+  const socket = connect({ host: PLACES[family].ip, port: 80 });
   return { socket, endpoint: await ask(socket) };
 }
 
@@ -84,11 +119,13 @@ function ask(socket: Socket): Promise<string> {
 }
 
 /** The number of new connections that each endpoint gets. */
-async function counted(): Promise<number[]> {
-  const counts = ENDPOINTS.map(() => 0);
+async function counted(family: Family = 4): Promise<number[]> {
+  const { endpoints } = PLACES[family];
+  const counts = endpoints.map(() => 0);
   for (let i = 0; i < CONNECTIONS; i++) {
-    const { socket, endpoint } = await dial();
-    counts[ENDPOINTS.indexOf(endpoint)] = (counts[ENDPOINTS.indexOf(endpoint)] as number) + 1;
+    const { socket, endpoint } = await dial(family);
+    const place = endpoints.findIndex((address) => address === endpoint);
+    counts[place] = (counts[place] as number) + 1;
     socket.resetAndDestroy();
   }
   return counts;
@@ -145,12 +182,35 @@ for (const [name, open] of [
     socket.resetAndDestroy();
     tools('nft flush ruleset');
   });
+
+  it(`${name}: new connections follow the weights of zones in both families, and open ones go on`, async () => {
+    const node = open();
+    const program = async (zoneWeights: string) => {
+      await node.loadText(inZones(zoneWeights));
+      assert.deepEqual((await node.sync()).failures, []);
+    };
+    await program('same=6,c=3');
+    const sockets = new Map<Family, Socket>();
+    for (const family of [4, 6] as const) {
+      const counts = await counted(family);
+      for (const [i, share] of [0.6, 0.1, 0.3].entries()) assertShare(counts[i], share, `${name}: ${counts}`);
+      sockets.set(family, await openTo(PLACES[family].endpoints[0], family));
+    }
+    await program('a=0,c=3');
+    for (const [family, socket] of sockets) {
+      const counts = await counted(family);
+      for (const [i, share] of [0, 0.25, 0.75].entries()) assertShare(counts[i], share, `${name}: ${counts}`);
+      assert.equal(await ask(socket), PLACES[family].endpoints[0]);
+      socket.resetAndDestroy();
+    }
+    tools('nft flush ruleset');
+  });
 }
 
 /** A connection with an endpoint that gets some of them. */
-async function openTo(wanted: string): Promise<Socket> {
+async function openTo(wanted: string, family: Family = 4): Promise<Socket> {
   for (let i = 0; i < 100; i++) {
-    const { socket, endpoint } = await dial();
+    const { socket, endpoint } = await dial(family);
     if (endpoint === wanted) return socket;
     socket.resetAndDestroy();
   }

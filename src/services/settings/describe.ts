@@ -7,7 +7,7 @@ import type { ServiceSettings } from './types.js';
  * setting without an effect on this protocol.
  */
 export function settingsOfAgent(
-  { drainTimeout, slowStart, failFast }: ServiceSettings,
+  { drainTimeout, slowStart, failFast, zoneWeights }: ServiceSettings,
   protocol: Protocol,
 ): readonly string[] {
   const isTcp = protocol === 'tcp';
@@ -15,5 +15,6 @@ export function settingsOfAgent(
     ...(isTcp && drainTimeout !== undefined ? [`drain-timeout ${drainTimeout}s`] : []),
     ...(slowStart === undefined ? [] : [`slow-start ${slowStart}s`]),
     ...(isTcp && failFast !== undefined ? [`fail-fast ${failFast}`] : []),
+    ...(zoneWeights ? [`zone-weights ${[...zoneWeights].map((entry) => entry.join('=')).join()}`] : []),
   ];
 }

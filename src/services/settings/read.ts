@@ -16,6 +16,7 @@ import {
   readSecondsOrNone,
   readThreshold,
   readWeight,
+  readZoneWeights,
 } from './values.js';
 
 /** The settings of a Service, with the problems of its annotations. */
@@ -51,6 +52,7 @@ export function settingsOf(service: Service, rules: SettingRules): ReadSettings 
     ...present('drainTimeout', reader.read('drain-timeout', readSecondsOrNone)),
     ...present('slowStart', reader.read('slow-start', readSecondsOfDay)),
     ...present('failFast', reader.read('fail-fast', readFailFast)),
+    ...present('zoneWeights', reader.read('zone-weights', readZoneWeights)),
   };
   const fitting = onlyFitting(settings, service, reader);
   const { problems } = reader;

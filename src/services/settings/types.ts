@@ -19,6 +19,12 @@ export type HashFlag = 'fallback' | 'port';
  */
 export type FailFast = 'removed' | 'not-serving';
 
+/**
+ * The weights of zones by their names, 0–1000. `same` is the zone of this node, unless it is named; `other` are all that neither name
+ * nor `same` selects, and the endpoints in no known zone. An absent `same` is as `other`, and an absent `other` is 1.
+ */
+export type ZoneWeights = ReadonlyMap<string, number>;
+
 /** The settings of a Service that are allowed and valid. An absent one has the default of the mode. */
 export interface ServiceSettings {
   readonly scheduler?: ServiceScheduler;
@@ -40,6 +46,8 @@ export interface ServiceSettings {
   readonly slowStart?: number;
   /** Absent: as in kube-proxy, where most connections with such endpoints wait for their own timeouts. */
   readonly failFast?: FailFast;
+  /** Weights of endpoints by their zones. */
+  readonly zoneWeights?: ZoneWeights;
 }
 
 /** The setting of each field. */
@@ -54,6 +62,7 @@ export const SETTING_OF: Readonly<Record<keyof ServiceSettings, SettingName>> = 
   drainTimeout: 'drain-timeout',
   slowStart: 'slow-start',
   failFast: 'fail-fast',
+  zoneWeights: 'zone-weights',
 };
 
 /** The settings that are allowed. A text says why one has no effect in the mode of this node; undefined: it has. */
@@ -62,5 +71,8 @@ export type SettingRules = ReadonlyMap<SettingName, string | undefined>;
 /** No setting is allowed. */
 export const NO_SETTINGS: SettingRules = new Map();
 
-/** The highest weight of an endpoint, as in Cilium. */
+/** The highest weight of a zone: its product with the weight of a slice, and ten for a slow start, is a weight that the kernel takes. */
+export const MOST_ZONE_WEIGHT = 1000;
+
+/** The highest weight of a slice, as in Cilium. */
 export const MOST_WEIGHT = 65_535;

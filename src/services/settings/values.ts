@@ -5,8 +5,10 @@ import {
   type FailFast,
   type HashFlag,
   MOST_WEIGHT,
+  MOST_ZONE_WEIGHT,
   SERVICE_SCHEDULERS,
   type ServiceScheduler,
+  type ZoneWeights,
 } from './types.js';
 
 /** A value, or the rule that the text breaks. */
@@ -93,6 +95,21 @@ export function readNetmask(text: string): ReadValue<Readonly<Partial<Record<4 |
     if (!isValid || value[number] !== undefined)
       return refused(text, 'must be prefix lengths: IPv4=24, IPv6=64, or IPv4=24,IPv6=64');
     value[number] = length;
+  }
+  return { value };
+}
+
+/** `same=10`, `eu-1a=0`, `same=3,eu-1c=0,other=2`: weights of zones. */
+export function readZoneWeights(text: string): ReadValue<ZoneWeights> {
+  const value = new Map<string, number>();
+  const rule = `must be weights of zones: same=10, eu-1a=0, or same=3,other=2, each from 0 to ${MOST_ZONE_WEIGHT}`;
+  if (text.length > LONGEST_ANNOTATION) return refused(text, rule);
+  for (const part of text.split(',')) {
+    const [, zone = '', digits = ''] =
+      /^([A-Za-z0-9](?:[\w.-]{0,61}[A-Za-z0-9])?)=(\d{1,4})$/.exec(part.trim()) ?? [];
+    const weight = Number(digits);
+    if (zone === '' || weight > MOST_ZONE_WEIGHT || value.has(zone)) return refused(text, rule);
+    value.set(zone, weight);
   }
   return { value };
 }

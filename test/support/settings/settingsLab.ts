@@ -32,6 +32,8 @@ export interface Shape {
 export interface Endpoints {
   /** Weights of the slices of each pod. */
   readonly weights?: readonly string[];
+  /** Zones of the endpoints of each pod. */
+  readonly zones?: readonly string[];
   /** Pods that are no endpoints. */
   readonly absent?: readonly string[];
   /** Pods that are terminating. */
@@ -102,9 +104,23 @@ export class SettingsLab<Name extends string> {
   }
 
   /** Changes a Service and its slices; resolves to the number of operations. */
-  async change(name: Name, settings: Settings, endpoints: Endpoints = {}): Promise<number> {
-    const lines = this.proxy.log.length;
+  change(name: Name, settings: Settings, endpoints: Endpoints = {}): Promise<number> {
     const text = manifest(name, this.#names.indexOf(name), this.#shapes[name], settings, endpoints);
+    return this.#write(name, text);
+  }
+
+  /** Changes the zone of the proxy's node, on which a Service depends; resolves to the number of operations. */
+  moveNode(zone: string): Promise<number> {
+    const labels = { 'topology.kubernetes.io/zone': zone };
+    return this.#write(
+      'node',
+      JSON.stringify({ apiVersion: 'v1', kind: 'Node', metadata: { name: NODE_A.name, labels } }),
+    );
+  }
+
+  /** Writes a manifest; resolves to the number of operations of its pass. */
+  async #write(name: string, text: string): Promise<number> {
+    const lines = this.proxy.log.length;
     this.#manifests.write(`${name}.json`, text);
     // A pass that removes a real server after its draining plans no Service.
     const isOfChange = (line: LogLine) =>
@@ -176,7 +192,7 @@ function manifest(
   place: number,
   { affinity, protocol }: Shape,
   settings: Settings,
-  { weights = [], absent = [], terminating = [] }: Endpoints = {},
+  { weights = [], zones = [], absent = [], terminating = [] }: Endpoints = {},
 ): string {
   const service = {
     apiVersion: 'v1',
@@ -206,6 +222,7 @@ function manifest(
         {
           addresses: [family === 4 ? pod.ipv4 : pod.ipv6],
           nodeName: pod.node.name,
+          ...(zones[i] === undefined ? {} : { zone: zones[i] }),
           ...(terminating.includes(pod.name)
             ? { conditions: { ready: false, serving: true, terminating: true } }
             : {}),

@@ -87,6 +87,11 @@ const SHOWN: Readonly<Record<SettingName, Shown>> = {
     listed: / fail-fast not-serving$/m,
     explained: /settings of the Service: fail-fast not-serving\n/,
   },
+  'zone-weights': {
+    given: { 'zone-weights': 'same=3,z-1=0' },
+    listed: / zone-weights same=3,z-1=0$/m,
+    explained: /settings of the Service: zone-weights same=3,z-1=0\n/,
+  },
   weight: {
     given: { weight: '3' },
     listed: { ipvs: /10\.0\.0\.1:8080 +3 /, rules: /10\.0\.0\.1:8080 +75% / },

@@ -11,6 +11,7 @@ import {
   SliceEndpointsBuilder,
 } from '../../../src/objects/sliceEndpoints.js';
 import type { EndpointSlice } from '../../../src/objects/types.js';
+import { zoneColumn } from '../../../src/objects/zoneColumn.js';
 
 function endpoint(address: string, more: Partial<SliceEndpoint> = {}): SliceEndpoint {
   return {
@@ -27,8 +28,8 @@ function endpoint(address: string, more: Partial<SliceEndpoint> = {}): SliceEndp
 
 const ALL: Readonly<Record<4 | 6, readonly SliceEndpoint[]>> = {
   4: [
-    endpoint('10.0.0.2', { zoneHints: ['zone-a', 'zone-b'] }),
-    endpoint('10.0.0.9', { ready: false }),
+    endpoint('10.0.0.2', { zone: 'zone-b', zoneHints: ['zone-a', 'zone-b'] }),
+    endpoint('10.0.0.9', { ready: false, zone: 'zone-a' }),
     endpoint('10.0.0.10', { ready: false, terminating: true, nodeHints: ['node-b'] }),
     endpoint('192.0.2.1', { serving: false, nodeName: '' }),
   ],
@@ -60,6 +61,7 @@ for (const family of [4, 6] as const) {
         { serving: false },
         { terminating: true },
         { nodeName: 'node-c' },
+        { zone: 'zone-c' },
         { zoneHints: ['zone-c'] },
         { nodeHints: ['node-c'] },
         { address: family === 4 ? '10.0.0.1' : 'fd00::ffff' },
@@ -148,5 +150,74 @@ describe('a slice', () => {
     const { endpoints } = decoded(slice(addresses.toReversed()));
     assert.equal(endpoints.size, many);
     assert.equal(endpoints.at(many - 1).address, addresses.at(-1));
+  });
+});
+
+describe('zones of endpoints', () => {
+  const zonesOf = (zones: readonly string[]) => {
+    const column = zoneColumn(zones, undefined);
+    return zones.map((_, index) => column.at(index));
+  };
+
+  it('are those that were given, also if they are unknown, or hundreds', () => {
+    for (const zones of [
+      ['b', '', 'a', 'b'],
+      Array.from({ length: 256 }, (_, i) => `z-${i}`),
+      Array.from({ length: 60_000 }, (_, i) => (i % 7 === 0 ? '' : `z-${i}`)),
+    ])
+      assert.deepEqual(zonesOf(zones), zones);
+  });
+
+  it('beyond 65535 are unknown', () => {
+    const zones = Array.from({ length: 65_540 }, (_, i) => `z-${String(i).padStart(5, '0')}`);
+    assert.deepEqual(zonesOf(zones), [...zones.slice(0, 65_535), '', '', '', '', '']);
+  });
+
+  it('have one value for each zone', () => {
+    const asked: string[] = [];
+    const column = zoneColumn(['b', '', 'b', 'a'], undefined);
+    const lengths = column.map((zone) => {
+      asked.push(zone);
+      return `${zone}!`;
+    });
+    assert.deepEqual(lengths, ['b!', '!', 'b!', 'a!']);
+    assert.deepEqual([...new Set(asked)].sort(), ['', 'a', 'b']);
+    assert.deepEqual(column.first(2).map(String), ['b', '']);
+  });
+
+  it('are read of slices, which share them, and an unreadable one stays as it was', () => {
+    const interning = new Interning();
+    const read = (first: unknown, former?: EndpointSlice) => {
+      const { object, problems } = decodeObject(
+        {
+          apiVersion: 'discovery.k8s.io/v1',
+          kind: 'EndpointSlice',
+          metadata: { namespace: 'demo', name: 'web', labels: { 'kubernetes.io/service-name': 'web' } },
+          addressType: 'IPv4',
+          ports: [{ port: 80 }],
+          endpoints: [
+            { addresses: ['10.0.0.1'], ...(first === undefined ? {} : { zone: first }) },
+            { addresses: ['10.0.0.2'], zone: 'zone-b' },
+          ],
+        },
+        former && (() => former),
+        interning,
+      );
+      return { slice: object as EndpointSlice, fields: problems.map(({ field }) => field) };
+    };
+    const before = read('zone-a');
+    assert.deepEqual(before.fields, []);
+    assert.deepEqual(
+      [...before.slice.endpoints].map(({ zone }) => zone),
+      ['zone-a', 'zone-b'],
+    );
+    assert.equal(read('zone-a').slice.endpoints.zones?.names, before.slice.endpoints.zones?.names);
+    for (const wrong of [7, {}, 'no zone', 'x'.repeat(64)]) {
+      const { slice, fields } = read(wrong, before.slice);
+      assert.deepEqual(fields, ['endpoints[0].zone']);
+      assert.equal(slice.endpoints.at(0).zone, 'zone-a');
+      assert.equal(read(wrong).slice.endpoints.at(0).zone, undefined);
+    }
+    assert.equal('zone' in read(undefined, before.slice).slice.endpoints.at(0), false);
   });
 });

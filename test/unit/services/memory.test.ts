@@ -45,7 +45,7 @@ function slice(n: number, endpoints: number): unknown {
       addresses: [`10.${128 + i}.${n >> 8}.${n & 255}`],
       conditions: { ready: true, serving: true, terminating: false },
       nodeName: `node-${(n + i) % 100}`,
-      zone: 'zone-a',
+      zone: `zone-${((n * 7 + i * 3) % 5) % 3}`,
     })),
   });
 }

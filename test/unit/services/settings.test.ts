@@ -48,6 +48,19 @@ const VALUES: readonly (readonly [given: Record<string, string>, expected: objec
   ),
   [{ 'fail-fast': 'removed' }, { failFast: 'removed' }],
   [{ 'fail-fast': 'not-serving' }, { failFast: 'not-serving' }],
+  [{ 'zone-weights': 'same=10' }, { zoneWeights: new Map([['same', 10]]) }],
+  [
+    { 'zone-weights': 'eu-1a=0, same=1000,other=3,constructor=7,Z.a_b-9=1' },
+    {
+      zoneWeights: new Map([
+        ['eu-1a', 0],
+        ['same', 1000],
+        ['other', 3],
+        ['constructor', 7],
+        ['Z.a_b-9', 1],
+      ]),
+    },
+  ],
   [{ 'kube-router.io/service.scheduler': 'lc' }, { scheduler: 'lc' }],
   [
     { 'kube-router.io/service.scheduler': 'mh', 'kube-router.io/service.schedflags': 'flag-1,flag-2' },
@@ -68,6 +81,11 @@ const WRONG: Readonly<Record<Exclude<SettingName, 'weight'>, readonly string[]>>
   'drain-timeout': ['', '-1', '1.5', '15m', '4294968', LONG],
   'slow-start': ['', '0', '1m', '86401', LONG],
   'fail-fast': ['', 'true', 'Removed', 'removed,not-serving', LONG],
+  'zone-weights': [
+    ...['', '10', 'same', 'same=', '=1', 'same=-1', 'same=1001', 'same=1.5', 'same=1e2', 'same=٣', '*=1'],
+    ...['a=1,a=2', 'a=1,', ',', 'a=1;b=2', '-a=1', 'a/b=1', '__proto__=1', `${'z'.repeat(64)}=1`, 'a =1'],
+    ...['same=1\nother=2', `${'a'.repeat(63)}=1,`.repeat(8), LONG],
+  ],
 };
 
 describe('settings of a Service', () => {

@@ -7,6 +7,7 @@ import type { ServiceSettings } from '../../../services/settings/types.js';
 import type { Frontend, NodeFacts, ServicePlanInput, ServicePort } from '../../../services/types.js';
 import { StepCounter, type Steps } from '../../../steps.js';
 import type { Plan } from '../../mode.js';
+import { withoutWeightZero } from '../../shared/plan/weights.js';
 import { type Item, keyOf, type VirtualServiceItem } from './items.js';
 import { isMaglev } from './maglev.js';
 import type { IpvsOptions } from './options.js';
@@ -139,6 +140,8 @@ class Choice {
   readonly #node: NodeFacts;
   readonly #cures: IpvsOptions['cures'];
   readonly #left: LeftOfPort;
+  /** The port without the endpoints of weight 0. */
+  readonly #weighted: ServicePort;
   #cluster: Servers | undefined;
   #local: Servers | undefined;
 
@@ -150,6 +153,7 @@ class Choice {
     left: LeftOfPort,
   ) {
     this.#port = port;
+    this.#weighted = withoutWeightZero(port, node);
     this.#settings = settings;
     this.#node = node;
     this.#cures = cures;
@@ -163,13 +167,25 @@ class Choice {
   of({ kind, localPolicy }: Frontend): Servers {
     if (localPolicy) {
       const strict = this.#cures.has(kind === 'clusterIP' ? 'internal-local' : 'external-local');
-      if (strict || this.#port.localEndpoints.size > 0) {
-        this.#local ??= this.#serversAt(this.#port.localEndpoints);
+      const { localEndpoints, clusterEndpoints } = this.#weighted;
+      if (strict || localEndpoints.size > 0 || clusterEndpoints.size === 0) {
+        this.#local ??= this.#serversAt(this.#chosen('localEndpoints'));
         return this.#local;
       }
     }
-    this.#cluster ??= this.#serversAt(this.#port.clusterEndpoints);
+    this.#cluster ??= this.#serversAt(this.#chosen('clusterEndpoints'));
     return this.#cluster;
+  }
+
+  /** The endpoints that policies and hints choose among those that get new connections, and those of weight 0 that they choose among all. */
+  #chosen(list: 'clusterEndpoints' | 'localEndpoints'): AddressPorts {
+    if (this.#weighted === this.#port) return this.#port[list];
+    const { addressPorts } = this.#port.endpoints;
+    const all = this.#port[list];
+    const withoutWeight = all.filter(
+      (index) => this.#port.endpoints.weightAt(addressPorts.indexOf(all, index)) === 0,
+    );
+    return this.#weighted[list].with(withoutWeight);
   }
 
   #serversAt(list: AddressPorts): Servers {

@@ -323,9 +323,11 @@ class RunningProxy<Item, Operation extends KeyedOperation<Item>> implements Serv
   }
 
   #inputs(): Inputs {
-    const { conntrack } = this.#parts;
+    const { conntrack, mode } = this.#parts;
+    const options = { now, modeEndsDraining: mode.endsDraining === true };
+    const isFrontend = this.#cache.isFrontend.bind(this.#cache);
     return {
-      ...(conntrack && { followUp: new FlowCleaner(conntrack, this.#cache.isFrontend.bind(this.#cache)) }),
+      ...(conntrack && { followUp: new FlowCleaner(conntrack, isFrontend, options) }),
       serviceNames: () => this.#cache.serviceNames(),
       order: (services) => this.#cache.order(services),
       totalEndpoints: () => this.#cache.totalEndpoints,

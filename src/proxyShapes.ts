@@ -37,6 +37,7 @@ const MODE = partOf({
   }),
   transactions: optional(methods('dependsOn', 'refusedBy')),
   sharedEndpoints: optional(methods('formOf')),
+  endsDraining: optional(FLAG),
   planService: FUNCTION,
   planNode: FUNCTION,
   affectsNode: optional(FUNCTION),

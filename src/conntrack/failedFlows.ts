@@ -2,8 +2,7 @@
 // translated as that of a new connection, to an endpoint that does not know the connection and resets it. Pure.
 import type { Flow, FlowSelection } from '../kernel/conntrack/types.js';
 import { type Family, joinHostPort } from '../net/address.js';
-import { AddressPorts } from '../net/addressPorts.js';
-import { type EndpointsByFamily, joinEndpoints } from '../services/leftEndpoints.js';
+import { type EndpointsByFamily, joinEndpoints, withoutEndpoints } from '../services/leftEndpoints.js';
 import type { Frontend, ServicePlanInput, ServicePort } from '../services/types.js';
 import { MOST_SELECTIONS } from './flowChecks.js';
 
@@ -32,7 +31,7 @@ export function newlyFailed(
   notServing: EndpointsByFamily | undefined,
 ): EndpointsByFamily | undefined {
   const now = notServingOf(input);
-  return joinEndpoints(input.failed, now && without(now, notServing));
+  return joinEndpoints(input.failed, now && withoutEndpoints(now, notServing));
 }
 
 /** The endpoints of a Service's TCP ports that do not serve, if their connections are to be reset; undefined if there are none. */
@@ -55,19 +54,9 @@ export function stillFailed(
   for (const { family, protocol, endpoints } of ports) {
     if (protocol !== 'tcp' || !left) continue;
     const { addressPorts, notServing } = endpoints;
-    left = without(left, { [family]: addressPorts.without(notServing) });
+    left = withoutEndpoints(left, { [family]: addressPorts.without(notServing) });
   }
   return left;
-}
-
-/** Those of the first endpoints that are not among the second; undefined if there are none. */
-function without(a: EndpointsByFamily, b: EndpointsByFamily | undefined): EndpointsByFamily | undefined {
-  const found: { [family in Family]?: AddressPorts } = {};
-  for (const family of FAMILIES) {
-    const list = a[family]?.without(b?.[family] ?? AddressPorts.none(family));
-    if (list && list.size > 0) found[family] = list;
-  }
-  return found[4] || found[6] ? found : undefined;
 }
 
 /** The flows to list: one selection for each failed endpoint, or one for each family if they are many. */

@@ -221,6 +221,9 @@ export interface Mode<Item, Operation extends KeyedOperation<Item>> {
    */
   readonly sharedEndpoints?: SharedEndpoints;
 
+  /** The mode bounds the draining of endpoints itself. Default: flows to them are deleted after the setting `drain-timeout` of their Service. */
+  readonly endsDraining?: boolean;
+
   /** Absent: no operation fails because of another. */
   readonly transactions?: Transactions<Item>;
 

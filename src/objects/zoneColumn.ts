@@ -28,8 +28,8 @@ export class ZoneColumn {
   }
 
   /** The value of each endpoint's zone, in the order of the endpoints. The function is called once for each zone. */
-  map<Value>(valueOf: (zone: string) => Value): Value[] {
-    const values = [...this.names, ''].map(valueOf);
+  map<Value>(ofZone: (zone: string) => Value): Value[] {
+    const values = [...this.names, ''].map(ofZone);
     const unknown = values[this.names.length] as Value;
     const mapped: Value[] = [];
     for (let index = 0; index < this.indexes.length; index++)

@@ -156,6 +156,19 @@ export function joinEndpoints(
   return joined;
 }
 
+/** Those of the first endpoints that are not among the second; undefined if there are none. */
+export function withoutEndpoints(
+  a: EndpointsByFamily,
+  b: EndpointsByFamily | undefined,
+): EndpointsByFamily | undefined {
+  const found: { [family in Family]?: AddressPorts } = {};
+  for (const family of [4, 6] as const) {
+    const list = a[family]?.without(b?.[family] ?? AddressPorts.none(family));
+    if (list && list.size > 0) found[family] = list;
+  }
+  return found[4] || found[6] ? found : undefined;
+}
+
 /** The terminating endpoints of a Service; undefined if there are none. */
 export function terminatingOf({ ports }: ServicePlanInput): EndpointsByFamily | undefined {
   const found = new EndpointsBuilder();

@@ -156,6 +156,8 @@ describe('settings of a Service, with traffic', () => {
       assert.deepEqual(await lab.kept('zones', family), { by, kept: true });
       await set('same=3');
       assert.deepEqual(await lab.spread('zones', family, 10), [2, 6, 2]);
+      await lab.change('zones', {});
+      assert.deepEqual(await lab.spread('zones', family, 6), [2, 2, 2]);
       assert.deepEqual(await lab.kept('zones', family), { by, kept: true });
     });
 

@@ -124,7 +124,7 @@ async function counted(family: Family = 4): Promise<number[]> {
   const counts = endpoints.map(() => 0);
   for (let i = 0; i < CONNECTIONS; i++) {
     const { socket, endpoint } = await dial(family);
-    const place = endpoints.findIndex((address) => address === endpoint);
+    const place = (endpoints as readonly string[]).indexOf(endpoint);
     counts[place] = (counts[place] as number) + 1;
     socket.resetAndDestroy();
   }

@@ -47,6 +47,7 @@ export function createIpvsMode(kernel: IpvsKernel, options: IpvsOptions): Mode<I
   return {
     name: 'ipvs',
     auditPeriod: options.auditPeriod,
+    endsDraining: true,
     host: nodePortHost({
       nodePortAddresses: options.nodePortAddresses,
       ownLink: LINK,

@@ -95,7 +95,10 @@ export class TestNode<Item, Operation extends KeyedOperation<Item>> {
       node: () => this.#state.facts,
       refresh: async () => {},
       taken: () => {},
-      followUp: new FlowCleaner(conntrack, this.#cache.isFrontend.bind(this.#cache)),
+      followUp: new FlowCleaner(conntrack, this.#cache.isFrontend.bind(this.#cache), {
+        now: () => this.now,
+        modeEndsDraining: this.mode.endsDraining === true,
+      }),
     };
     this.reconciler = new Reconciler(this.mode, inputs, () => this.now);
   }

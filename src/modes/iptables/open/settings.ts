@@ -9,7 +9,7 @@ export const IPTABLES_SETTINGS: ModeConfiguration = {
     'featureGates.KubeProxyNFTablesLocalhostNodePorts': 'only nftables mode uses it',
   },
   ownFlags: [],
-  serviceSettings: ['persistence-timeout', 'fail-fast', 'zone-weights', 'weight'],
+  serviceSettings: ['persistence-timeout', 'drain-timeout', 'fail-fast', 'zone-weights', 'weight'],
   periods: ({ iptables }) => iptables,
   validate() {},
   refusedValues: () => [],

@@ -23,7 +23,7 @@ export const NFTABLES_SETTINGS: ModeConfiguration = {
     'nftables.syncPeriod': NO_PERIOD,
   },
   ownFlags: ['nftables-layout'],
-  serviceSettings: ['persistence-timeout', 'fail-fast', 'zone-weights', 'weight'],
+  serviceSettings: ['persistence-timeout', 'drain-timeout', 'fail-fast', 'zone-weights', 'weight'],
   periods: ({ nftables }) => nftables,
   // kube-proxy has no flags of the section nftables: these of iptables mode have effect in this mode too.
   withFlags: ({ iptables, nftables, ...configuration }) => ({

@@ -68,6 +68,7 @@ export type {
   SlicePort,
   TrafficPolicy,
 } from './objects/types.js';
+export type { ZoneColumn } from './objects/zoneColumn.js';
 export { createProxy, type ProxyEvents, type ProxyParts, type ServiceProxy } from './proxy.js';
 export type { CleanUpSummary } from './reconcile/cleanUp.js';
 export type { FormerModeEvents } from './reconcile/formerModes.js';
@@ -81,6 +82,7 @@ export {
   SERVICE_SCHEDULERS,
   type ServiceScheduler,
   type ServiceSettings,
+  type ZoneWeights,
   type SettingRules,
 } from './services/settings/types.js';
 export type {

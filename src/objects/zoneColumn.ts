@@ -11,7 +11,7 @@ export class ZoneColumn {
   /** One character for each endpoint: the index of its zone. Slices share it. */
   readonly indexes: string;
 
-  /** @internal From {@link zoneColumn}. */
+  /** @internal Columns of the same order, from the builder of the endpoints. */
   constructor(names: readonly string[], indexes: string) {
     this.names = names;
     this.indexes = indexes;

@@ -46,6 +46,7 @@ const MODE = {
   },
   transactions: methods('dependsOn', 'refusedBy'),
   sharedEndpoints: methods('formOf'),
+  endsDraining: true,
   ...methods('planService', 'planNode', 'affectsNode', 'compare', 'acknowledged', 'describe'),
   ...methods('apply', 'observe', 'observeAlone', 'maintain', 'watch'),
 };
@@ -70,7 +71,7 @@ const PARTS = {
 };
 const ENDPOINT = {
   ...{ address: '10.0.0.1', ready: true, serving: true, terminating: false },
-  ...{ nodeName: 'node-a', zoneHints: ['zone-a'], nodeHints: ['node-a'] },
+  ...{ nodeName: 'node-a', zone: 'zone-a', zoneHints: ['zone-a'], nodeHints: ['node-a'] },
 };
 
 /** Valid calls of functions, constructors (`ManifestSource`) and methods of the main export. */

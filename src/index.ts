@@ -82,8 +82,8 @@ export {
   SERVICE_SCHEDULERS,
   type ServiceScheduler,
   type ServiceSettings,
-  type ZoneWeights,
   type SettingRules,
+  type ZoneWeights,
 } from './services/settings/types.js';
 export type {
   AssignedAddress,

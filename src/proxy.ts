@@ -14,7 +14,7 @@ import type { PlannedOperation } from './reconcile/plannedOperation.js';
 import { Reconciler } from './reconcile/reconciler.js';
 import { Runner, type RunnerEvents } from './reconcile/runner.js';
 import { conflictsOf, excessOf } from './reconcile/serviceProblems.js';
-import { type SyncSummary, together } from './reconcile/summary.js';
+import { isComplete, type SyncSummary, together } from './reconcile/summary.js';
 import { frontendsOfInput, type NamedFrontend } from './services/namedFrontends.js';
 import { ServiceCache } from './services/serviceCache.js';
 import type { SettingRules } from './services/settings/types.js';
@@ -177,8 +177,9 @@ class RunningProxy<Item, Operation extends KeyedOperation<Item>> implements Serv
     // Addresses that the first pass bound may be among those that node ports stand on.
     await this.#readHost();
     const summary = this.#reconciler.pending ? together(first, await this.#reconciler.sync()) : first;
-    if (isComplete(summary) && this.#knowsAll) await this.#formerModes.remove();
-    return summary;
+    if (!isComplete(summary) || !this.#knowsAll || !(await this.#formerModes.remove())) return summary;
+    this.#reconciler.followUpAgain();
+    return together(summary, await this.#reconciler.sync());
   }
 
   async plan(): Promise<PlannedOperation[]> {
@@ -355,7 +356,10 @@ class RunningProxy<Item, Operation extends KeyedOperation<Item>> implements Serv
   /** Removes what former modes left. What connections need, or could not be removed, is tried again. */
   async #removeFormer(): Promise<void> {
     clearTimeout(this.#formerTimer);
-    if (this.#replacesFormer()) await this.#formerModes.remove();
+    if (this.#replacesFormer() && (await this.#formerModes.remove())) {
+      this.#reconciler.followUpAgain();
+      this.#request();
+    }
     const { retryIn } = this.#formerModes;
     if (retryIn === undefined || this.#stopped) return;
     this.#formerTimer = setTimeout(() => this.#enqueue(() => this.#removeFormer()), retryIn);
@@ -392,10 +396,5 @@ class RunningProxy<Item, Operation extends KeyedOperation<Item>> implements Serv
 
 /** Time for which refused Services keep the state of a former mode, in ms, if they are fewer than half. */
 const PATIENCE = 60_000;
-
-/** Whether the kernel has the whole desired state. */
-function isComplete({ full, failures, unknown }: SyncSummary): boolean {
-  return full && failures.length === 0 && unknown === 0;
-}
 
 const now = () => performance.now();

@@ -46,6 +46,11 @@ export class FlowCleaner {
     this.#drained?.planned(service, input);
   }
 
+  /** Has the UDP flows of all Services checked: rules of another mode may have sent them to endpoints that do not serve. */
+  again(): void {
+    this.#stale.again();
+  }
+
   /**
    * Deletes the flows of what is pending.
    *

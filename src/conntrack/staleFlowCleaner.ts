@@ -49,6 +49,13 @@ export class StaleFlowCleaner {
       if (!states.has(name)) this.#check(service, name, removed(state));
   }
 
+  /** Has the flows of all ports checked, as if they had changed. */
+  again(): void {
+    for (const [service, states] of this.#planned) {
+      for (const [name, state] of states) this.#check(service, name, portOf(state));
+    }
+  }
+
   #check(service: string, name: string, port: FlowPort): void {
     this.#checks.add(`${service} ${name}`, service, port);
   }
@@ -70,6 +77,12 @@ function isSameState(a: PortState | undefined, b: PortState): boolean {
 
 function stateOf({ family, frontends, endpoints }: ServicePort): PortState {
   return { family, frontends, serving: endpoints.select(STATE.serving) };
+}
+
+/** The port with a state. */
+function portOf({ family, frontends, serving }: PortState): FlowPort {
+  const endpoints = { has: () => serving.size > 0, select: () => serving };
+  return { family, protocol: 'udp', frontends, endpoints };
 }
 
 /** A port that its Service does not have any more: no endpoint serves it. */

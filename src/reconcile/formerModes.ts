@@ -28,6 +28,8 @@ export class FormerModes {
   readonly #bound: number;
   /** Time of the first attempt, in ms. */
   #since: number | undefined;
+  /** Whether the attempt under way removed the state of a mode. */
+  #switched = false;
 
   /**
    * @param now monotonic time, in ms
@@ -57,9 +59,14 @@ export class FormerModes {
     return left > 0 ? Math.min(left, AGAIN) : AGAIN;
   }
 
-  /** Removes the state of each mode. Call it after a full pass without failures; again after {@link retryIn}. */
-  async remove(): Promise<void> {
+  /**
+   * Removes the state of each mode. Call it after a full pass without failures; again after {@link retryIn}.
+   *
+   * @returns whether a mode had state, which was removed
+   */
+  async remove(): Promise<boolean> {
     this.#since ??= this.#now();
+    this.#switched = false;
     const left: FormerMode[] = [];
     for (const mode of this.#modes) {
       try {
@@ -70,6 +77,7 @@ export class FormerModes {
       }
     }
     this.#modes = left;
+    return this.#switched;
   }
 
   /**
@@ -120,6 +128,7 @@ export class FormerModes {
         return false;
       }
       const summary = await cleanUp(state.mode);
+      this.#switched = true;
       this.#events.switched?.(former.name, summary);
       await state.finish?.();
       return summary.left.length === 0;

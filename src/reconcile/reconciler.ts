@@ -96,6 +96,11 @@ export class Reconciler<Item, Operation extends KeyedOperation<Item>> {
     this.endAudit();
   }
 
+  /** The next pass does all work again that follows passes. */
+  followUpAgain(): void {
+    this.#inputs.followUp?.again();
+  }
+
   /** Ends the current audit, if there is one, and with it the program that reads the kernel for it. */
   endAudit(): void {
     // A slice that reads the kernel now rejects or resolves as it would; an error of a reading that ends concerns nothing.

@@ -31,6 +31,8 @@ export interface FollowUp {
   run(
     unfinished: Pick<ReadonlySet<string>, 'has'>,
   ): Promise<{ readonly operations: readonly PhasedOperation[]; readonly failures: readonly Failure[] }>;
+  /** Has all work done again in the next pass, as if each Service had changed. */
+  again(): void;
   /** Time until the next work is due without a change, in ms; undefined if there is none. */
   readonly dueIn: number | undefined;
 }
@@ -169,4 +171,9 @@ export function together(first: SyncSummary, second: SyncSummary): SyncSummary {
       kernel: first.milliseconds.kernel + second.milliseconds.kernel,
     },
   };
+}
+
+/** Whether the kernel has the whole desired state. */
+export function isComplete({ full, failures, unknown }: SyncSummary): boolean {
+  return full && failures.length === 0 && unknown === 0;
 }

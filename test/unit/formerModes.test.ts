@@ -9,7 +9,7 @@ import { createIpvsMode, IPVS_DEFAULTS } from '../../src/modes/ipvs/index.js';
 import type { KeyedOperation, Mode } from '../../src/modes/mode.js';
 import { createProxy } from '../../src/proxy.js';
 import { readManifest } from '../../src/source/manifestFile.js';
-import { service } from '../support/clusters/manifests.js';
+import { service, slice } from '../support/clusters/manifests.js';
 import { VirtualTime } from '../support/fakes/virtualTime.js';
 import { MapKernel } from '../support/mapMode/mapKernel.js';
 import { createMapMode } from '../support/mapMode/mapMode.js';
@@ -27,6 +27,12 @@ interface Story {
   readonly auditPeriod?: number;
   /** In ms. */
   readonly drainBound?: number;
+  /** Of the Services; default `TCP`. */
+  readonly protocol?: 'UDP';
+  /** What happens before the last item of the former mode goes. */
+  readonly finish?: (kernel: FakeKernel) => void;
+  /** The end of the story. */
+  readonly ended?: (kernel: FakeKernel) => Promise<void>;
 }
 
 /** Runs a proxy for some minutes. Returns the time at which the former mode's state is removed, in ms. */
@@ -35,13 +41,19 @@ async function removedAfter({
   connections = () => 0,
   auditPeriod = IPVS_DEFAULTS.auditPeriod,
   drainBound,
+  protocol,
+  finish,
+  ended,
 }: Story): Promise<number | undefined> {
   const time = new VirtualTime();
   try {
     const kernel = new FakeKernel();
     kernel.ipvs.fault = (operation, target) =>
       isRefused(target) ? new NetlinkError({ code: 'EINVAL', operation, target }) : undefined;
-    const text = [1, 2, 3, 4].map((n) => service(`s${n}`, `10.96.0.${n}`)).join('');
+    const manifests = [1, 2, 3, 4].map((n) => service(`s${n}`, `10.96.0.${n}`)).join('');
+    const text = protocol
+      ? `${manifests}${slice('s1', '10.0.0.2')}`.replaceAll(/port: (80|8080)}/g, `port: $1, protocol: ${protocol}}`)
+      : manifests;
     const { objects } = await readManifest('objects.yaml', text);
     let removed: number | undefined;
     const proxy = createProxy({
@@ -60,6 +72,7 @@ async function removedAfter({
             mode: createMapMode(new MapKernel(), auditPeriod) as AnyMode,
             connections: async () => connections(time.now),
             finish: async () => {
+              finish?.(kernel);
               removed ??= time.now;
             },
             close: () => {},
@@ -68,6 +81,7 @@ async function removedAfter({
       ],
       drainBound,
       rtnetlink: kernel.rtnetlink,
+      conntrack: kernel.conntrack,
       watchHost: async () => ({ close: () => {} }),
       nodeName: 'node-a',
       events: {
@@ -84,6 +98,7 @@ async function removedAfter({
       assert.ok(next);
       time.fire(next);
     }
+    await ended?.(kernel);
     await proxy.stop();
     return removed;
   } finally {
@@ -118,3 +133,28 @@ for (const auditPeriod of [IPVS_DEFAULTS.auditPeriod, HOUR])
       assert.equal(await removedAfter({ connections: () => 1, auditPeriod, drainBound: 100_000 }), 100_000);
     });
   });
+
+it('a UDP flow that the rules of a former mode sent to an endpoint that left is deleted after them', async () => {
+  const client = { source: '10.244.9.9', sourcePort: 40_000 };
+  const track = ({ conntrack }: FakeKernel, endpoint: string, sourcePort: number) =>
+    conntrack.track({
+      protocol: 'udp',
+      original: { ...client, sourcePort, destination: '10.96.0.1', destinationPort: 80 },
+      reply: { source: endpoint, sourcePort: 8080, destination: client.source, destinationPort: sourcePort },
+    });
+  let left: string[] = [];
+  const after = await removedAfter({
+    protocol: 'UDP',
+    // Longer than the checks of flows that follow the first pass.
+    connections: (now) => (now < 100_000 ? 1 : 0),
+    finish: (kernel) => {
+      track(kernel, '10.0.0.1', 40_000);
+      track(kernel, '10.0.0.2', 40_001);
+    },
+    ended: async ({ conntrack }) => {
+      left = (await conntrack.list().toArray()).map(({ reply }) => reply.source);
+    },
+  });
+  assert.ok(after !== undefined && after >= 100_000, `${after} ms`);
+  assert.deepEqual(left, ['10.0.0.2']);
+});

@@ -17,15 +17,18 @@ the time. Each request is compared with what Kubernetes promises
 (docs/judge.md). Exits with status 1 if a rule was broken. Needs root. Runs in
 new network namespaces of this machine, in ipvs mode in User Mode Linux.
 
-  --proxy COMMAND   words of the proxy to judge, with {kubeconfig}, {node} and
-                    {config} (default: this project's proxy)
+  --proxy COMMAND   words of the proxy to judge, with {kubeconfig}, {node},
+                    {config} and {mode} (default: this project's proxy); quotes
+                    make one word of several: 'proxy "--name=a b"'
   --mode MODE       nftables, iptables or ipvs (default nftables)
   --seed N          the seed of the first history (default 1); the others
                     follow
   --minutes N       no history begins after this time (default 5)
   --faults LIST     faults that may happen, with commas; all or none (default
                     all): proxyKilled, proxyEnded, proxyStopped, serverDown,
-                    serverErrors, serverSilent, chainsFlushed, tablesDeleted,
+                    serverErrors, serverSilent, serverOlder, serverCompacting,
+                    serverForbidden, serverThrottled, serverSlow, modeChanged,
+                    chainsFlushed, tablesDeleted,
                     memoryShort, descriptorsShort; in nftables and ipvs mode
                     setsFlushed; in iptables and ipvs mode restoreFails,
                     locksHeld; in ipvs mode setsDestroyed,

@@ -4,10 +4,12 @@ import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { CHECKOUT } from '../lib/checkout.mjs';
 import { Failure } from '../lib/failure.mjs';
+import { wordsOf } from './words.mjs';
 
 const MODES = ['nftables', 'iptables', 'ipvs'];
 const FAULTS = [
   ...['proxyKilled', 'proxyEnded', 'proxyStopped', 'serverDown', 'serverErrors', 'serverSilent'],
+  ...['serverOlder', 'serverCompacting', 'serverForbidden', 'serverThrottled', 'serverSlow', 'modeChanged'],
   ...['chainsFlushed', 'tablesDeleted', 'setsFlushed', 'setsDestroyed'],
   ...['virtualServicesDeleted', 'addressesDeleted', 'conntrackSmall', 'restoreFails', 'locksHeld'],
   ...['memoryShort', 'descriptorsShort', 'clockStepped'],
@@ -28,7 +30,7 @@ const MODES_OF = {
  * Orders of the process that judges: `SessionOrders` of test/judge/run/session.ts. Times are in ms, except the sync period.
  *
  * @typedef {object} Orders
- * @property {string} [proxy]
+ * @property {string[]} [proxy]
  * @property {string} mode
  * @property {number} seed
  * @property {number} time
@@ -53,8 +55,8 @@ function defaultOrders() {
 
 /** @type {Record<string, (orders: Orders, value: string, option: string) => void>} */
 const VALUED = {
-  '--proxy': (orders, value) => {
-    orders.proxy = value;
+  '--proxy': (orders, value, option) => {
+    orders.proxy = wordsOf(value, option);
   },
   '--mode': (orders, value, option) => {
     orders.mode = oneOf(MODES, value, option);

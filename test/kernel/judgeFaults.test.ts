@@ -22,7 +22,14 @@ beforeEach(() => {
   assert.equal(spawnSync('ip', ['netns', 'add', NAMESPACE]).status, 0);
   folder = mkdtempSync(join(tmpdir(), 'knp-judge-faults-'));
   proxy = new JudgedProxy({
-    ...{ command: 'sleep 60', mode: 'iptables', namespace: NAMESPACE, folder, server: '', syncPeriod: 1 },
+    ...{
+      command: ['sleep', '60'],
+      mode: 'iptables',
+      namespace: NAMESPACE,
+      folder,
+      server: '',
+      syncPeriod: 1,
+    },
   });
   proxy.start();
 });

@@ -2,6 +2,8 @@
 // Needs: conntrack, nftables, bridge filter, command
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { replayText } from '../judge/core/replay.js';
+import { faultsInTurn, OUTER_FAULTS } from '../support/judge/faultsInTurn.js';
 import { shortJudge } from '../support/judge/shortJudge.js';
 import { selectBackend } from '../support/namespaces/iptablesBackend.js';
 
@@ -12,4 +14,14 @@ test('the proxy breaks no rule', async () => {
   assert.deepEqual(report.violations, []);
   assert.ok((report.requests.answered ?? 0) > 1000, JSON.stringify(report.requests));
   assert.ok(report.faults > 0, 'no fault happened');
+});
+
+test('the proxy breaks no rule while the API server fails in each way, and over a change of the mode', async () => {
+  const report = await shortJudge({
+    mode: 'iptables',
+    seed: 0,
+    replay: replayText(faultsInTurn(OUTER_FAULTS)),
+  });
+  assert.deepEqual(report.violations, []);
+  assert.equal(report.faults, OUTER_FAULTS.length);
 });

@@ -1,9 +1,15 @@
 // The judge of histories on this project's proxy in nftables mode, with all faults, and on one that programs too late.
-// Needs: nftables, bridge filter, command
+// Needs: conntrack, nftables, bridge filter, command
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { replayText } from '../judge/core/replay.js';
 import { COMMAND } from '../laboratory/proxyProcess.js';
+import { faultsInTurn, OUTER_FAULTS } from '../support/judge/faultsInTurn.js';
 import { shortJudge } from '../support/judge/shortJudge.js';
+import { selectBackend } from '../support/namespaces/iptablesBackend.js';
+
+// The change of the mode starts iptables mode.
+selectBackend('nft');
 
 test('the proxy breaks no rule', async () => {
   const report = await shortJudge({ mode: 'nftables', seed: 1 });
@@ -12,12 +18,22 @@ test('the proxy breaks no rule', async () => {
   assert.ok(report.faults > 0, 'no fault happened');
 });
 
+test('the proxy breaks no rule while the API server fails in each way, and over a change of the mode', async () => {
+  const report = await shortJudge({
+    mode: 'nftables',
+    seed: 0,
+    replay: replayText(faultsInTurn(OUTER_FAULTS)),
+  });
+  assert.deepEqual(report.violations, []);
+  assert.equal(report.faults, OUTER_FAULTS.length);
+});
+
 test('a proxy that gathers changes for longer than the bound breaks one', async () => {
   const flags = [
-    '--kubeconfig {kubeconfig} --hostname-override {node} --proxy-mode nftables',
+    '--kubeconfig {kubeconfig} --hostname-override {node} --proxy-mode {mode}',
     '--cluster-cidr 10.244.0.0/16,fd00:10:244::/48 --iptables-min-sync-period 30s --conntrack-max-per-core 0',
   ];
-  const proxy = [process.execPath, COMMAND, ...flags].join(' ');
+  const proxy = [process.execPath, COMMAND, ...flags.flatMap((words) => words.split(' '))];
   const report = await shortJudge({ mode: 'nftables', seed: 3, proxy, time: 1, faults: [] });
   assert.notDeepEqual(report.violations, []);
 });

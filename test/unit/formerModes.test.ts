@@ -52,7 +52,10 @@ async function removedAfter({
       isRefused(target) ? new NetlinkError({ code: 'EINVAL', operation, target }) : undefined;
     const manifests = [1, 2, 3, 4].map((n) => service(`s${n}`, `10.96.0.${n}`)).join('');
     const text = protocol
-      ? `${manifests}${slice('s1', '10.0.0.2')}`.replaceAll(/port: (80|8080)}/g, `port: $1, protocol: ${protocol}}`)
+      ? `${manifests}${slice('s1', '10.0.0.2')}`.replaceAll(
+          /port: (80|8080)}/g,
+          `port: $1, protocol: ${protocol}}`,
+        )
       : manifests;
     const { objects } = await readManifest('objects.yaml', text);
     let removed: number | undefined;

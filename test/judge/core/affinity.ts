@@ -35,7 +35,7 @@ export class AffinityJudge {
     for (const [pod, last] of answers) {
       if (last.ended >= observation.began) continue;
       const { promises, damaged } = this.#timeline.window(last.began, observation.ended, observation.target);
-      if (damaged) continue;
+      if (damaged || this.#timeline.forgets(last.began, observation.ended)) continue;
       const passed = observation.ended - last.began;
       const holds = promises.every(({ affinity, may }) => affinity * 1000 > passed && may.has(pod));
       if (holds) return pod;

@@ -40,8 +40,12 @@ export interface EndpointSpec {
   readonly hint?: Zone;
 }
 
-/** What a fault does to the promises: it delays changes, damages what was programmed, or has no effect on them. */
-export type FaultEffect = 'delays' | 'damages' | 'none';
+/**
+ * What a fault does to the promises: `delays` delays changes, and `damages` damages what was programmed. `ages` delays changes, and the
+ * objects of an earlier time may be in force meanwhile. `replaces` delays changes, and what the proxy knew of clients is forgotten.
+ * `none` has no effect on them.
+ */
+export type FaultEffect = 'delays' | 'damages' | 'ages' | 'replaces' | 'none';
 
 /** The faults. */
 export const FAULTS = {
@@ -57,6 +61,21 @@ export const FAULTS = {
   serverErrors: 'delays',
   /** The API server stops sending on open connections, and does not answer new requests until the end of the fault. */
   serverSilent: 'delays',
+  /**
+   * The API server has the objects and the version of an earlier time: the fault goes back as long as it lasts. What changes meanwhile
+   * is stored at its end, when the current objects are there again.
+   */
+  serverOlder: 'ages',
+  /** The API server has no past events: watches end with 410 (Expired), and so does each new one until the end of the fault. */
+  serverCompacting: 'delays',
+  /** The API server answers 403 to every new request and ends its watches, until the end of the fault. */
+  serverForbidden: 'delays',
+  /** The API server answers 429 to every new request, with a Retry-After of 1 s, and ends its watches, until the end of the fault. */
+  serverThrottled: 'delays',
+  /** The API server answers late, in small portions and pages, and sends the events of watches late, until the end of the fault. */
+  serverSlow: 'delays',
+  /** The proxy is ended, started in another mode, and at the end of the fault ended again and started in its own mode. */
+  modeChanged: 'replaces',
   /** Another program flushes the chains of the proxy, or its virtual services. */
   chainsFlushed: 'damages',
   /** Another program deletes the tables, sets or addresses of the proxy. */

@@ -84,9 +84,10 @@ export function timelineOf({ recording, violations }: Judged): string {
   const wrong = new Set(violations.map(({ observation }) => observation));
   const { text, rows } = trafficRows(recording.observations, wrong, events.rows + 1, x);
   const height = (events.rows + rows + 2) * ROW;
-  const faults = recording.faults.map(({ fault, began, ended }) => {
+  const faults = recording.faults.map(({ fault, began, ended, restored }) => {
     const width = Math.max(2, Number(x(ended)) - Number(x(began))).toFixed(1);
-    const title = `<title>${fault}, ${Math.round(began)} to ${Math.round(ended)} ms</title>`;
+    const older = restored === undefined ? '' : `, with the objects of ${Math.round(restored)} ms`;
+    const title = `<title>${fault}, ${Math.round(began)} to ${Math.round(ended)} ms${older}</title>`;
     return `<rect x="${x(began)}" y="0" width="${width}" height="${height}" fill="#ffcdd2">${title}</rect>`;
   });
   const parts = [...faults, ...events.text, ...text].join('\n');

@@ -1,6 +1,6 @@
 // How long changes take to be seen by clients, and damage to be repaired, as the recorded traffic shows it.
 import { frontendsByKey, keyOf } from './frontends.js';
-import type { Observation, Recording } from './observations.js';
+import type { FaultPeriod, Observation, Recording } from './observations.js';
 import { promiseOf } from './promise.js';
 import type { Bounds } from './rules.js';
 import { type TimedState, Timeline } from './timeline.js';
@@ -39,13 +39,24 @@ export function latenciesOf(recording: Recording, bounds: Bounds): Map<LatencyKi
   });
   for (const fault of recording.faults) {
     const after = within(requests, fault.ended, fault.ended + bounds.recovery);
-    const failed = after.findLast((one) => {
-      const { promises } = timeline.window(one.began, one.ended, one.target);
-      return one.result !== 'answered' && promises.every(({ answers }) => answers);
-    });
+    const failed = after.findLast((one) => isUnrepaired(one, fault, timeline));
     add(`repair of ${fault.fault}`, failed ? failed.ended - fault.ended : 0);
   }
   return found;
+}
+
+/** Whether a request shows that a fault is not repaired: it has no answer, or one that the objects of the earlier time alone permit. */
+function isUnrepaired(one: Observation, { ended, restored }: FaultPeriod, timeline: Timeline): boolean {
+  const { result, by = '', target } = one;
+  if (result !== 'answered') {
+    return timeline.window(one.began, one.ended, target).promises.every(({ answers }) => answers);
+  }
+  if (restored === undefined) return false;
+  const permits = (time: number) => promiseOf(timeline.stateAt(time), target).may.has(by);
+  return (
+    permits(restored) &&
+    !timeline.statesIn(ended, one.ended).some((state) => promiseOf(state, target).may.has(by))
+  );
 }
 
 type Add = (kind: LatencyKind, time: number | undefined) => void;

@@ -39,6 +39,8 @@ export interface FaultPeriod {
   readonly began: number;
   /** Equal to `began` for damage that is done at once. */
   readonly ended: number;
+  /** The time whose objects the API server had during the fault, if it was an earlier one. */
+  readonly restored?: number;
   /** Whether the proxy ended during the fault although it should not have, and was started again. */
   readonly died?: boolean;
 }

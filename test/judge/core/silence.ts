@@ -10,15 +10,23 @@ export class SilenceJudge {
   readonly #refusal: number;
   /** Targets whose last new connection had no refusal. */
   readonly #silent = new Set<string>();
+  /** The last pod that answered each UDP stream; none after a loss that was excused. */
+  readonly #streams = new Map<number, string>();
 
   constructor({ refusal }: Bounds) {
     this.#refusal = refusal;
+  }
+
+  /** Remembers who answered. */
+  answered({ use, connection, by }: Observation): void {
+    if (use === 'stream' && by !== undefined) this.#streams.set(connection, by);
   }
 
   /** The violation if an answer, or a refusal at once, was promised in every state that may be in force. */
   judge(observation: Observation, { promises, last }: Window): Violation | undefined {
     const { result, use, began, ended } = observation;
     if (promises.every(({ answers }) => answers)) {
+      if (use === 'stream' && this.#losesFlow(observation, promises)) return undefined;
       const rule = use === 'stream' ? 'stream-answers' : 'ready-answers';
       const who = [...last.may].join(', ');
       return violationOf(
@@ -28,6 +36,18 @@ export class SilenceJudge {
       );
     }
     return use === 'once' ? this.#judgeRefusal(observation, promises) : undefined;
+  }
+
+  /**
+   * Whether the datagram may be lost with its flow: a proxy deletes the flow to an endpoint that no longer serves, and an answer that
+   * is under way then comes from an address that the client does not know. The next datagram must be answered.
+   */
+  #losesFlow({ connection, result }: Observation, promises: Window['promises']): boolean {
+    const by = this.#streams.get(connection);
+    this.#streams.delete(connection);
+    if (result !== 'timeout' || by === undefined) return false;
+    const serving = promises.filter((promise) => promise.serving.has(by)).length;
+    return serving > 0 && serving < promises.length;
   }
 
   /**

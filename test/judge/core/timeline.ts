@@ -34,6 +34,14 @@ interface Disturbance {
   readonly recovered: number;
 }
 
+/** A time in which the API server had the objects of an earlier one. */
+interface Restoration {
+  readonly began: number;
+  readonly ended: number;
+  /** The index of the state that it had. */
+  readonly index: number;
+}
+
 function disturbancesOf(
   faults: readonly FaultPeriod[],
   recoveredFrom: (ended: number) => number,
@@ -59,7 +67,11 @@ export class Timeline {
   readonly #disturbances: readonly Disturbance[];
   readonly #programming: number;
   readonly #runTime: RunTime;
-  /** Promises by target, and by the first and the last state. */
+  readonly #recovery: number;
+  readonly #restorations: readonly Restoration[];
+  /** The times of faults that make a proxy forget its clients. */
+  readonly #replacements: readonly FaultPeriod[];
+  /** Promises by target, and by the states. */
   readonly #promises = new Map<string, readonly ConnectionPromise[]>();
 
   constructor(
@@ -77,27 +89,60 @@ export class Timeline {
     this.#runTime = new RunTime(waits);
     this.#disturbances = disturbancesOf(faults, (ended) => this.#runTime.after(ended, bounds.recovery));
     this.#programming = bounds.programming;
+    this.#recovery = bounds.recovery;
+    this.#restorations = faults.flatMap(({ began, ended, restored }) =>
+      restored === undefined ? [] : [{ began, ended, index: this.#indexAt(restored) }],
+    );
+    this.#replacements = faults.filter(({ fault }) => FAULTS[fault] === 'replaces');
   }
 
   /** What may be in force in some part of a time. */
   window(began: number, ended: number, target: Target): Window {
-    const first = this.#indexAt(this.#earliest(began));
+    const earliest = this.#earliest(began);
+    const first = this.#indexAt(earliest);
     const last = Math.max(first, this.#indexAt(ended));
     const { state } = this.states[last] as TimedState;
+    const restored = this.#restorations
+      .filter((one) => one.began <= ended && one.ended >= earliest && (one.index < first || one.index > last))
+      .map(({ index }) => index);
     const damaged = this.#isDamaged(began, ended);
     return {
       state,
       last: promiseOf(state, target),
-      promises: this.#promisesOf(first, last, target),
+      promises: this.#promisesOf(first, last, restored, target),
       damaged,
     };
   }
 
-  #promisesOf(first: number, last: number, target: Target): readonly ConnectionPromise[] {
-    const key = `${first} ${last} ${targetKey(target)}`;
+  /** The state that was stored at a time. */
+  stateAt(time: number): ClusterState {
+    return (this.states[this.#indexAt(time)] as TimedState).state;
+  }
+
+  /** The states that were stored in some part of a time. */
+  statesIn(began: number, ended: number): ClusterState[] {
+    return this.states.slice(this.#indexAt(began), this.#indexAt(ended) + 1).map(({ state }) => state);
+  }
+
+  /** Whether a fault made the proxy forget its clients in some part of a time. */
+  forgets(began: number, ended: number): boolean {
+    return this.#replacements.some((one) => one.began <= ended && one.ended + this.#recovery >= began);
+  }
+
+  #promisesOf(
+    first: number,
+    last: number,
+    restored: readonly number[],
+    target: Target,
+  ): readonly ConnectionPromise[] {
+    const key = `${first} ${last} ${restored.join()} ${targetKey(target)}`;
     let promises = this.#promises.get(key);
     if (!promises) {
-      const states = this.states.slice(first, last + 1).map(({ state }) => state);
+      const timed = [
+        ...this.states.slice(first, last + 1),
+        ...restored.map((i) => this.states[i] as TimedState),
+      ];
+      const states = timed.map(({ state }) => state);
       promises = mixedPromises(states, target);
       this.#promises.set(key, promises);
     }

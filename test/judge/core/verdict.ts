@@ -44,6 +44,7 @@ function judgeRequest(
   if (observation.result !== 'answered') {
     return window.damaged ? undefined : silence.judge(observation, window);
   }
+  silence.answered(observation);
   const wrong = answerViolation(observation, window, isNew);
   if (wrong || window.damaged) return wrong;
   return sourceViolation(observation, window);

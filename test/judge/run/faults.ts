@@ -12,22 +12,14 @@ export class Faults {
   readonly #proxy: JudgedProxy;
   readonly #server: JudgeServer;
   readonly #namespace: string;
-  readonly #mode: JudgedMode;
   readonly #now: () => number;
   readonly #periods: FaultPeriod[] = [];
   readonly #underWay = new Map<string, Promise<void>>();
 
-  constructor(
-    proxy: JudgedProxy,
-    server: JudgeServer,
-    namespace: string,
-    mode: JudgedMode,
-    now: () => number,
-  ) {
+  constructor(proxy: JudgedProxy, server: JudgeServer, namespace: string, now: () => number) {
     this.#proxy = proxy;
     this.#server = server;
     this.#namespace = namespace;
-    this.#mode = mode;
     this.#now = now;
   }
 
@@ -35,15 +27,15 @@ export class Faults {
   begin(fault: FaultName, lasts: number): void {
     if (isDamage(fault)) {
       const began = this.#now();
-      damage(this.#namespace, this.#mode, fault);
+      if (!damage(this.#namespace, this.#proxy.mode, fault)) return;
       this.#periods.push({ fault, began, ended: this.#now() });
       return;
     }
     const concerned = concernedBy(fault);
     if (this.#underWay.has(concerned)) return;
     const began = this.#now();
-    const period = this.#last(fault, lasts).then((died) => {
-      this.#periods.push({ fault, began, ended: this.#now(), ...(died ? { died } : {}) });
+    const period = this.#last(fault, lasts).then((result) => {
+      this.#periods.push({ fault, began, ended: this.#now(), ...result });
       this.#underWay.delete(concerned);
     });
     this.#underWay.set(concerned, period);
@@ -57,9 +49,13 @@ export class Faults {
     return this.#periods.toSorted((a, b) => a.began - b.began);
   }
 
-  /** Resolves at the end of a fault, to whether the proxy ended although it should not have. */
-  async #last(fault: Exclude<FaultName, Damage>, lasts: number): Promise<boolean> {
-    if (isNodeFault(fault)) return lastNodeFault(fault, lasts, this.#proxy, this.#namespace);
+  /** Makes a fault for a time; resolves at its end to what it did. */
+  async #last(
+    fault: Exclude<FaultName, Damage>,
+    lasts: number,
+  ): Promise<Pick<FaultPeriod, 'died' | 'restored'>> {
+    if (isNodeFault(fault))
+      return (await lastNodeFault(fault, lasts, this.#proxy, this.#namespace)) ? { died: true } : {};
     if (fault === 'proxyStopped') {
       this.#proxy.signal('SIGSTOP');
       await delay(lasts);
@@ -68,23 +64,32 @@ export class Faults {
       await this.#proxy.end(fault === 'proxyKilled' ? 'SIGKILL' : 'SIGTERM');
       await delay(lasts);
       this.#proxy.start();
+    } else if (fault === 'modeChanged') {
+      await this.#changeMode(this.#proxy.otherMode);
+      await delay(lasts);
+      await this.#changeMode(this.#proxy.ownMode);
     } else if (fault === 'serverDown') {
       await this.#server.close();
       await delay(lasts);
       await this.#server.start();
     } else {
-      if (fault === 'serverErrors') this.#server.failAll();
-      else this.#server.freeze();
+      const age = this.#server.begin(fault, lasts);
+      const restored = age === undefined ? undefined : this.#now() - age;
       await delay(lasts);
       this.#server.recover();
+      return restored === undefined ? {} : { restored };
     }
-    return false;
+    return {};
+  }
+
+  async #changeMode(mode: JudgedMode): Promise<void> {
+    await this.#proxy.end('SIGTERM');
+    this.#proxy.start(mode);
   }
 }
 
 /** What a fault concerns, which has one fault at a time. */
 function concernedBy(fault: Exclude<FaultName, Damage>): string {
-  if (fault === 'memoryShort' || fault === 'descriptorsShort') return 'proxy';
-  if (isNodeFault(fault)) return fault;
-  return fault.startsWith('proxy') ? 'proxy' : 'server';
+  if (fault.startsWith('server')) return 'server';
+  return isNodeFault(fault) && fault !== 'memoryShort' && fault !== 'descriptorsShort' ? fault : 'proxy';
 }

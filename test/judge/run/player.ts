@@ -1,6 +1,5 @@
 // Plays histories on a real proxy: stores their objects, makes their faults, and records what the clients see.
 import { setTimeout as delay } from 'node:timers/promises';
-import { isDeepStrictEqual } from 'node:util';
 import type { Lab } from '../../laboratory/lab.js';
 import { NamespaceProcess } from '../../laboratory/namespaceProcess.js';
 import { PATIENCE } from '../../laboratory/patience.js';
@@ -8,7 +7,7 @@ import { CLIENT, NODE_A, SHELL } from '../../laboratory/places.js';
 import { type ClusterState, EMPTY_CLUSTER, stateAfter } from '../core/cluster.js';
 import { type Target, targetKey, targetsOf } from '../core/frontends.js';
 import type { Event, History } from '../core/history.js';
-import { type JudgedObject, objectsOf } from '../core/objects.js';
+import { objectsOf } from '../core/objects.js';
 import type { Change, FaultPeriod, Observation, Recording, Wait } from '../core/observations.js';
 import type { Bounds } from '../core/rules.js';
 import { RunTime } from '../core/runTime.js';
@@ -61,8 +60,6 @@ export class Player {
   readonly #closes: (() => Promise<void>)[] = [];
   readonly #traffic = new Map<ClientName, Traffic>();
   #state: ClusterState = EMPTY_CLUSTER;
-  /** The objects that are stored. */
-  #stored = new Map<string, JudgedObject>();
   /** Targets that are no longer promised, and the time until which they are dialled nevertheless. */
   readonly #former = new Map<string, { readonly target: Target; readonly until: number }>();
   #late = 0;
@@ -102,12 +99,13 @@ export class Player {
   /** Plays a history, and removes its objects at the end. */
   async play(history: History): Promise<Recording> {
     this.#former.clear();
+    this.#server.forgetPast();
     await this.#collect();
     const began = monotonic();
     const now = () => monotonic() - began;
     const changes: Change[] = [];
     const meter = new WaitMeter(() => this.#proxy.pid, now);
-    const faults = new Faults(this.#proxy, this.#server, this.#lab.namespace(NODE_A), this.#orders.mode, now);
+    const faults = new Faults(this.#proxy, this.#server, this.#lab.namespace(NODE_A), now);
     let next = 0;
     for (const { after, event } of history.steps) {
       next += after;
@@ -160,7 +158,7 @@ export class Player {
       for (const client of clients) this.#traffic.set(client, traffic);
       first += 1_000_000_000;
     }
-    for (const object of objectsOf(EMPTY_CLUSTER).values()) this.#set(object);
+    this.#server.hold(objectsOf(EMPTY_CLUSTER));
     this.#proxy.start();
     await this.#untilItServes();
     await this.#clear();
@@ -183,7 +181,7 @@ export class Player {
   async #clear(): Promise<void> {
     this.#state = EMPTY_CLUSTER;
     this.#former.clear();
-    this.#storeAll();
+    this.#server.hold(objectsOf(this.#state));
     await this.#dial();
     await delay(this.#orders.bounds.programming);
     await this.#collect();
@@ -193,28 +191,10 @@ export class Player {
     const before = this.#state;
     this.#state = stateAfter(before, event);
     if (this.#state === before) return;
-    this.#storeAll();
+    this.#server.hold(objectsOf(this.#state));
     const until = monotonic() + 2 * this.#orders.bounds.programming;
     for (const target of targetsOf(before)) this.#former.set(targetKey(target), { target, until });
     await this.#dial();
-  }
-
-  #storeAll(): void {
-    const wanted = objectsOf(this.#state);
-    for (const [key, object] of this.#stored) {
-      if (!wanted.has(key)) {
-        this.#server.store.delete(object);
-        this.#stored.delete(key);
-      }
-    }
-    for (const [key, object] of wanted) {
-      if (!isDeepStrictEqual(this.#stored.get(key), object)) this.#set(object);
-    }
-  }
-
-  #set(object: JudgedObject): void {
-    this.#stored.set(`${object.kind} ${object.metadata.name}`, object);
-    this.#server.store.set(object as Parameters<JudgeServer['store']['set']>[0]);
   }
 
   /** Tells the clients what to dial. */

@@ -11,12 +11,26 @@ import { type FaultFiles, writeFaultFiles } from './faultFiles.js';
 import type { JudgedMode } from './vandalism.js';
 
 /** The command line of this project's proxy. */
-export const OWN_PROXY = `${process.execPath} ${COMMAND} --config {config} --hostname-override {node}`;
+export const OWN_PROXY: readonly string[] = [
+  ...[process.execPath, COMMAND],
+  ...['--config', '{config}', '--hostname-override', '{node}'],
+];
+
+/** The mode to which a proxy changes for a time, on the machine where its own mode is judged: nftables has no NAT in User Mode Linux. */
+const OTHER_MODE: Readonly<Record<JudgedMode, JudgedMode>> = {
+  ...{ nftables: 'iptables', iptables: 'nftables', ipvs: 'iptables' },
+};
+
+/** Whether the words of a proxy select its mode: without them, it cannot be changed. */
+export function selectsMode(command: readonly string[]): boolean {
+  return command.some((word) => /\{(config|mode)\}/.test(word));
+}
 
 /** How a proxy is started. */
 export interface ProxyOrders {
-  /** Words with the placeholders {kubeconfig}, {node} and {config}. */
-  readonly command: string;
+  /** Words with the placeholders {kubeconfig}, {node}, {config} and {mode}. */
+  readonly command: readonly string[];
+  /** Its own mode, with which it starts first. */
   readonly mode: JudgedMode;
   readonly namespace: string;
   /** Folder of its files and its log. */
@@ -29,10 +43,12 @@ export interface ProxyOrders {
 
 /** A proxy that is started, stopped and ended many times. */
 export class JudgedProxy {
-  readonly #argv: readonly string[];
+  readonly #orders: ProxyOrders;
+  readonly #values: Readonly<Record<'kubeconfig' | 'config' | 'node', string>>;
   readonly #log: string;
   /** What faults of the node need. */
   readonly files: FaultFiles;
+  #mode: JudgedMode;
   #child: ChildProcess | undefined;
   #forget = () => {};
 
@@ -40,11 +56,9 @@ export class JudgedProxy {
     const kubeconfig = join(orders.folder, 'kubeconfig');
     const config = join(orders.folder, 'config.conf');
     writeFileSync(kubeconfig, kubeconfigText(orders.server));
-    writeFileSync(config, configText(orders, kubeconfig));
-    const values: Record<string, string> = { kubeconfig, config, node: JUDGED_NODE.name };
-    const words = orders.command.split(/\s+/).filter((word) => word !== '');
-    const command = words.map((word) => word.replaceAll(/\{(\w+)\}/g, (_, name) => values[name] ?? ''));
-    this.#argv = ['netns', 'exec', orders.namespace, ...command];
+    this.#orders = orders;
+    this.#values = { kubeconfig, config, node: JUDGED_NODE.name };
+    this.#mode = orders.mode;
     this.#log = join(orders.folder, 'proxy.log');
     this.files = writeFaultFiles(orders.folder);
   }
@@ -64,9 +78,35 @@ export class JudgedProxy {
     return this.runs ? this.#child?.pid : undefined;
   }
 
-  start(): void {
+  /** The mode with which it was started last. */
+  get mode(): JudgedMode {
+    return this.#mode;
+  }
+
+  /** The mode that is judged. */
+  get ownMode(): JudgedMode {
+    return this.#orders.mode;
+  }
+
+  /** The mode to which it changes for a time. */
+  get otherMode(): JudgedMode {
+    return OTHER_MODE[this.ownMode];
+  }
+
+  /** Starts it in a mode; by default the one with which it was started last. */
+  start(mode = this.#mode): void {
+    this.#mode = mode;
+    const { command, namespace, syncPeriod } = this.#orders;
+    const values: Record<string, string> = { ...this.#values, mode };
+    writeFileSync(this.#values.config, configText({ mode, syncPeriod }, this.#values.kubeconfig));
+    const words = command.map((word) =>
+      word.replaceAll(/\{(\w+)\}/g, (whole, name) => values[name] ?? whole),
+    );
     const log = openSync(this.#log, 'a');
-    const child = spawn('ip', this.#argv, { stdio: ['ignore', log, log], env: this.files.environment });
+    const child = spawn('ip', ['netns', 'exec', namespace, ...words], {
+      stdio: ['ignore', log, log],
+      env: this.files.environment,
+    });
     closeSync(log);
     this.#child = child;
     this.#forget = undoAtExit(() => child.kill('SIGKILL'));
@@ -111,7 +151,10 @@ users:
 `;
 }
 
-function configText({ mode, syncPeriod }: ProxyOrders, kubeconfig: string): string {
+function configText(
+  { mode, syncPeriod }: Pick<ProxyOrders, 'mode' | 'syncPeriod'>,
+  kubeconfig: string,
+): string {
   const periods = `{ syncPeriod: ${syncPeriod}s, minSyncPeriod: 1s }`;
   return `apiVersion: kubeproxy.config.k8s.io/v1alpha1
 kind: KubeProxyConfiguration

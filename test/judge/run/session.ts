@@ -10,13 +10,13 @@ import type { Bounds } from '../core/rules.js';
 import { shrink } from '../core/shrink.js';
 import { judge } from '../core/verdict.js';
 import { Player } from './player.js';
-import { OWN_PROXY } from './proxy.js';
+import { OWN_PROXY, selectsMode } from './proxy.js';
 import type { JudgedMode } from './vandalism.js';
 
 /** What is judged, and for how long. */
 export interface SessionOrders {
-  /** Command line of the proxy; default: this project's. */
-  readonly proxy?: string;
+  /** Words of the command line of the proxy; default: this project's. */
+  readonly proxy?: readonly string[];
   readonly mode: JudgedMode;
   /** The seed of the first history. */
   readonly seed: number;
@@ -53,7 +53,10 @@ export async function runSession(orders: SessionOrders, tell: (line: string) => 
   const { bounds, mode, output, seed, syncPeriod } = orders;
   const command = orders.proxy ?? OWN_PROXY;
   mkdirSync(output, { recursive: true });
-  tell(`starting ${command} in mode ${mode}`);
+  tell(`starting ${command.join(' ')} in mode ${mode}`);
+  const faults = possibleFaults(orders.faults, command);
+  if (faults.length < orders.faults.length)
+    tell('modeChanged is left out: the command has neither {config} nor {mode}');
   const run = { command, mode, folder: output, syncPeriod, bounds, traffic: TRAFFIC, quiet: QUIET };
   const player = await Player.open(run);
   try {
@@ -61,13 +64,13 @@ export async function runSession(orders: SessionOrders, tell: (line: string) => 
     const replay = orders.replay === undefined ? undefined : parseReplay(orders.replay);
     const began = performance.now();
     for (let i = 0; i === 0 || (!replay && performance.now() - began < orders.time); i++) {
-      const history = replay ?? generateHistory(seed + i, { ...orders, faultTime: FAULT_TIME });
+      const history = replay ?? generateHistory(seed + i, { ...orders, faults, faultTime: FAULT_TIME });
       const one = await play(player, history, bounds);
       judged.push(one);
       tell(lineOf(one));
       if (one.violations.length > 0) writeFailure(output, one);
     }
-    const report = reportOn(orders.proxy ?? 'kube-netlink-proxy', mode, bounds, judged);
+    const report = reportOn(orders.proxy?.join(' ') ?? 'kube-netlink-proxy', mode, bounds, judged);
     writeFileSync(join(output, 'report.json'), `${JSON.stringify(report, undefined, 2)}\n`);
     writeFileSync(join(output, 'report.html'), reportPage(report, judged));
     if (player.late > 0)
@@ -77,6 +80,11 @@ export async function runSession(orders: SessionOrders, tell: (line: string) => 
   } finally {
     await player.close();
   }
+}
+
+/** The faults that can happen to a proxy: the mode changes with its command line alone. */
+function possibleFaults(faults: readonly FaultName[], command: readonly string[]): FaultName[] {
+  return faults.filter((fault) => fault !== 'modeChanged' || selectsMode(command));
 }
 
 async function play(player: Player, history: History, bounds: Bounds): Promise<Judged> {

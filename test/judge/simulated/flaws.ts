@@ -23,6 +23,10 @@ export const FLAWS = {
   lostWhileDown: 'What changed while the proxy was down is never programmed.',
   flushedAtStart: 'The rules are gone for some time when the proxy starts.',
   silentWhenEmpty: 'Packets to a Service without endpoints are dropped, not rejected.',
+  olderStays: 'What only an older API server had stays in the kernel when the current objects are back.',
+  listKeepsDeleted: 'A list after watches that were too old does not remove what was deleted.',
+  givesUpWhenForbidden: 'The API server is not asked again after it has answered 403.',
+  gapAtModeChange: 'The rules of one mode go before those of the other are there.',
   zoneIgnored: 'A change of the zone of the node has no effect.',
 } as const;
 export type Flaw = keyof typeof FLAWS;

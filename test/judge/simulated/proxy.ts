@@ -2,6 +2,7 @@
 // programmed. With a flaw, it does one thing wrong.
 import { type ClusterState, EMPTY_CLUSTER } from '../core/cluster.js';
 import { keyOf, type Target } from '../core/frontends.js';
+import type { FaultName } from '../core/history.js';
 import { below, type Random } from '../core/random.js';
 import { addressIn, CLIENT_ADDRESSES, JUDGED_NODE, podNamed } from '../core/world.js';
 import type { Flaw } from './flaws.js';
@@ -36,6 +37,11 @@ export class SimulatedProxy {
   /** Frontends that damage has removed, and the time of their repair. */
   readonly #damaged = new Set<string>();
   #repair = Number.POSITIVE_INFINITY;
+  /** Whether the next pass keeps what it should remove, and the frontends that were kept. */
+  #keepsNext = false;
+  readonly #ghosts = new Map<string, ProgrammedFrontend>();
+  /** It does not ask the API server any more. */
+  #gaveUp = false;
   /** Endpoints of a flaw that left and stay. */
   readonly #kept = new Map<string, Set<string>>();
   #removals = 0;
@@ -52,12 +58,18 @@ export class SimulatedProxy {
 
   /** A state was stored. */
   store(state: ClusterState, now: number): void {
-    if (this.#down && this.#flaw === 'lostWhileDown') return;
+    if (this.#gaveUp || (this.#down && this.#flaw === 'lostWhileDown')) return;
     this.#latest = state;
     if (this.#down) return;
     const late = this.#flaw === 'late' ? 20 * this.#times.programming : 0;
     const due = now + late + this.#random() * this.#times.programming;
     this.#due = this.#flaw === 'late' ? due : Math.min(this.#due, due);
+  }
+
+  /** The API server has the current state again, after an older one. */
+  storeCurrent(state: ClusterState, now: number): void {
+    this.#keepsNext = this.#flaw === 'olderStays';
+    this.store(state, now);
   }
 
   /** The proxy, or its API server, is gone. */
@@ -66,10 +78,14 @@ export class SimulatedProxy {
     this.#due = Number.POSITIVE_INFINITY;
   }
 
-  /** It is back. */
-  start(now: number): void {
+  /** It is back after a fault. A proxy in another mode does not know the clients of the one before. */
+  start(fault: FaultName, now: number): void {
     this.#down = false;
-    if (this.#flaw !== 'lostWhileDown') this.#due = now + this.#times.repair;
+    if (fault === 'modeChanged') this.#affinity.clear();
+    if (fault === 'modeChanged' && this.#flaw === 'gapAtModeChange') this.#flush(now);
+    if (fault === 'serverCompacting') this.#keepsNext = this.#flaw === 'listKeepsDeleted';
+    if (fault === 'serverForbidden') this.#gaveUp ||= this.#flaw === 'givesUpWhenForbidden';
+    if (this.#flaw !== 'lostWhileDown' && !this.#gaveUp) this.#due = now + this.#times.repair;
     if (this.#damaged.size > 0) this.#repair = now + this.#times.repair;
     if (this.#flaw === 'flushedAtStart') this.#flush(now);
   }
@@ -170,8 +186,18 @@ export class SimulatedProxy {
         if (isAdded) table.delete(key);
       }
     }
+    this.#addGhosts(table);
     this.#table = table;
     this.#dropFlows(changed);
+  }
+
+  /** Adds what flaws keep although it was deleted. */
+  #addGhosts(table: Map<string, ProgrammedFrontend>): void {
+    if (this.#keepsNext) {
+      for (const [key, frontend] of this.#table) if (!table.has(key)) this.#ghosts.set(key, frontend);
+    }
+    this.#keepsNext = false;
+    for (const [key, frontend] of this.#ghosts) if (!table.has(key)) table.set(key, frontend);
   }
 
   /** The state that is programmed: the wanted one, but for the flaw. */

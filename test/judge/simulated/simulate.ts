@@ -1,7 +1,7 @@
 // Runs a history on a simulated proxy, with simulated traffic, in simulated time.
-import { EMPTY_CLUSTER, stateAfter } from '../core/cluster.js';
+import { type ClusterState, EMPTY_CLUSTER, stateAfter } from '../core/cluster.js';
 import { type Target, targetKey, targetsOf } from '../core/frontends.js';
-import { FAULTS, type History, type Step } from '../core/history.js';
+import { FAULTS, type FaultName, type History, type Step } from '../core/history.js';
 import type { Change, FaultPeriod, Observation, Recording, Use } from '../core/observations.js';
 import { randomOf } from '../core/random.js';
 import type { Bounds } from '../core/rules.js';
@@ -35,9 +35,10 @@ class Simulation {
   readonly #open = new Map<string, { readonly connection: number; readonly target: Target }>();
   /** All targets of earlier states, which clients dial further. */
   readonly #former = new Map<string, Target>();
-  /** The time at which each delaying fault ends. */
-  #faultEnds = 0;
-  #down = false;
+  /** The states so far, and the time from which each was stored. */
+  readonly #past: { readonly at: number; readonly state: ClusterState }[] = [];
+  /** The fault that lasts, and its place in the list of faults. */
+  #lasting: { readonly fault: FaultName; readonly ends: number; readonly index: number } | undefined;
   #state = EMPTY_CLUSTER;
   #now = 0;
   #connections = 0;
@@ -56,10 +57,10 @@ class Simulation {
         this.#happen(steps.shift() as Step);
         next += steps[0]?.after ?? 0;
       }
-      if (this.#down && this.#now >= this.#faultEnds) this.#endFault();
+      if (this.#lasting && this.#now >= this.#lasting.ends) this.#endFault(this.#lasting);
       this.#proxy.advance(this.#now);
       this.#send(tick);
-      if (steps.length === 0 && !this.#down && end === Number.POSITIVE_INFINITY) end = this.#now + QUIET;
+      if (steps.length === 0 && !this.#lasting && end === Number.POSITIVE_INFINITY) end = this.#now + QUIET;
     }
     const observations = this.#observations.toSorted((a, b) => a.ended - b.ended);
     const [changes, faults] = [this.#changes, this.#faults];
@@ -71,25 +72,45 @@ class Simulation {
       for (const target of targetsOf(this.#state)) this.#former.set(targetKey(target), target);
       this.#state = stateAfter(this.#state, event);
       this.#changes.push({ at: this.#now, event });
-      this.#proxy.store(this.#state, this.#now);
+      this.#past.push({ at: this.#now, state: this.#state });
+      // An older API server stores the change at the end of the fault.
+      if (!this.#isOlder) this.#proxy.store(this.#state, this.#now);
     } else if (FAULTS[event.fault] === 'damages') {
       this.#faults.push({ fault: event.fault, began: this.#now, ended: this.#now });
       this.#proxy.damage(this.#now);
-    } else if (FAULTS[event.fault] === 'delays' && !this.#down) {
-      this.#down = true;
-      this.#faultEnds = this.#now + event.lasts;
-      this.#faults.push({ fault: event.fault, began: this.#now, ended: this.#faultEnds });
-      this.#proxy.stop();
+    } else if (FAULTS[event.fault] === 'none') {
+      this.#faults.push({ fault: event.fault, began: this.#now, ended: this.#now + event.lasts });
+    } else if (!this.#lasting) {
+      this.#beginFault(event.fault, event.lasts);
     }
   }
 
+  get #isOlder(): boolean {
+    return this.#lasting !== undefined && FAULTS[this.#lasting.fault] === 'ages';
+  }
+
+  #beginFault(fault: FaultName, lasts: number): void {
+    const ends = this.#now + lasts;
+    this.#lasting = { fault, ends, index: this.#faults.length };
+    const period = { fault, began: this.#now, ended: ends };
+    if (!this.#isOlder) {
+      this.#faults.push(period);
+      this.#proxy.stop();
+      return;
+    }
+    const restored = this.#now - lasts;
+    const older = this.#past.findLast(({ at }) => at <= restored)?.state ?? EMPTY_CLUSTER;
+    this.#faults.push({ ...period, restored });
+    this.#proxy.store(older, this.#now);
+  }
+
   /** The proxy is back. The recorded end is that of the tick, from which it needs time. */
-  #endFault(): void {
-    this.#down = false;
-    this.#proxy.start(this.#now);
-    const last = this.#faults.findLastIndex(({ fault }) => FAULTS[fault] === 'delays');
-    const fault = this.#faults[last];
-    if (fault) this.#faults[last] = { ...fault, ended: this.#now };
+  #endFault({ fault, index }: { readonly fault: FaultName; readonly index: number }): void {
+    if (this.#isOlder) this.#proxy.storeCurrent(this.#state, this.#now);
+    else this.#proxy.start(fault, this.#now);
+    this.#lasting = undefined;
+    const period = this.#faults[index];
+    if (period) this.#faults[index] = { ...period, ended: this.#now };
   }
 
   #send(tick: number): void {

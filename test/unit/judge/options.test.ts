@@ -39,12 +39,31 @@ const WRONG: [words: string, told: RegExp][] = [
   ['--faults clockStepped', /--faults clockStepped: does not exist in mode nftables, only in ipvs/],
   ['--events 1', /--events 1: must be an integer from 2/],
   ['--faults serverDown,earthquake', /--faults earthquake: must be one of/],
+  ['--proxy "', /^--proxy: the quote " at character 1 is not closed$/],
 ];
 for (const [words, told] of WRONG) {
   it(`refuses ${words}`, () => {
     assert.throws(() => parseOptions(words.split(' ')), { message: told });
   });
 }
+
+const WORDS: [command: string, words: string[]][] = [
+  ['a  b ', ['a', 'b']],
+  ['a "b c" d', ['a', 'b c', 'd']],
+  [`sh -c 'exec proxy --name="a b"'`, ['sh', '-c', 'exec proxy --name="a b"']],
+  [`--name="a b"'c d' ""`, ['--name=a bc d', '']],
+];
+for (const [command, words] of WORDS) {
+  it(`has the words of --proxy ${command}`, () => {
+    assert.deepEqual(parseOptions(['--proxy', command]).proxy, words);
+  });
+}
+
+it('names the quote of --proxy that is open, and a command without words', () => {
+  const told = { message: "--proxy: the quote ' at character 9 is not closed" };
+  assert.throws(() => parseOptions(['--proxy', `a "b c" 'd`]), told);
+  assert.throws(() => parseOptions(['--proxy', ' ']), { message: '--proxy: must have a word' });
+});
 
 it('names every fault in its help', () => {
   const { stdout, status } = spawnSync(process.execPath, [join(ROOT, 'scripts/judge.mjs'), '--help'], {

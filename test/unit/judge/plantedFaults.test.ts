@@ -38,6 +38,10 @@ const BROKEN: Readonly<Record<Flaw, readonly RuleName[]>> = {
   lostWhileDown: ['removed-not-chosen', 'ready-answers', 'own-endpoints'],
   flushedAtStart: ['ready-answers', 'stream-answers'],
   silentWhenEmpty: ['refused'],
+  olderStays: ['own-endpoints', 'removed-not-chosen', 'ready-answers'],
+  listKeepsDeleted: ['own-endpoints'],
+  givesUpWhenForbidden: ['ready-answers', 'removed-not-chosen', 'own-endpoints', 'stream-answers'],
+  gapAtModeChange: ['ready-answers', 'stream-answers'],
   zoneIgnored: ['hints', 'every-endpoint'],
 };
 

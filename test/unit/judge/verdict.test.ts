@@ -5,8 +5,9 @@ import { decodeObject } from '../../../src/objects/decode.js';
 import { EMPTY_CLUSTER, stateAfter } from '../../judge/core/cluster.js';
 import { frontendsOf } from '../../judge/core/frontends.js';
 import { generateHistory } from '../../judge/core/generate.js';
-import type { EndpointSpec, FaultName, ServiceSpec } from '../../judge/core/history.js';
-import { reportPage } from '../../judge/core/html.js';
+import { type EndpointSpec, FAULTS, type FaultName, type ServiceSpec } from '../../judge/core/history.js';
+import { reportPage, timelineOf } from '../../judge/core/html.js';
+import { latenciesOf } from '../../judge/core/latency.js';
 import { objectsOf } from '../../judge/core/objects.js';
 import type { Change, FaultPeriod, Observation, Recording } from '../../judge/core/observations.js';
 import { parseReplay, recordingText, replayText } from '../../judge/core/replay.js';
@@ -104,6 +105,37 @@ describe('the verdict', () => {
     ]);
   });
 
+  it('permits the objects of an earlier time while the API server has them, and until the bound of recovery', () => {
+    const older: FaultPeriod = { fault: 'serverOlder', began: 3000, ended: 3500, restored: 500 };
+    assert.deepEqual(rulesBroken(left, [answer(2900, 'pod-0')], [older]), ['removed-not-chosen']);
+    for (const at of [3010, 3400, 4400])
+      assert.deepEqual(rulesBroken(left, [answer(at, 'pod-0')], [older]), []);
+    assert.deepEqual(rulesBroken(left, [answer(4700, 'pod-0')], [older]), ['removed-not-chosen']);
+    // It has no objects that were there at no time.
+    assert.deepEqual(rulesBroken(left, [answer(3400, 'pod-1')], [older]), ['removed-not-chosen']);
+    const since = { ...older, restored: 1500 };
+    assert.deepEqual(rulesBroken(left, [answer(3400, 'pod-0')], [since]), ['removed-not-chosen']);
+  });
+
+  it('does not demand affinity over a change of the mode, but answers and established connections', () => {
+    const spec = { ...SPEC, affinity: 600 };
+    const all = changes([0, ['pod-0', 'pod-1', 'pod-2'].map(ready)]).with(0, {
+      ...{ at: 0, event: { do: 'setService', service: 'web', spec } },
+    });
+    const moved = [answer(500, 'pod-0'), answer(2000, 'pod-1')];
+    const changed: FaultPeriod = { fault: 'modeChanged', began: 800, ended: 900 };
+    assert.deepEqual(rulesBroken(all, moved, [{ ...changed, fault: 'proxyEnded' }]), ['affinity']);
+    assert.deepEqual(rulesBroken(all, moved, [changed]), []);
+    // It holds again after the change.
+    assert.deepEqual(rulesBroken(all, [...moved, answer(2100, 'pod-2')], [changed]), ['affinity']);
+    const long = { use: 'long', connection: 7 } as const;
+    const opened = answer(500, 'pod-0', long);
+    assert.deepEqual(rulesBroken(all, [opened, silence(850, 'reset', long)], [changed]), [
+      'established-kept',
+    ]);
+    assert.deepEqual(rulesBroken(all, [silence(850, 'timeout')], [changed]), ['ready-answers']);
+  });
+
   it('permits a terminating endpoint if no other is ready', () => {
     const going: EndpointSpec = { pod: 'pod-0', condition: 'terminating' };
     assert.deepEqual(rulesBroken(changes([0, [going]]), [answer(500, 'pod-0')]), []);
@@ -129,6 +161,18 @@ describe('the verdict', () => {
     assert.deepEqual(rulesBroken(draining, [opened, answer(2000, 'pod-0', long)]), []);
     assert.deepEqual(rulesBroken(draining, [opened, silence(2000, 'reset', long)]), ['established-kept']);
     assert.deepEqual(rulesBroken(left, [opened, silence(2000, 'reset', long)]), []);
+  });
+
+  it('excuses one datagram of a stream that may be lost with the flow to an endpoint that left, and no second one', () => {
+    const stream = { use: 'stream', connection: 7 } as const;
+    const first = answer(900, 'pod-0', stream);
+    assert.deepEqual(rulesBroken(left, [first, silence(1050, 'timeout', stream)]), []);
+    assert.deepEqual(rulesBroken(left, [first, silence(1050, 'refused', stream)]), ['stream-answers']);
+    const twice = [first, silence(1010, 'timeout', stream), silence(1090, 'timeout', stream)];
+    assert.deepEqual(rulesBroken(left, twice), ['stream-answers']);
+    const other = answer(900, 'pod-2', stream);
+    assert.deepEqual(rulesBroken(left, [other, silence(1050, 'timeout', stream)]), ['stream-answers']);
+    assert.deepEqual(rulesBroken(left, [first, silence(1150, 'timeout', stream)]), ['stream-answers']);
   });
 
   it('names the address that the pod should not have seen', () => {
@@ -219,6 +263,34 @@ describe('a report', () => {
     for (const { p50, p90, p99, most } of report.latencies)
       assert.ok(p50 <= p90 && p90 <= p99 && p99 <= most);
     assert.ok(reportLines(report).some((line) => line.startsWith('violations: ')));
+  });
+
+  it('has each fault in the picture and in the times of repair', () => {
+    const faults = Object.keys(FAULTS) as FaultName[];
+    const steps = faults.map((fault) => ({ after: 400, event: { do: 'fault' as const, fault, lasts: 300 } }));
+    const begun = generateHistory(2, { ...KINDS, faults: [], steps: 12 });
+    const all = simulate({ seed: 2, steps: [...begun.steps, ...steps] });
+    const page = timelineOf({ recording: all, violations: [] });
+    const kinds = [...latenciesOf(all, SIMULATED_BOUNDS).keys()];
+    for (const fault of faults) {
+      assert.match(page, new RegExp(`<rect [^>]*><title>${fault}, \\d+ to \\d+ ms`));
+      assert.ok(kinds.includes(`repair of ${fault}`), fault);
+    }
+    assert.match(page, /serverOlder, \d+ to \d+ ms, with the objects of \d+ ms/);
+  });
+
+  it('has the time until the last answer that only the objects of an earlier time permit', () => {
+    const gone = changes([0, [ready('pod-0'), ready('pod-2')]], [1000, [ready('pod-2')]]);
+    const fault: FaultPeriod = { fault: 'serverOlder', began: 3000, ended: 3500, restored: 500 };
+    const observations = [answer(3100, 'pod-0'), answer(3600, 'pod-0'), answer(3700, 'pod-2')];
+    const one = {
+      history: { seed: 1, steps: [] },
+      changes: gone,
+      faults: [fault],
+      observations,
+      ended: 5000,
+    };
+    assert.deepEqual(latenciesOf(one, BOUNDS).get('repair of serverOlder'), [101]);
   });
 
   it('is a page with a picture, in which nothing of the command line is markup', () => {

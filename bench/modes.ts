@@ -93,6 +93,8 @@ export function emptyKernel(): IpvsKernel & Pick<NftablesKernel, 'nftables'> {
       getLink: async () => undefined,
       listLinks: async () => [],
       listAddresses: async () => [],
+      listRules: async () => [],
+      async *listRoutes() {},
       apply: accept,
     },
     iptables: {

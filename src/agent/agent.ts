@@ -6,7 +6,7 @@ import type { Configuration } from '../config/configuration.js';
 import { servesExternalIPs } from '../config/featureGates.js';
 import { behaviourOf } from '../config/mirroredVersion.js';
 import { CONFIGURATION_UPDATED } from '../config/reload.js';
-import { settingRulesOf } from '../config/serviceSettings.js';
+import { settingRulesOf, settingRulesOn } from '../config/serviceSettings.js';
 import { externalConfiguration } from '../config/writeConfig.js';
 import type { FormerMode } from '../modes/mode.js';
 import { MODES } from '../modes/select/select.js';
@@ -49,7 +49,8 @@ export interface AgentParts {
   readonly flags: Readonly<Record<string, string>>;
   readonly opened: Pick<
     OpenedMode,
-    'mode' | 'families' | 'minSyncPeriod' | 'kernel' | 'metrics' | 'localhostNodePorts'
+    | ('mode' | 'families' | 'minSyncPeriod' | 'kernel')
+    | ('metrics' | 'localhostNodePorts' | 'refusedSettings')
   >;
   /** Other modes that may have run on this node before; none by default. */
   readonly formerModes?: readonly FormerMode[];
@@ -200,7 +201,7 @@ function proxyOf(agent: AgentParts, events: ProxyEvents) {
     nodeName: node.name,
     bindAddress: configuration.bindAddress,
     externalIPs: servesExternalIPs(configuration.featureGates),
-    settingRules: settingRulesOf(configuration, MODES),
+    settingRules: settingRulesOn(settingRulesOf(configuration, MODES), opened.refusedSettings),
     rest: minSyncPeriod,
     events: ruleCounts ? withRuleMetrics(events, { ruleCounts, failedRestores }, metrics) : events,
   });

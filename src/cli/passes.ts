@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import type { AgentParts } from '../agent/agent.js';
 import { logEvents, logFailures } from '../agent/logEvents.js';
 import { servesExternalIPs } from '../config/featureGates.js';
-import { settingRulesOf } from '../config/serviceSettings.js';
+import { settingRulesOf, settingRulesOn } from '../config/serviceSettings.js';
 import type { UnusableFamily } from '../modes/iptablesRules/open/families.js';
 import type { FormerMode, KeyedOperation } from '../modes/mode.js';
 import { MODES } from '../modes/select/select.js';
@@ -21,6 +21,7 @@ export interface PassParts
   readonly opened: {
     readonly mode: OpenedMode['mode'];
     readonly kernel: Pick<ProxyParts<unknown, KeyedOperation>, 'rtnetlink' | 'conntrack'>;
+    readonly refusedSettings?: OpenedMode['refusedSettings'];
   };
   /** Prints the command's output. */
   readonly print: (text: string) => void;
@@ -154,7 +155,7 @@ function proxyOf(
     nodeName: node.name,
     bindAddress: configuration.bindAddress,
     externalIPs: servesExternalIPs(configuration.featureGates),
-    settingRules: settingRulesOf(configuration, MODES),
+    settingRules: settingRulesOn(settingRulesOf(configuration, MODES), opened.refusedSettings),
     events,
   });
   return { proxy, unread: () => unread };

@@ -39,6 +39,14 @@ export function settingRulesOf(
   );
 }
 
+/** The settings that are allowed, of which some have no effect on this node, for the reasons given. */
+export function settingRulesOn(
+  rules: ReadonlyMap<SettingName, string | undefined>,
+  refused: ReadonlyMap<SettingName, string> = new Map(),
+): ReadonlyMap<SettingName, string | undefined> {
+  return new Map([...rules].map(([name, rule]) => [name, rule ?? refused.get(name)]));
+}
+
 function withoutEffect(name: SettingName, mode: string, { definitions }: KnownModes): string {
   const having = Object.keys(definitions).filter((each) =>
     definitions[each]?.serviceSettings?.includes(name),

@@ -13,6 +13,7 @@ export const SETTING_NAMES = [
   'slow-start',
   'fail-fast',
   'zone-weights',
+  'forwarding',
   'weight',
 ] as const;
 

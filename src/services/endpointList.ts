@@ -100,6 +100,12 @@ export class EndpointList implements Iterable<Endpoint> {
     return this.columns.nodeHints;
   }
 
+  /** Whether the node of every endpoint is known. */
+  get areOnKnownNodes(): boolean {
+    const { nodeNames } = this.columns;
+    return nodeNames.length === this.size && !nodeNames.includes('');
+  }
+
   /** Whether a slice gives its endpoints a weight. */
   get isWeighted(): boolean {
     return this.weights !== undefined;

@@ -1,7 +1,7 @@
 // Differences between the programmed state and the state on which every Service depends in ipvs mode.
 
 import type { IpvsOptions } from '../../modes/ipvs/plan/options.js';
-import { chains, jumps, nodeDropsOf } from '../../modes/ipvs/plan/rules.js';
+import { chains, dropsFromTunnels, jumps, nodeDropsOf, shortcutsOf } from '../../modes/ipvs/plan/rules.js';
 import { type SetRole, setOf } from '../../modes/ipvs/plan/sets.js';
 import type { Cause } from '../explanation.js';
 import type { NodeNetwork } from '../shared/nodeNetwork.js';
@@ -16,10 +16,14 @@ export function warningsOf(node: NodeNetwork, options: IpvsOptions): Cause[] {
 /** Jumps that are missing, and chains that have fewer rules than the entries of the sets require. */
 function missingRules(node: NodeNetwork, options: IpvsOptions): Cause[] {
   const { family, tables } = node.facts;
-  const outFilter = tables.rules.get('filter/KUBE-IPVS-OUT-FILTER') ?? [];
+  const rulesOf = (table: 'filter' | 'nat', name: string) => {
+    return { family, table, name, rules: tables.rules.get(`${table}/${name}`) ?? [] };
+  };
   const facts = {
     has: (role: SetRole) => (node.sets.get(setOf(role, family).name)?.entries.length ?? 0) > 0,
-    nodeDrops: nodeDropsOf({ family, table: 'filter', name: 'KUBE-IPVS-OUT-FILTER', rules: outFilter }),
+    nodeDrops: nodeDropsOf(rulesOf('filter', 'KUBE-IPVS-OUT-FILTER')),
+    shortcuts: shortcutsOf(rulesOf('nat', 'KUBE-SERVICES')),
+    receivesTunnels: dropsFromTunnels(rulesOf('filter', 'KUBE-IPVS-FILTER')),
     podNetwork: node.podNetwork,
   };
   return rulesMissing(node, jumps(family), chains(family, facts, options));

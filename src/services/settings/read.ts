@@ -3,11 +3,13 @@
 import type { Problem } from '../../errors.js';
 import { type Annotations, annotationsOf, type SettingName } from '../../input/settingNames.js';
 import type { EndpointSlice, Service } from '../../objects/types.js';
+import { externalPolicyIsLocal } from '../frontends.js';
 import { SETTING_OF, type ServiceScheduler, type ServiceSettings, type SettingRules } from './types.js';
 import {
   type ReadValue,
   readFailFast,
   readFlag,
+  readForwarding,
   readNetmask,
   readScheduler,
   readSchedulerFlags,
@@ -53,6 +55,7 @@ export function settingsOf(service: Service, rules: SettingRules): ReadSettings 
     ...present('slowStart', reader.read('slow-start', readSecondsOfDay)),
     ...present('failFast', reader.read('fail-fast', readFailFast)),
     ...present('zoneWeights', reader.read('zone-weights', readZoneWeights)),
+    ...present('forwarding', reader.read('forwarding', readForwarding)),
   };
   const fitting = onlyFitting(settings, service, reader);
   const { problems } = reader;
@@ -96,7 +99,22 @@ function onlyFitting(settings: ServiceSettings, service: Service, reader: Reader
   if (scheduler === undefined || !SLOW_STARTERS.has(scheduler))
     leaveOut('slowStart', `has an effect only with the schedulers ${[...SLOW_STARTERS].join(', ')}`);
   if (lowerThreshold > upperThreshold) leaveOut('lowerThreshold', 'must be at most the upper-threshold');
+  const obstacle = fitting.forwarding === 'tunnel' ? obstacleOfTunnels(fitting, service) : undefined;
+  if (obstacle !== undefined) leaveOut('forwarding', obstacle);
   return fitting;
+}
+
+/**
+ * The rule that a Service breaks whose packets are to go through tunnels: the node of the endpoint must choose the same endpoint as the
+ * node before it. Undefined if it breaks none.
+ */
+function obstacleOfTunnels(settings: ServiceSettings, service: Service): string | undefined {
+  if (settings.scheduler !== 'mh') return 'tunnel has an effect only with the scheduler mh';
+  if (settings.upperThreshold !== undefined) return 'tunnel has an effect only without upper-threshold';
+  if (service.affinitySeconds > 0) return 'tunnel has an effect only with spec.sessionAffinity None';
+  if (externalPolicyIsLocal(service))
+    return 'tunnel has an effect only with spec.externalTrafficPolicy Cluster';
+  return undefined;
 }
 
 /** Reads the annotations of one object. */

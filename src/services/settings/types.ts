@@ -25,6 +25,12 @@ export type FailFast = 'removed' | 'not-serving';
  */
 export type ZoneWeights = ReadonlyMap<string, number>;
 
+/**
+ * How packets reach endpoints on other nodes. `nat`: with the endpoint's address. `tunnel`: unchanged, in a tunnel to the endpoint's node,
+ * from which replies go directly to the client.
+ */
+export type Forwarding = 'nat' | 'tunnel';
+
 /** The settings of a Service that are allowed and valid. An absent one has the default of the mode. */
 export interface ServiceSettings {
   readonly scheduler?: ServiceScheduler;
@@ -48,6 +54,8 @@ export interface ServiceSettings {
   readonly failFast?: FailFast;
   /** Weights of endpoints by their zones. */
   readonly zoneWeights?: ZoneWeights;
+  /** Of external and load-balancer IPs with policy Cluster. Absent: `nat`. */
+  readonly forwarding?: Forwarding;
 }
 
 /** The setting of each field. */
@@ -63,6 +71,7 @@ export const SETTING_OF: Readonly<Record<keyof ServiceSettings, SettingName>> = 
   slowStart: 'slow-start',
   failFast: 'fail-fast',
   zoneWeights: 'zone-weights',
+  forwarding: 'forwarding',
 };
 
 /** The settings that are allowed. A text says why one has no effect in the mode of this node; undefined: it has. */

@@ -3,6 +3,7 @@ import { integerRule } from '../../arguments.js';
 import { LONGEST_ANNOTATION } from '../../objects/annotations.js';
 import {
   type FailFast,
+  type Forwarding,
   type HashFlag,
   MOST_WEIGHT,
   MOST_ZONE_WEIGHT,
@@ -82,6 +83,12 @@ export function readFlag(text: string): ReadValue<boolean> {
 export function readFailFast(text: string): ReadValue<FailFast> {
   if (text === 'removed' || text === 'not-serving') return { value: text };
   return refused(text, 'must be removed or not-serving');
+}
+
+/** `nat` or `tunnel`. */
+export function readForwarding(text: string): ReadValue<Forwarding> {
+  if (text === 'nat' || text === 'tunnel') return { value: text };
+  return refused(text, 'must be nat or tunnel');
 }
 
 /** `IPv4=24`, `IPv6=64`, or both with a comma. */

@@ -61,6 +61,7 @@ const VALUES: readonly (readonly [given: Record<string, string>, expected: objec
       ]),
     },
   ],
+  [{ forwarding: 'nat' }, { forwarding: 'nat' }],
   [{ 'kube-router.io/service.scheduler': 'lc' }, { scheduler: 'lc' }],
   [
     { 'kube-router.io/service.scheduler': 'mh', 'kube-router.io/service.schedflags': 'flag-1,flag-2' },
@@ -86,6 +87,7 @@ const WRONG: Readonly<Record<Exclude<SettingName, 'weight'>, readonly string[]>>
     ...['a=1,a=2', 'a=1,', ',', 'a=1;b=2', '-a=1', 'a/b=1', '__proto__=1', `${'z'.repeat(64)}=1`, 'a =1'],
     ...['same=1\nother=2', `${'a'.repeat(63)}=1,`.repeat(8), LONG],
   ],
+  forwarding: ['', 'masquerade', 'Tunnel', 'nat,tunnel', 'route', 'toString', LONG],
 };
 
 describe('settings of a Service', () => {
@@ -180,6 +182,22 @@ describe('settings of a Service', () => {
     [settingService({ 'slow-start': '5' }), {}, 'slow-start'],
     [settingService({ 'slow-start': '5', scheduler: 'mh' }), { scheduler: 'mh' }, 'slow-start'],
     [settingService({ 'lower-threshold': '5' }), {}, 'lower-threshold'],
+    [settingService({ forwarding: 'tunnel' }), {}, 'forwarding'],
+    [settingService({ forwarding: 'tunnel', scheduler: 'sh' }), { scheduler: 'sh' }, 'forwarding'],
+    [
+      settingService({ forwarding: 'tunnel', scheduler: 'mh', 'upper-threshold': '9' }),
+      { scheduler: 'mh', upperThreshold: 9 },
+      'forwarding',
+    ],
+    [settingService({ forwarding: 'tunnel', scheduler: 'mh' }, true), { scheduler: 'mh' }, 'forwarding'],
+    [
+      {
+        ...settingService({ forwarding: 'tunnel', scheduler: 'mh' }),
+        ...{ type: 'LoadBalancer', externalTrafficPolicy: 'Local' },
+      },
+      { scheduler: 'mh' },
+      'forwarding',
+    ],
     [
       settingService({ 'lower-threshold': '5', 'upper-threshold': '4' }),
       { upperThreshold: 4 },
@@ -196,6 +214,11 @@ describe('settings of a Service', () => {
       );
     });
   }
+
+  it('tunnel goes with mh, without affinity, and with policy Cluster', () => {
+    const given = { forwarding: 'tunnel', scheduler: 'mh' };
+    assert.deepEqual(settingsOf(settingService(given), ALL_SETTINGS), { settings: given, problems: [] });
+  });
 
   it('are none if none is allowed: ours are reported, and those of other projects are not', () => {
     const all = Object.fromEntries(

@@ -49,13 +49,16 @@ export class RealServersBuilder {
     this.common = new AddressPortsBuilder(family);
   }
 
-  /** Adds a real server. Copies single fields: a listing may have more. The encapsulation is left out. */
+  /** Adds a real server. Copies single fields: a listing may have more. */
   add(server: RealServer): void {
-    const { address, port, weight, forwarding, upperThreshold, lowerThreshold } = server;
+    const { address, port, weight, forwarding, upperThreshold, lowerThreshold, encapsulation } = server;
     // With tunnels, a real server may be of the other family: then the list does not take it.
     if (isCommon(server) && this.common.add(address, port)) return;
     this.#others ??= new Map();
-    this.#others.set(serverId(server), { address, port, weight, forwarding, upperThreshold, lowerThreshold });
+    this.#others.set(serverId(server), {
+      ...{ address, port, weight, forwarding, upperThreshold, lowerThreshold },
+      ...(encapsulation && { encapsulation }),
+    });
   }
 
   /** The real servers. The builder must not be used afterwards. */

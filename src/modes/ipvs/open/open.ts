@@ -18,10 +18,13 @@ import { formerState, RULES } from './former.js';
 import { curesOf, ipvsOptions, schedulerOf } from './fromConfiguration.js';
 import { hasIpset, hasIpvs } from './loaded.js';
 import { kernelModules } from './modules.js';
+import { obstacleOfTunnels } from './tunnels.js';
 
 /** Opens ipvs mode, as `open` of its definition. */
 export async function open(settings: ModeSettings): Promise<OpenedMode> {
   const { kernel, options } = await openWithOptions(settings);
+  const allowed = settings.configuration.serviceSettings.includes('forwarding');
+  const obstacle = allowed ? await obstacleOfTunnels(kernel, options, settings.loadModules) : undefined;
   return {
     mode: createIpvsMode(kernel, options),
     rules: RULES,
@@ -29,6 +32,7 @@ export async function open(settings: ModeSettings): Promise<OpenedMode> {
     minSyncPeriod: settings.configuration.ipvs.minSyncPeriod,
     kernel,
     metrics: { parts: { ipvs: kernel.ipvs, ipset: kernel.ipset } },
+    ...(obstacle !== undefined && { refusedSettings: new Map([['forwarding', obstacle]]) }),
     prepare: () => prepare(kernel, options),
     probe: (changed) => probeScheduler(kernel, schedulerOf(changed)),
     check: () => checkScheduler(kernel, options.scheduler),

@@ -28,6 +28,7 @@ import {
 } from './operations.js';
 import { recordOf, recordsNaming } from './ownership.js';
 import { CHAINS } from './rules.js';
+import { lowerLink, raiseLink, routeOf, ruleOf, type TunnelLink } from './tunnels.js';
 
 /**
  * Compares one key at a time.
@@ -55,6 +56,9 @@ export function compare(
       if (want?.kind === 'virtualService') {
         const there = have?.kind === 'virtualService' ? have : undefined;
         compareServer(steps, key, usable(want, there), there);
+      } else if (want?.kind === 'tunnelLink') {
+        if (have === undefined || !(have.kind === 'tunnelLink' && (have.whole || have.foreign)))
+          for (const one of raiseLink(want)) steps.add('addAddresses', rtnetlink(one), key, want);
       } else if (want) {
         const step = stepTowards(want, have);
         if (step) steps.add(...step, key, want);
@@ -63,6 +67,9 @@ export function compare(
         return;
       } else if (have.kind === 'virtualService') {
         if (!have.foreign) steps.deleteServer(key, have);
+      } else if (have.kind === 'tunnelLink') {
+        if (have.foreign) return;
+        for (const one of lowerLink(have)) steps.add('deleteAddresses', rtnetlink(one), key, undefined);
       } else {
         const step = stepAway(have, desired);
         if (step) steps.add(...step, key, undefined);
@@ -153,8 +160,11 @@ function joined(lists: readonly Operation[][]): Operation[] {
 
 type Step = readonly [phase: Phase, call: KernelCall];
 
+/** An item that one call adds, changes or removes. */
+type SimpleItem = Exclude<Item, VirtualServiceItem | TunnelLink>;
+
 /** The call that creates or updates an item; undefined if it is as desired. */
-function stepTowards(want: Exclude<Item, VirtualServiceItem>, have: Item | undefined): Step | undefined {
+function stepTowards(want: SimpleItem, have: Item | undefined): Step | undefined {
   switch (want.kind) {
     case 'sysctl':
       if (have?.kind === 'sysctl' && have.value === want.value) return undefined;
@@ -181,7 +191,12 @@ function stepTowards(want: Exclude<Item, VirtualServiceItem>, have: Item | undef
       return have
         ? undefined
         : ['addAddresses', rtnetlink({ do: 'addAddress', address: bound(want.address) })];
+    case 'tunnelRule':
+      return have ? undefined : ['link', rtnetlink({ do: 'addRule', rule: ruleOf(want) })];
+    case 'tunnelRoute':
+      return have ? undefined : ['addAddresses', rtnetlink({ do: 'addRoute', route: routeOf(want) })];
     case 'nodeDrop':
+    case 'shortcut':
       return undefined; // It is a rule of a chain.
   }
 }
@@ -203,7 +218,7 @@ function leadsToOthers({ table, rules }: Chain): boolean {
  * The call that removes an item. Undefined for foreign items, for settings, and for items that are removed with
  * another: entries with their set, addresses with their link. Links, sets and chains are removed only in a clean-up.
  */
-function stepAway(have: Exclude<Item, VirtualServiceItem>, desired: Desired<Item>): Step | undefined {
+function stepAway(have: SimpleItem, desired: Desired<Item>): Step | undefined {
   if ('foreign' in have && have.foreign) return undefined;
   switch (have.kind) {
     case 'entry':
@@ -226,9 +241,15 @@ function stepAway(have: Exclude<Item, VirtualServiceItem>, desired: Desired<Item
       return ['deleteSets', ipset({ do: 'destroy', name: have.set.name })];
     case 'link':
       return ['deleteLink', rtnetlink({ do: 'deleteLink', link: have.name })];
+    // The rules are the last: they say that the rest is ours.
+    case 'tunnelRule':
+      return ['deleteLink', rtnetlink({ do: 'deleteRule', rule: ruleOf(have) })];
+    case 'tunnelRoute':
+      return ['deleteAddresses', rtnetlink({ do: 'deleteRoute', route: routeOf(have) })];
     case 'sysctl':
     case 'timeouts':
     case 'nodeDrop':
+    case 'shortcut':
       return undefined;
   }
 }

@@ -5,7 +5,7 @@ import { formatEntry } from '../../../kernel/ipset/values/entry.js';
 import type { RealServer, VirtualService } from '../../../kernel/ipvs/types.js';
 import { type ChangeOperation, changeOperation } from '../../../kernel/ipvs/values/serverLists.js';
 import { ownSettings, thresholdsText } from '../../../kernel/ipvs/values/settingsText.js';
-import type { RtnetlinkOperation } from '../../../kernel/rtnetlink/types.js';
+import type { RtnetlinkOperation, RuleName } from '../../../kernel/rtnetlink/types.js';
 import { joinHostPort } from '../../../net/address.js';
 import { describeRules } from '../../iptablesRules/plan/describe.js';
 import type { Known } from '../../mode.js';
@@ -43,9 +43,20 @@ function describeLink(operation: RtnetlinkOperation): string {
   const sign = operation.do.startsWith('add') ? '+' : '-';
   if (operation.do === 'addLink') return `${sign} link ${operation.name}`;
   if (operation.do === 'deleteLink') return `${sign} link ${operation.link ?? operation.name}`;
-  if (!('address' in operation)) return operation.do; // ipvs mode has only links and addresses
+  if (operation.do === 'addRoute' || operation.do === 'deleteRoute')
+    return `${sign} route local ${operation.route.destination} table ${operation.route.table}`;
+  if (operation.do === 'addRule' || operation.do === 'deleteRule') return `${sign} ${describeRule(operation.rule)}`;
+  if (operation.do === 'setLink')
+    return `~ link ${operation.link} ${operation.settings.up ? 'up' : 'down'}`;
+  if (!('address' in operation)) return operation.do; // ipvs mode has no other
   const { address, prefix, link } = operation.address;
   return `${sign} address ${address}/${prefix} on ${link}`;
+}
+
+function describeRule({ family, priority, inputLink, ipProtocol, table }: RuleName): string {
+  const packets = inputLink === undefined ? `ipproto ${ipProtocol}` : `iif ${inputLink}`;
+  const effect = inputLink === undefined ? `lookup ${table}` : 'unreachable';
+  return `rule IPv${family} ${priority}: ${packets} ${effect}`;
 }
 
 function describeSet(operation: IpsetOperation): string {
@@ -89,7 +100,8 @@ function describeServer(operation: ChangeOperation): string {
 
 function describeRealServer(server: RealServer): string {
   const thresholds = thresholdsText(server);
-  return ` weight ${server.weight}${thresholds === '' ? '' : ` ${thresholds}`}`;
+  const forwarding = server.forwarding === 'masquerade' ? '' : ` ${server.forwarding}`;
+  return `${forwarding} weight ${server.weight}${thresholds === '' ? '' : ` ${thresholds}`}`;
 }
 
 function describeSettings(service: VirtualService): string {

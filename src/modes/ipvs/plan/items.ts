@@ -6,9 +6,17 @@ import { formatEntry } from '../../../kernel/ipset/values/entry.js';
 import type { Chain, ChainRule } from '../../../kernel/iptables/types.js';
 import type { AddressId, IpvsTimeouts, VirtualService } from '../../../kernel/ipvs/types.js';
 import type { RealServers } from '../../../kernel/ipvs/values/serverLists.js';
-import { type Family, joinHostPort } from '../../../net/address.js';
+import { type Family, familyOf, joinHostPort } from '../../../net/address.js';
 import type { AddressPorts } from '../../../net/addressPorts.js';
 import type { Protocol } from '../../../net/protocol.js';
+import {
+  TUNNEL_LINKS,
+  TUNNEL_TABLE,
+  type TunnelLink,
+  type TunnelRoute,
+  type TunnelRule,
+  tunnelRouteGroup,
+} from './tunnels.js';
 
 /** The dummy link that makes virtual IPs local addresses, so that their packets reach IPVS. Its state stays down. */
 export const LINK = 'kube-ipvs0';
@@ -61,6 +69,20 @@ export interface NodeDrop {
   readonly port: number;
 }
 
+/**
+ * Traffic of pods and of the node itself to an address whose real servers are reached through tunnels goes to the cluster IP, by rules:
+ * replies with that address as source would not pass the client's node, which has it too.
+ */
+export interface Shortcut {
+  readonly kind: 'shortcut';
+  readonly family: Family;
+  readonly protocol: Protocol;
+  readonly address: string;
+  readonly port: number;
+  readonly clusterIP: string;
+  readonly clusterPort: number;
+}
+
 /** One item, desired or known. */
 export type Item =
   | { readonly kind: 'sysctl'; readonly name: string; readonly value: string }
@@ -75,6 +97,10 @@ export type Item =
   | { readonly kind: 'address'; readonly address: string }
   | Entry
   | NodeDrop
+  | Shortcut
+  | TunnelLink
+  | TunnelRule
+  | TunnelRoute
   | VirtualServiceItem;
 
 /** The key of an item. Items with equal keys are the same item in the kernel, possibly with different settings. */
@@ -96,7 +122,14 @@ export function keyOf(item: Item): string {
     case 'entry':
       return `entry ${item.set.name} ${formatEntry(item.entry)}`;
     case 'nodeDrop':
-      return `nodeDrop ${joinHostPort(item.address, item.port)}/${item.protocol}`;
+    case 'shortcut':
+      return `${item.kind} ${joinHostPort(item.address, item.port)}/${item.protocol}`;
+    case 'tunnelLink':
+      return `link ${TUNNEL_LINKS[item.family]}`;
+    case 'tunnelRule':
+      return `rule IPv${item.family} ${item.from === undefined ? 'gre' : `iif ${item.from}`}`;
+    case 'tunnelRoute':
+      return `route local ${item.address} table ${TUNNEL_TABLE}`;
     case 'virtualService':
       return virtualServiceKey(item.service);
   }
@@ -115,10 +148,17 @@ export function virtualServiceKey(id: AddressId): string {
   return `virtual service ${joinHostPort(id.address, id.port)}/${id.protocol}`;
 }
 
-/** The group of an item: one for the entries of each set, one for the nodeDrops of each family. */
+/** The group of an item: one for the entries of each set, and for each family one for nodeDrops, shortcuts, and routes of tunnels. */
 export function groupOf(item: Item): string | undefined {
   if (item.kind === 'entry') return item.set.name;
-  return item.kind === 'nodeDrop' ? nodeDropGroup(item.family) : undefined;
+  if (item.kind === 'nodeDrop') return nodeDropGroup(item.family);
+  if (item.kind === 'shortcut') return shortcutGroup(item.family);
+  return item.kind === 'tunnelRoute' ? tunnelRouteGroup(familyOf(item.address)) : undefined;
+}
+
+/** The group of a family's shortcuts. */
+export function shortcutGroup(family: Family): string {
+  return `shortcut ${family}`;
 }
 
 /** The group of a family's nodeDrops. */
@@ -126,9 +166,9 @@ export function nodeDropGroup(family: Family): string {
   return `nodeDrop ${family}`;
 }
 
-/** Whether a group contains nodeDrops. */
-export function isNodeDropGroup(group: string): boolean {
-  return group.startsWith('nodeDrop ');
+/** Whether a group contains items that are rules of a chain: nodeDrops, or shortcuts. */
+export function isRuleGroup(group: string): boolean {
+  return group.startsWith('nodeDrop ') || group.startsWith('shortcut ');
 }
 
 /** Whether a clean-up removes the item: settings are never reset, and foreign items stay. */

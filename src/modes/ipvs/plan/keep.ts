@@ -3,17 +3,22 @@
 import type { Keep } from '../../mode.js';
 import { type Item, isOurs, itemMap } from './items.js';
 import { joined, withOthers, without } from './realServers.js';
-import { nodeDropsOf } from './rules.js';
+import { nodeDropsOf, shortcutsOf } from './rules.js';
 
 /** Kinds of items that belong to Services. */
-const OF_SERVICES: ReadonlySet<Item['kind']> = new Set(['entry', 'address', 'virtualService']);
+const OF_SERVICES: ReadonlySet<Item['kind']> = new Set([
+  'entry',
+  'address',
+  'virtualService',
+  'tunnelRoute',
+]);
 
-/** Keeps virtual services, real servers, entries, addresses, and the rules of nodeDrops. */
+/** Keeps virtual services, real servers, entries, addresses, routes of tunnels, and the rules of nodeDrops and shortcuts. */
 export const keep: Keep<Item> = {
   found(known) {
     const items = [...known.values()];
-    const drops = items.flatMap((item) => (item.kind === 'chain' ? nodeDropsOf(item) : []));
-    return itemMap([...items.filter((item) => OF_SERVICES.has(item.kind) && isOurs(item)), ...drops]);
+    const ofRules = items.flatMap((item) => (item.kind === 'chain' ? [...nodeDropsOf(item), ...shortcutsOf(item)] : []));
+    return itemMap([...items.filter((item) => OF_SERVICES.has(item.kind) && isOurs(item)), ...ofRules]);
   },
   beyond(found, wanted) {
     if (found.kind !== 'virtualService' || wanted.kind !== 'virtualService') return undefined;

@@ -2,10 +2,20 @@
 import { type Family, familyOf } from '../../../net/address.js';
 import type { NodeFacts } from '../../../services/types.js';
 import type { Desired, Plan } from '../../mode.js';
-import { type Item, isNodeDropGroup, itemMap, LINK, type NodeDrop, nodeDropGroup } from './items.js';
+import {
+  type Item,
+  isRuleGroup,
+  itemMap,
+  LINK,
+  type NodeDrop,
+  nodeDropGroup,
+  type Shortcut,
+  shortcutGroup,
+} from './items.js';
 import type { IpvsOptions } from './options.js';
 import { chains, jumps } from './rules.js';
 import { defineSet, hashSizeFor, SET_ROLES, type SetRole, setOf } from './sets.js';
+import { tunnelItems, tunnelRouteGroup } from './tunnels.js';
 
 /** The items of the node. The cost does not depend on the number of Services. */
 export function planNode(desired: Desired<Item>, node: NodeFacts, options: IpvsOptions): Plan<Item> {
@@ -15,21 +25,30 @@ export function planNode(desired: Desired<Item>, node: NodeFacts, options: IpvsO
       ? [{ kind: 'timeouts', ...options.timeouts } as const]
       : []),
     { kind: 'link', name: LINK },
+    ...(receives(desired, options) ? tunnelItems(options.families) : []),
     ...options.families.flatMap((family) => planFamily(family, desired, node, options)),
   ]);
 }
 
-/** Rules depend on empty sets and on all nodeDrops; the hash size of a set on the number of its entries. */
+/** Whether endpoints of this node are reached through tunnels. */
+function receives(desired: Desired<Item>, { families }: IpvsOptions): boolean {
+  return families.some((family) => desired.groupSize(tunnelRouteGroup(family)) > 0);
+}
+
+/** Rules depend on empty sets, on all nodeDrops and shortcuts; the hash size of a set on the number of its entries. */
 export function affectsNode(group: string, before: number, now: number): boolean {
-  return isNodeDropGroup(group) || (before === 0) !== (now === 0) || hashSizeFor(before) !== hashSizeFor(now);
+  return isRuleGroup(group) || (before === 0) !== (now === 0) || hashSizeFor(before) !== hashSizeFor(now);
 }
 
 function planFamily(family: Family, desired: Desired<Item>, node: NodeFacts, options: IpvsOptions): Item[] {
   const size = (role: SetRole) => desired.groupSize(setOf(role, family).name);
   const nodeDrops = [...desired.group(nodeDropGroup(family))].map((key) => desired.get(key) as NodeDrop);
+  const shortcuts = [...desired.group(shortcutGroup(family))].map((key) => desired.get(key) as Shortcut);
   const facts = {
     has: (role: SetRole) => size(role) > 0,
     nodeDrops,
+    shortcuts,
+    receivesTunnels: receives(desired, options),
     podNetwork: node.podCIDRs.find((network) => familyOf(network) === family),
   };
   return [

@@ -13,6 +13,7 @@ import { isMaglev } from './maglev.js';
 import type { IpvsOptions } from './options.js';
 import { failedAt, realServersAt, virtualServiceOf } from './serviceSettings.js';
 import { type SetRole, setOf } from './sets.js';
+import { allowsTunnels, clusterFrontend, isTunnelled, throughTunnels } from './tunnels.js';
 
 /** The items of one Service, in steps. The connections of the endpoints that left may still drain. */
 export function* planService(
@@ -97,12 +98,17 @@ function* itemsOfPort(
   const { host } = node;
   const { local } = port.endpoints;
   for (let index = 0; index < local.size; index++) yield loopBack(port, local, index);
+  const tunnels = settings !== undefined && allowsTunnels(port, settings, node, options);
+  const hasTunnel = (frontend: Frontend) =>
+    tunnels && isTunnelled(frontend) && isBound(frontend, node, options);
+  if (port.frontends.some(hasTunnel)) yield* routesTo(local);
   const choice = new Choice(port, settings, node, options, left);
   let hasNodePort = false;
   for (const frontend of port.frontends) {
     hasNodePort ||= frontend.kind === 'nodePort';
     const addresses = frontend.kind === 'nodePort' ? host.nodePortAddresses[port.family] : [frontend.address];
-    const servers = choice.of(frontend);
+    const tunnelled = hasTunnel(frontend);
+    const servers = choice.of(frontend, tunnelled);
     const bound = isBound(frontend, node, options);
     for (const address of addresses) {
       const service = virtualServiceOf(port, address, frontend.port, options.scheduler, settings);
@@ -112,7 +118,8 @@ function* itemsOfPort(
       yield { kind: 'address', address };
       yield entry('KUBE-IPVS-IPS', port.family, { address });
     }
-    yield* entriesOf(port, frontend, addresses, node);
+    if (tunnelled) yield shortcut(port, frontend);
+    yield* entriesOf(port, tunnelled ? { ...frontend, localPolicy: true } : frontend, addresses, node);
   }
   const unreachable = hasNodePort && host.nodePortAddresses[port.family].length === 0;
   if (healthCheckNodePort !== 0 && !unreachable)
@@ -125,6 +132,17 @@ function* itemsOfPort(
 function loopBack({ family, protocol }: ServicePort, local: AddressPorts, index: number): Item {
   const address = local.addressAt(index);
   return entry('KUBE-LOOP-BACK', family, { address, protocol, port: local.portAt(index), address2: address });
+}
+
+/** The node receives the tunnels to its endpoints, in any state: their connections go on. */
+function* routesTo(local: AddressPorts): Generator<Item, void> {
+  for (let index = 0; index < local.size; index++)
+    yield { kind: 'tunnelRoute', address: local.addressAt(index) };
+}
+
+function shortcut({ family, protocol, frontends }: ServicePort, { address, port }: Frontend): Item {
+  const { address: clusterIP, port: clusterPort } = clusterFrontend(frontends) as Frontend;
+  return { kind: 'shortcut', family, protocol, address, port, clusterIP, clusterPort };
 }
 
 /** The real servers of a frontend, and the other endpoints of the port. */
@@ -144,6 +162,7 @@ class Choice {
   readonly #weighted: ServicePort;
   #cluster: Servers | undefined;
   #local: Servers | undefined;
+  #tunnelled: Servers | undefined;
 
   constructor(
     port: ServicePort,
@@ -164,7 +183,11 @@ class Choice {
    * With policy Local, these are the local endpoints or, if there are none, those for policy Cluster: kube-proxy has
    * this fallback only in ipvs mode.
    */
-  of({ kind, localPolicy }: Frontend): Servers {
+  of({ kind, localPolicy }: Frontend, tunnelled: boolean): Servers {
+    if (tunnelled) {
+      this.#tunnelled ??= this.#throughTunnels();
+      return this.#tunnelled;
+    }
     if (localPolicy) {
       const strict = this.#cures.has(kind === 'clusterIP' ? 'internal-local' : 'external-local');
       const { localEndpoints, clusterEndpoints } = this.#weighted;
@@ -186,6 +209,12 @@ class Choice {
       (index) => this.#port.endpoints.weightAt(addressPorts.indexOf(all, index)) === 0,
     );
     return this.#weighted[list].with(withoutWeight);
+  }
+
+  #throughTunnels(): Servers {
+    const { endpoints } = this.#port;
+    const { realServers, others, ...rest } = this.#serversAt(this.#chosen('clusterEndpoints'));
+    return { ...rest, ...throughTunnels({ realServers, ...(others && { others }) }, endpoints.local) };
   }
 
   #serversAt(list: AddressPorts): Servers {

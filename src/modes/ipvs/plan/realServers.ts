@@ -1,19 +1,29 @@
 // Differences and unions of the real servers of virtual services. Pure.
 
-import type { RealServer, RealServerId } from '../../../kernel/ipvs/types.js';
+import type { Encapsulation, RealServer, RealServerId } from '../../../kernel/ipvs/types.js';
 import { commonServer, type RealServers, serverId } from '../../../kernel/ipvs/values/serverLists.js';
 import { type Family, familyOf } from '../../../net/address.js';
 import { AddressPorts, AddressPortsBuilder } from '../../../net/addressPorts.js';
 
-/** Whether two real servers have the same settings. The encapsulation is not compared: masquerading has none. */
+/** Whether two real servers have the same settings. */
 export function equalRealServers(a: RealServer, b: RealServer): boolean {
   return (
     a.weight === b.weight &&
     a.forwarding === b.forwarding &&
+    equalEncapsulations(a.encapsulation, b.encapsulation) &&
     a.upperThreshold === b.upperThreshold &&
     a.lowerThreshold === b.lowerThreshold
   );
 }
+
+/** Absent with masquerading, and where the kernel's default is meant: IP in IP. */
+function equalEncapsulations(a: Encapsulation = IPIP, b: Encapsulation = IPIP): boolean {
+  if (a.type !== b.type) return false;
+  const textOf = (value: Encapsulation) => JSON.stringify(Object.entries(value).sort());
+  return a === b || textOf(a) === textOf(b);
+}
+
+const IPIP: Encapsulation = { type: 'ipip' };
 
 /** Whether a list has a real server, which may be of the other family. */
 export function includes(list: AddressPorts | undefined, id: RealServerId): boolean {

@@ -1,13 +1,14 @@
-// The iptables rules of ipvs mode, as iptables-save prints them. Except in KUBE-IPVS-OUT-FILTER, their number does not
-// depend on the number of Services. Their order in a chain is significant.
+// The iptables rules of ipvs mode, as iptables-save prints them. Except in KUBE-IPVS-OUT-FILTER and those of shortcuts, their number does
+// not depend on the number of Services. Their order in a chain is significant.
 import type { Chain, ChainRule, Table } from '../../../kernel/iptables/types.js';
-import type { Family } from '../../../net/address.js';
+import { type Family, joinHostPort } from '../../../net/address.js';
 import { PROTOCOL_NUMBERS, type Protocol } from '../../../net/protocol.js';
 import { acceptForwarded, masqueradeMarked, reject, setMark } from '../../iptablesRules/plan/fixedRules.js';
 import { containsAll, localMatch } from '../../shared/plan/localDetector.js';
-import type { NodeDrop } from './items.js';
+import type { NodeDrop, Shortcut } from './items.js';
 import type { IpvsOptions } from './options.js';
 import { commentOf, type SetRole, setOf } from './sets.js';
+import { TUNNEL_LINKS } from './tunnels.js';
 
 /** Our chains, by table. */
 export const CHAINS: Readonly<Record<Table, readonly string[]>> = {
@@ -54,6 +55,10 @@ export interface RuleFacts {
   readonly has: (role: SetRole) => boolean;
   /** Load-balancer IPs to which the node itself must not connect. */
   readonly nodeDrops: readonly NodeDrop[];
+  /** Addresses at which clients in the cluster use the cluster IP. */
+  readonly shortcuts: readonly Shortcut[];
+  /** This node receives packets through tunnels. */
+  readonly receivesTunnels: boolean;
   /** The network of this node's pods in the family, if known. */
   readonly podNetwork: string | undefined;
 }
@@ -77,6 +82,7 @@ function natRules(family: Family, facts: RuleFacts, options: IpvsOptions): Rules
   return {
     'nat/KUBE-SERVICES': [
       `-s ${family === 4 ? '127.0.0.0/8' : '::1/128'} -j RETURN`,
+      ...shortcutRules(family, facts, options),
       ...when('KUBE-LOAD-BALANCER', `${match('KUBE-LOAD-BALANCER')} -j KUBE-LOAD-BALANCER`),
       ...when('KUBE-CLUSTER-IP', ...masqueradeClusterIPs(family, facts, options)),
       ...when('KUBE-EXTERNAL-IP', `${match('KUBE-EXTERNAL-IP')} -j KUBE-MARK-MASQ`),
@@ -104,6 +110,41 @@ function natRules(family: Family, facts: RuleFacts, options: IpvsOptions): Rules
     ],
     'nat/KUBE-MARK-MASQ': setMark(options.masqueradeMark),
   };
+}
+
+/** Clients of the cluster use the cluster IP. The source of the node's own traffic is the address itself: it is masqueraded. */
+function shortcutRules(
+  family: Family,
+  { shortcuts, podNetwork }: RuleFacts,
+  { localDetector }: IpvsOptions,
+): string[] {
+  const local = shortcuts.length > 0 ? localMatch(localDetector, family, podNetwork) : undefined;
+  const rulesOf = ({ address, port, protocol, clusterIP, clusterPort }: Shortcut): string[] => {
+    const to = `-d ${address}/${family === 4 ? 32 : 128}`;
+    const ports = `-p ${protocol} -m ${protocol} --dport ${port}`;
+    const target = `-j DNAT --to-destination ${joinHostPort(clusterIP, clusterPort)}`;
+    const ownNode = `${to} ${ports} -m addrtype --src-type LOCAL`;
+    const own = [`${ownNode} -j KUBE-MARK-MASQ`, `${ownNode} ${target}`];
+    if (local === undefined) return own;
+    if ('interface' in local) return [...own, `${to} -i ${local.interface} ${ports} ${target}`];
+    return [...own, `${containsAll(local) ? '' : `-s ${local.network} `}${to} ${ports} ${target}`];
+  };
+  return shortcuts.map(rulesOf).sort().flat();
+}
+
+const SHORTCUT =
+  /^-d (\S+)\/\d+ -p (tcp|udp|sctp) -m \2 --dport (\d+) -m addrtype --src-type LOCAL -j DNAT --to-destination (\S+)$/;
+
+/** The shortcuts of a chain's rules: the inverse of {@link shortcutRules}. */
+export function shortcutsOf({ family, table, name, rules }: Chain): Shortcut[] {
+  if (`${table}/${name}` !== 'nat/KUBE-SERVICES') return [];
+  return rules.flatMap((rule): Shortcut[] => {
+    const [, address = '', protocol, port, target = ''] = SHORTCUT.exec(rule) ?? [];
+    const [, clusterIP = '', clusterPort] = /^\[?(.+?)\]?:(\d+)$/.exec(target) ?? [];
+    if (!protocol) return [];
+    const id = { family, address, protocol: protocol as Protocol, port: Number(port) };
+    return [{ kind: 'shortcut', ...id, clusterIP, clusterPort: Number(clusterPort) }];
+  });
 }
 
 /** Masquerades traffic to cluster IPs: all, or all that is not local, or without a detector only that of the node. */
@@ -139,7 +180,7 @@ const NODE_PORT_SETS = [
 
 function filterRules(
   family: Family,
-  { has, nodeDrops }: RuleFacts,
+  { has, nodeDrops, receivesTunnels }: RuleFacts,
   { masqueradeMark, cures }: IpvsOptions,
 ): RulesByChain {
   const when = (role: SetRole, dimensions: string, target: string) =>
@@ -165,11 +206,20 @@ function filterRules(
       pass('KUBE-CLUSTER-IP'),
       pass('KUBE-EXTERNAL-IP'),
       pass('KUBE-EXTERNAL-IP-LOCAL'),
+      // Only ports of Services are reachable through a tunnel.
+      ...(receivesTunnels ? DROPS_FROM_TUNNELS : []),
       pass('KUBE-HEALTH-CHECK-NODE-PORT', 'dst'),
       `-m conntrack --ctstate NEW ${bareMatch(family, 'KUBE-IPVS-IPS', 'dst')} -j ${reject(family)}`,
     ],
     'filter/KUBE-IPVS-OUT-FILTER': nodeDrops.map(dropFromNode).sort(),
   };
+}
+
+const DROPS_FROM_TUNNELS = Object.values(TUNNEL_LINKS).map((link) => `-i ${link} -j DROP`);
+
+/** Whether a chain refuses packets of tunnels to other ports than those of Services. */
+export function dropsFromTunnels({ rules }: Pick<Chain, 'rules'>): boolean {
+  return DROPS_FROM_TUNNELS.every((rule) => rules.includes(rule));
 }
 
 /** Traffic of the node itself has the local VIP as its source, so no source range can match it. */

@@ -10,6 +10,7 @@ import type { HashFlag, ServiceSettings } from '../../../services/settings/types
 import type { ServicePlanInput, ServicePort } from '../../../services/types.js';
 import type { VirtualServiceItem } from './items.js';
 import { SLOW_START_STEPS } from './slowStart.js';
+import { withoutTunnels } from './tunnels.js';
 
 /** As in kube-proxy, the Maglev scheduler includes the source port in its hash. */
 const MAGLEV_FLAGS: readonly SchedulerFlag[] = Object.freeze(['mh-port'] as const);
@@ -45,10 +46,14 @@ function flagsOf(scheduler: string, flags: readonly HashFlag[] | undefined): rea
   return flags.map((flag): SchedulerFlag => `${scheduler}-${flag}`);
 }
 
-/** A virtual service with the scheduler of Services without a setting: the kernel has not the one that is desired. */
+/**
+ * A virtual service with the scheduler of Services without a setting: the kernel has not the one that is desired. It has no tunnels: without `mh`, the
+ * node of an endpoint would choose another one.
+ */
 export function withScheduler(item: VirtualServiceItem, scheduler: string): VirtualServiceItem {
-  const { inOrder: _, ...rest } = item;
-  return { ...rest, service: { ...item.service, scheduler, schedulerFlags: flagsOf(scheduler, undefined) } };
+  const { inOrder: _, realServers, others, ...rest } = item;
+  const servers = withoutTunnels({ realServers, ...(others && { others }) });
+  return { ...rest, ...servers, service: { ...item.service, scheduler, schedulerFlags: flagsOf(scheduler, undefined) } };
 }
 
 /**

@@ -12,6 +12,10 @@ const NOTHING_TO_DO: Readonly<Record<string, readonly string[]>> = {
   addAddress: ['EEXIST'],
   deleteAddress: ['EADDRNOTAVAIL', 'ENODEV'],
   deleteLink: ['ENODEV'],
+  addRule: ['EEXIST'],
+  deleteRule: ['ENOENT'],
+  addRoute: ['EEXIST'],
+  deleteRoute: ['ESRCH'],
   deleteService: ['ESRCH'],
   deleteRealServer: ['ENOENT', 'ESRCH'],
 };

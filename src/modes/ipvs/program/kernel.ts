@@ -3,7 +3,7 @@ import type { Ipset } from '../../../kernel/ipset/types.js';
 import type { Iptables } from '../../../kernel/iptables/types.js';
 import type { Ipvs } from '../../../kernel/ipvs/types.js';
 import type { ServerLists } from '../../../kernel/ipvs/values/serverLists.js';
-import type { Rtnetlink } from '../../../kernel/rtnetlink/types.js';
+import type { Route, RouteFilter, Rtnetlink } from '../../../kernel/rtnetlink/types.js';
 import type { Sysctl } from '../../../kernel/sysctl/index.js';
 import type { HostChange } from '../../../services/types.js';
 
@@ -12,7 +12,10 @@ export interface IpvsKernel {
   /** What openIpvs() opens, or a FakeIpvs. */
   readonly ipvs: Pick<Ipvs, 'listServices' | 'get' | 'apply' | 'timeouts' | 'setTimeouts'> & ServerLists;
   readonly ipset: Pick<Ipset, 'list' | 'get' | 'apply'>;
-  readonly rtnetlink: Pick<Rtnetlink, 'getLink' | 'listLinks' | 'listAddresses' | 'apply'>;
+  readonly rtnetlink: Pick<
+    Rtnetlink,
+    'getLink' | 'listLinks' | 'listAddresses' | 'listRules' | 'apply'
+  > & { listRoutes(filter: RouteFilter): AsyncIterable<Route> };
   readonly iptables: Iptables;
   readonly sysctl: Sysctl;
   /**

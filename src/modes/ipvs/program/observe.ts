@@ -29,6 +29,7 @@ import { sysctls } from '../plan/planNode.js';
 import { CHAINS, jumps } from '../plan/rules.js';
 import { SET_ROLES, setOf } from '../plan/sets.js';
 import type { IpvsKernel } from './kernel.js';
+import { observeTunnels } from './tunnels.js';
 
 /** Maximum items in a piece. */
 const PIECE = 256;
@@ -36,8 +37,8 @@ const PIECE = 256;
 const SERVICES = 64;
 
 /**
- * Our items, and foreign virtual services, marked as such. The order is settings, link and addresses, sets, virtual
- * services, rules: the sets and addresses record which virtual services are ours.
+ * Our items, and foreign virtual services, marked as such. The order is settings, link and addresses, tunnels, sets,
+ * virtual services, rules: the sets and addresses record which virtual services are ours.
  *
  * @param made keys of virtual services that this process added: they are ours even if their entries could not be added
  */
@@ -75,6 +76,7 @@ async function readRules({ iptables }: IpvsKernel, { families }: IpvsOptions): P
 /** kube-ipvs0 with its addresses, and the sets: they record which virtual services are ours. */
 async function* observeRecords(kernel: IpvsKernel, options: IpvsOptions): AsyncGenerator<readonly Item[]> {
   yield await observeLink(kernel, options);
+  yield await observeTunnels(kernel, options);
   yield* observeSets(kernel, options);
 }
 

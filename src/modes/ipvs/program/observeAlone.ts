@@ -8,12 +8,13 @@ import { isInOrder, isMaglev } from '../plan/maglev.js';
 import type { IpvsOptions } from '../plan/options.js';
 import type { IpvsKernel } from './kernel.js';
 import { definitionOf, observeRules, readLink, readSysctls, serverItem } from './observe.js';
+import { readTunnelLink, readTunnelRules } from './tunnels.js';
 
 type Kind = Item['kind'];
 type OfKind<K extends Kind> = Extract<Item, { readonly kind: K }>;
 
 /**
- * The state of these items in the kernel. An entry or an address cannot be read alone: it counts as absent if it is
+ * The state of these items in the kernel. An entry, an address or a route cannot be read alone: it counts as absent if it is
  * desired, otherwise as present. The next operation then adds or deletes it, and both can be repeated safely.
  */
 export async function observeAlone(
@@ -38,7 +39,7 @@ export async function observeAlone(
       for (const item of some) failures.set(keyOf(item), error);
     }
   };
-  await read([...of('entry'), ...of('address')], async (some) =>
+  await read([...of('entry'), ...of('address'), ...of('tunnelRoute')], async (some) =>
     some.filter((item) => desired.get(keyOf(item)) === undefined),
   );
   for (const item of of('sysctl')) await read([item], () => readSysctls(kernel, [item.name]));
@@ -46,6 +47,11 @@ export async function observeAlone(
   await Promise.all(of('virtualService').map((server) => read([server], () => readServer(kernel, server))));
   await read(of('set'), (some) => readSets(kernel, some));
   await read(of('link'), () => readLink(kernel));
+  for (const tunnel of of('tunnelLink')) await read([tunnel], () => readTunnelLink(kernel, tunnel.family));
+  await read(of('tunnelRule'), async (some) => {
+    const keys = new Set(some.map(keyOf));
+    return (await readTunnelRules(kernel, families)).filter((item) => keys.has(keyOf(item)));
+  });
   for (const family of families) {
     const rules = [...of('chain'), ...of('jump')].filter((item) => item.family === family);
     await read(rules, (some) => readRules(kernel, family, some));

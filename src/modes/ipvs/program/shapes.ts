@@ -39,7 +39,7 @@ export const OPTIONS = object<IpvsOptions>({
 export const KERNEL = partOf({
   ipvs: methods('listServices', 'listServers', 'get', 'apply', 'applyChanges', 'timeouts', 'setTimeouts'),
   ipset: methods('list', 'get', 'apply'),
-  rtnetlink: methods('getLink', 'listLinks', 'listAddresses', 'apply'),
+  rtnetlink: methods('getLink', 'listLinks', 'listAddresses', 'listRules', 'listRoutes', 'apply'),
   iptables: IPTABLES,
   sysctl: SYSCTL,
   watchHost: optional(FUNCTION),

@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import type { KernelCommand } from '../../../config/commandLine.js';
 import type { Configuration } from '../../../config/configuration.js';
 import type { ModeConfiguration } from '../../../config/modes.js';
+import type { SettingName } from '../../../input/settingNames.js';
 import type { ChainRule, Table } from '../../../kernel/iptables/types.js';
 import type { Batch, BatchSource } from '../../../kernel/shared/types.js';
 import type { Family } from '../../../net/address.js';
@@ -89,6 +90,8 @@ export interface OpenedMode {
   readonly minSyncPeriod: number;
   readonly kernel: HostKernel;
   readonly metrics: ModeMetrics;
+  /** Settings of Services that have no effect on this node, with the reasons. Absent: none. */
+  readonly refusedSettings?: ReadonlyMap<SettingName, string>;
   /** Node ports on localhost that the agent serves. Absent: the mode programs them, or there are none. */
   readonly localhostNodePorts?: LocalhostNodePorts;
   /** Performs the steps that need more privileges, once (`--init-only`). Rejects with a NetlinkError. */

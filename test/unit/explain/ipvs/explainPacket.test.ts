@@ -65,7 +65,7 @@ const SETS: readonly SetState[] = [
 /** The rules that ipvs mode programs for these sets. */
 function rulesText(): string {
   const has = (role: string) => ENTRIES[role] !== undefined;
-  const all = chains(4, { has, nodeDrops: [], podNetwork: undefined }, OPTIONS);
+  const all = chains(4, { has, nodeDrops: [], shortcuts: [], receivesTunnels: false, podNetwork: undefined }, OPTIONS);
   const jumping = jumps(4).toReversed();
   return (['filter', 'nat'] as const)
     .map((table) => {

@@ -14,7 +14,10 @@ it('the modules are those of the scheduler, the link, the sets and the rules', (
   const found = new Set<string>();
   for (const family of options.families) {
     const drop = { kind: 'nodeDrop', family, address: '10.0.0.1', protocol: 'tcp', port: 1 } as const;
-    const facts = { has: () => true, nodeDrops: [drop], podNetwork: undefined };
+    const facts = {
+      ...{ has: () => true, nodeDrops: [drop], shortcuts: [], receivesTunnels: false },
+      podNetwork: undefined,
+    };
     const rules = [
       ...chains(family, facts, options).flatMap((chain) => chain.rules),
       ...jumps(family).map(({ text }) => text),

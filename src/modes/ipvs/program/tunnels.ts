@@ -1,0 +1,54 @@
+// Reads the devices, rules and routes by which a node receives tunnels.
+import type { Family } from '../../../net/address.js';
+import { familyOf } from '../../../net/address.js';
+import type { Item } from '../plan/items.js';
+import type { IpvsOptions } from '../plan/options.js';
+import {
+  TUNNEL_LINKS,
+  TUNNEL_SYSCTLS,
+  TUNNEL_TABLE,
+  tunnelLinkOf,
+  tunnelRouteOf,
+  tunnelRuleOf,
+} from '../plan/tunnels.js';
+import type { IpvsKernel } from './kernel.js';
+
+type Parts = Pick<IpvsKernel, 'rtnetlink' | 'sysctl'>;
+
+/** All of them, with the settings of the devices. Without a rule of ours, nothing else is: the rules are added first, and deleted last. */
+export async function observeTunnels(kernel: Parts, { families }: IpvsOptions): Promise<Item[]> {
+  const rules = await readTunnelRules(kernel, families);
+  if (rules.length === 0) return [];
+  const links = await Promise.all(families.map((family) => readTunnelLink(kernel, family)));
+  const settings = await Promise.all(families.map((family) => readSetting(kernel, family)));
+  const routes: Item[] = [];
+  for await (const route of kernel.rtnetlink.listRoutes({ table: TUNNEL_TABLE, type: 'local' })) {
+    const item = tunnelRouteOf(route);
+    if (item && families.includes(familyOf(item.address))) routes.push(item);
+  }
+  return [...rules, ...links.flat(), ...settings.flat(), ...routes];
+}
+
+/** The rules of the families that are ours. */
+export async function readTunnelRules(
+  { rtnetlink }: Parts,
+  families: readonly Family[],
+): Promise<Item[]> {
+  const lists = await Promise.all(families.map((family) => rtnetlink.listRules(family)));
+  return lists.flat().flatMap((rule) => tunnelRuleOf(rule) ?? []);
+}
+
+/** The device of a family, if it is up or ours. */
+export async function readTunnelLink({ rtnetlink }: Parts, family: Family): Promise<Item[]> {
+  const name = TUNNEL_LINKS[family];
+  const link = await rtnetlink.getLink(name);
+  if (!link) return [];
+  const item = tunnelLinkOf(family, link, family === 4 ? await rtnetlink.listAddresses(name) : []);
+  return item ? [item] : [];
+}
+
+async function readSetting({ sysctl }: Parts, family: Family): Promise<Item[]> {
+  const [name] = TUNNEL_SYSCTLS[family];
+  const value = await sysctl.read(name);
+  return value === undefined ? [] : [{ kind: 'sysctl', name, value }];
+}

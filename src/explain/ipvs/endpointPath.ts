@@ -5,6 +5,7 @@ import { thresholdsText } from '../../kernel/ipvs/values/settingsText.js';
 import { joinHostPort } from '../../net/address.js';
 import type { EndpointPath } from '../explanation.js';
 import type { Packet } from '../packet/packet.js';
+import { deliveryOf } from '../shared/delivery.js';
 import type { PathContext } from '../shared/path.js';
 import { arrivalOf, type DeliveryResult, type EndpointDelivery, failed, reached } from '../shared/reply.js';
 import { CONNTRACK, type ExplainedServer } from './facts.js';
@@ -23,6 +24,7 @@ export function endpointPath(server: ExplainedServer, packet: Packet, context: P
     const text = weight === 0 ? `${endpoint} has weight 0` : `${endpoint} has reached its threshold`;
     return { ...known, result: 'refused', cause: { code: 'NoCapacity', text } };
   }
+  if (forwarding === 'tunnel') return { ...known, ...throughTunnel(server, packet, context) };
   if (forwarding !== 'masquerade') {
     trace.step('IPVS', `the forwarding method ${forwarding} is not understood`, undefined, endpoint);
     return { ...known, result: 'unknown' };
@@ -35,6 +37,31 @@ export function endpointPath(server: ExplainedServer, packet: Packet, context: P
     withoutNat: conntrack.on ? '' : `; IPVS masquerades nothing: ${conntrack.text}`,
   };
   return { ...known, ...deliver(packet, delivery, conntrack.on) };
+}
+
+/**
+ * The packet goes to the node of the endpoint unchanged, and that node sends the replies directly to the client. Rules for the packet around it are
+ * not followed.
+ */
+function throughTunnel(
+  server: ExplainedServer,
+  packet: Packet,
+  { node, trace, client, dialled }: PathContext,
+): DeliveryResult {
+  const endpoint = joinHostPort(server.address, server.port);
+  const output = node.topology.route(server.address)?.link;
+  if (output === undefined)
+    return failed('EndpointUnreachable', `no route of this node leads to ${server.address}`);
+  const { type = 'ipip' } = server.encapsulation ?? {};
+  const text = `sends the unchanged packet to link ${output} in a tunnel (${type}), which the node of ${endpoint} ends`;
+  trace.step('IPVS', text, undefined, endpoint);
+  const arrival = { masqueraded: false, source: packet.source, reply: 'bypasses' } as const;
+  if (node.isHere(client.address)) {
+    const lost = `the reply of ${endpoint} has the source ${dialled.address}, which is an address of this node`;
+    return { ...arrival, result: 'hangs', cause: { code: 'ReplyBypasses', text: lost } };
+  }
+  trace.step('reply', `the node of ${endpoint} replies directly to the client`, undefined, endpoint);
+  return { ...arrival, ...deliveryOf({ node, server, endpoint, protocol: dialled.protocol }) };
 }
 
 function deliver(packet: Packet, delivery: EndpointDelivery, conntrack: boolean): DeliveryResult {

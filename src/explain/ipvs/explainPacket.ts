@@ -23,6 +23,7 @@ import {
   stopped,
   verdictOf,
 } from '../shared/path.js';
+import type { HooksResult } from '../shared/trace.js';
 import { endpointPath } from './endpointPath.js';
 import type { ExplainedServer, ExplainFacts } from './facts.js';
 import { IPVS_MEANINGS } from './meanings.js';
@@ -60,7 +61,7 @@ export function explainPacket(
 
 class Path {
   readonly #facts: ExplainFacts;
-  readonly #context: PathContext;
+  #context: PathContext;
 
   constructor(facts: ExplainFacts, context: PathContext) {
     this.#facts = facts;
@@ -76,8 +77,7 @@ class Path {
     const isBound = describeAddress(this.#context);
     const output = isBound ? 'lo' : node.topology.route(dialled.address)?.link;
     if (output === undefined) return this.#notBound();
-    const hooks = ['raw/OUTPUT', 'mangle/OUTPUT', 'nat/OUTPUT'];
-    const begun = trace.pass(hooks, firstPacket(this.#context, { output }));
+    const begun = this.#begin('OUTPUT', firstPacket(this.#context, { output }));
     if (begun.stopped) return this.#stopped(begun.stopped);
     const service = this.#service(begun.packet);
     if (service) return this.#viaService(service, begun.packet);
@@ -89,15 +89,31 @@ class Path {
   }
 
   #fromHost(): Outcome {
-    const { node, trace, client } = this.#context;
+    const { node, client } = this.#context;
     const input = node.topology.route(client.address)?.link;
     const loopback = loopbackFailure(this.#context);
     if (loopback) return loopback;
-    const hooks = ['raw/PREROUTING', 'mangle/PREROUTING', 'nat/PREROUTING'];
-    const arrived = trace.pass(hooks, firstPacket(this.#context, input === undefined ? {} : { input }));
+    const arrived = this.#begin(
+      'PREROUTING',
+      firstPacket(this.#context, input === undefined ? {} : { input }),
+    );
     if (arrived.stopped) return this.#stopped(arrived.stopped);
     if (!describeAddress(this.#context)) return this.#notBound();
     return this.#toProcess(arrived.packet);
+  }
+
+  /** The first hook. A rule of table nat may replace the destination: that of an address with tunnels, by the cluster IP. */
+  #begin(hook: 'PREROUTING' | 'OUTPUT', packet: Packet): HooksResult {
+    const { trace, dialled } = this.#context;
+    const before = trace.pass([`raw/${hook}`, `mangle/${hook}`], packet);
+    if (before.stopped) return before;
+    const [only, ...others] = trace.branches(`nat/${hook}`, before.packet);
+    if (only?.packet.translated !== true || others.length > 0)
+      return trace.pass([`nat/${hook}`], before.packet);
+    trace.rules(only.matched);
+    const { destination: address, port } = only.packet;
+    this.#context = { ...this.#context, dialled: { ...dialled, address, port } };
+    return { packet: only.packet };
   }
 
   /** Chain INPUT, then IPVS, then the sockets of the node. */

@@ -5,6 +5,8 @@ import type { RuleMeanings } from '../shared/trace.js';
 const MEANINGS: Readonly<Record<string, string>> = {
   'nat/KUBE-SERVICES ACCEPT': 'no later rule of the chain marks the packet',
   'nat/KUBE-SERVICES KUBE-MARK-MASQ': 'the packet must be masqueraded',
+  'nat/KUBE-SERVICES DNAT':
+    'packets to this address go through tunnels: clients of the cluster use the cluster IP',
   'nat/KUBE-NODE-PORT KUBE-MARK-MASQ': 'the packet must be masqueraded',
   'nat/KUBE-LOAD-BALANCER KUBE-MARK-MASQ': 'the packet must be masqueraded',
   'nat/KUBE-LOAD-BALANCER RETURN': 'externalTrafficPolicy is Local, the packet keeps its source',

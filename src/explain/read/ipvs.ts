@@ -3,6 +3,7 @@ import type { AddressId, Ipvs } from '../../kernel/ipvs/types.js';
 import { openProcNet } from '../../kernel/procNet/index.js';
 import { openWithOptions } from '../../modes/ipvs/open/open.js';
 import type { IpvsOptions } from '../../modes/ipvs/plan/options.js';
+import { shortcutsOf } from '../../modes/ipvs/plan/rules.js';
 import type { ModeSettings } from '../../modes/shared/open/definition.js';
 import { familyOf } from '../../net/address.js';
 import type { Explainer, Explanation, PacketQuestion } from '../explanation.js';
@@ -38,7 +39,14 @@ async function readFacts(kernel: ExplainKernel, dialled: AddressId): Promise<Exp
     'firewallMark' in service ? service.family === family : familyOf(service.address) === family,
   );
   const realServers = new Map<string, readonly ExplainedServer[]>();
-  for (const service of candidates(services, dialled)) {
+  const rules = facts.tables.rules.get('nat/KUBE-SERVICES') ?? [];
+  const shortcut = shortcutsOf({ family, table: 'nat', name: 'KUBE-SERVICES', rules }).find(
+    ({ address, port, protocol }) =>
+      address === dialled.address && port === dialled.port && protocol === dialled.protocol,
+  );
+  // Clients of the cluster use the cluster IP.
+  const inside = shortcut && { ...dialled, address: shortcut.clusterIP, port: shortcut.clusterPort };
+  for (const service of [dialled, ...(inside ? [inside] : [])].flatMap((to) => candidates(services, to))) {
     const state = await kernel.ipvs.get(service);
     if (state) realServers.set(serviceName(service), state.realServers);
   }

@@ -8,7 +8,7 @@ const SERVE = `
 import selectors, socket, sys
 name, port = sys.argv[1], int(sys.argv[2])
 selector = selectors.DefaultSelector()
-listener = socket.create_server(("", port), backlog=2000)
+listener = socket.create_server(("::", port), family=socket.AF_INET6, dualstack_ipv6=True, backlog=2000)
 selector.register(listener, selectors.EVENT_READ)
 print("ready", flush=True)
 while True:
@@ -19,7 +19,8 @@ while True:
         try:
             if not key.fileobj.recv(100):
                 raise OSError
-            key.fileobj.send(f"{name} {key.fileobj.getpeername()[0]}\\n".encode())
+            client = key.fileobj.getpeername()[0].removeprefix("::ffff:")
+            key.fileobj.send(f"{name} {client}\\n".encode())
         except OSError:
             selector.unregister(key.fileobj)
             key.fileobj.close()
@@ -90,7 +91,7 @@ export interface Answers {
   readonly failed: Readonly<Record<string, number>>;
 }
 
-/** Starts a server in a namespace; resolves when it listens. */
+/** Starts a server of both families in a namespace; resolves when it listens. */
 export async function serve(
   namespace: string,
   name: string,

@@ -57,7 +57,7 @@ export function compare(
         const there = have?.kind === 'virtualService' ? have : undefined;
         compareServer(steps, key, usable(want, there), there);
       } else if (want?.kind === 'tunnelLink') {
-        if (have === undefined || !(have.kind === 'tunnelLink' && (have.whole || have.foreign)))
+        if (have?.kind !== 'tunnelLink' || !have.whole)
           for (const one of raiseLink(want)) steps.add('addAddresses', rtnetlink(one), key, want);
       } else if (want) {
         const step = stepTowards(want, have);
@@ -68,7 +68,6 @@ export function compare(
       } else if (have.kind === 'virtualService') {
         if (!have.foreign) steps.deleteServer(key, have);
       } else if (have.kind === 'tunnelLink') {
-        if (have.foreign) return;
         for (const one of lowerLink(have)) steps.add('deleteAddresses', rtnetlink(one), key, undefined);
       } else {
         const step = stepAway(have, desired);

@@ -45,9 +45,9 @@ function describeLink(operation: RtnetlinkOperation): string {
   if (operation.do === 'deleteLink') return `${sign} link ${operation.link ?? operation.name}`;
   if (operation.do === 'addRoute' || operation.do === 'deleteRoute')
     return `${sign} route local ${operation.route.destination} table ${operation.route.table}`;
-  if (operation.do === 'addRule' || operation.do === 'deleteRule') return `${sign} ${describeRule(operation.rule)}`;
-  if (operation.do === 'setLink')
-    return `~ link ${operation.link} ${operation.settings.up ? 'up' : 'down'}`;
+  if (operation.do === 'addRule' || operation.do === 'deleteRule')
+    return `${sign} ${describeRule(operation.rule)}`;
+  if (operation.do === 'setLink') return `~ link ${operation.link} ${operation.settings.up ? 'up' : 'down'}`;
   if (!('address' in operation)) return operation.do; // ipvs mode has no other
   const { address, prefix, link } = operation.address;
   return `${sign} address ${address}/${prefix} on ${link}`;

@@ -6,18 +6,15 @@ import { joined, withOthers, without } from './realServers.js';
 import { nodeDropsOf, shortcutsOf } from './rules.js';
 
 /** Kinds of items that belong to Services. */
-const OF_SERVICES: ReadonlySet<Item['kind']> = new Set([
-  'entry',
-  'address',
-  'virtualService',
-  'tunnelRoute',
-]);
+const OF_SERVICES: ReadonlySet<Item['kind']> = new Set(['entry', 'address', 'virtualService', 'tunnelRoute']);
 
 /** Keeps virtual services, real servers, entries, addresses, routes of tunnels, and the rules of nodeDrops and shortcuts. */
 export const keep: Keep<Item> = {
   found(known) {
     const items = [...known.values()];
-    const ofRules = items.flatMap((item) => (item.kind === 'chain' ? [...nodeDropsOf(item), ...shortcutsOf(item)] : []));
+    const ofRules = items.flatMap((item) =>
+      item.kind === 'chain' ? [...nodeDropsOf(item), ...shortcutsOf(item)] : [],
+    );
     return itemMap([...items.filter((item) => OF_SERVICES.has(item.kind) && isOurs(item)), ...ofRules]);
   },
   beyond(found, wanted) {

@@ -53,7 +53,11 @@ function flagsOf(scheduler: string, flags: readonly HashFlag[] | undefined): rea
 export function withScheduler(item: VirtualServiceItem, scheduler: string): VirtualServiceItem {
   const { inOrder: _, realServers, others, ...rest } = item;
   const servers = withoutTunnels({ realServers, ...(others && { others }) });
-  return { ...rest, ...servers, service: { ...item.service, scheduler, schedulerFlags: flagsOf(scheduler, undefined) } };
+  return {
+    ...rest,
+    ...servers,
+    service: { ...item.service, scheduler, schedulerFlags: flagsOf(scheduler, undefined) },
+  };
 }
 
 /**

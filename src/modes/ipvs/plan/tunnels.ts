@@ -21,14 +21,17 @@ import type {
 } from '../../../kernel/rtnetlink/types.js';
 import { type Family, familyOf } from '../../../net/address.js';
 import type { AddressPorts } from '../../../net/addressPorts.js';
-import type { Frontend, NodeFacts, ServicePort } from '../../../services/types.js';
 import type { ServiceSettings } from '../../../services/settings/types.js';
+import type { Frontend, NodeFacts, ServicePort } from '../../../services/types.js';
 import type { IpvsOptions } from './options.js';
 
 /** What IPVS wraps packets in. Linux 5.3. */
 export const GRE: Encapsulation = { type: 'gre', checksum: 'none' };
 
-/** The devices that unwrap packets: those which the modules ip_gre and ip6_gre add for all tunnels without a device of their own. */
+/**
+ * The devices that unwrap packets, whatever their destination: those which the modules ip_gre and ip6_gre add for all tunnels without a device of their
+ * own.
+ */
 export const TUNNEL_LINKS: Readonly<Record<Family, string>> = { 4: 'gre0', 6: 'ip6gre0' };
 
 /** The table with the local routes of endpoints. */
@@ -52,8 +55,6 @@ export interface TunnelLink {
   readonly family: Family;
   /** It is up, with all settings. Absent: only with a part of them. */
   readonly whole?: true;
-  /** Another program set it up: it is used unchanged. */
-  readonly foreign?: true;
 }
 
 /**
@@ -104,8 +105,7 @@ export function tunnelItems(families: readonly Family[]) {
 export function raiseLink({ family }: TunnelLink): RtnetlinkOperation[] {
   const link = TUNNEL_LINKS[family];
   const settings = { up: true, alias: ALIAS };
-  if (family === 6)
-    return [{ do: 'setLink', link, settings: { ...settings, addressGeneration: 'none' } }];
+  if (family === 6) return [{ do: 'setLink', link, settings: { ...settings, addressGeneration: 'none' } }];
   return [
     { do: 'setLink', link, settings },
     { do: 'addAddress', address: { link, address: ADDRESS, prefix: 32 } },
@@ -120,15 +120,13 @@ export function lowerLink({ family }: TunnelLink): RtnetlinkOperation[] {
   return [{ do: 'deleteAddress', address: { link, address: ADDRESS, prefix: 32 } }, down];
 }
 
-/** The device as an item; undefined if it is down. */
+/** The device as an item; undefined if the proxy has not set it up. */
 export function tunnelLinkOf(
   family: Family,
   { alias, up }: Link,
   addresses: readonly LinkAddress[],
 ): TunnelLink | undefined {
-  const isMarked = alias === ALIAS;
-  if (!up && !isMarked) return undefined;
-  if (!isMarked) return { kind: 'tunnelLink', family, foreign: true };
+  if (alias !== ALIAS) return undefined;
   const isWhole = up && (family === 6 || addresses.some(({ address }) => address === ADDRESS));
   return { kind: 'tunnelLink', family, ...(isWhole && { whole: true }) };
 }

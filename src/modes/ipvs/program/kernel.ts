@@ -12,10 +12,9 @@ export interface IpvsKernel {
   /** What openIpvs() opens, or a FakeIpvs. */
   readonly ipvs: Pick<Ipvs, 'listServices' | 'get' | 'apply' | 'timeouts' | 'setTimeouts'> & ServerLists;
   readonly ipset: Pick<Ipset, 'list' | 'get' | 'apply'>;
-  readonly rtnetlink: Pick<
-    Rtnetlink,
-    'getLink' | 'listLinks' | 'listAddresses' | 'listRules' | 'apply'
-  > & { listRoutes(filter: RouteFilter): AsyncIterable<Route> };
+  readonly rtnetlink: Pick<Rtnetlink, 'getLink' | 'listLinks' | 'listAddresses' | 'listRules' | 'apply'> & {
+    listRoutes(filter: RouteFilter): AsyncIterable<Route>;
+  };
   readonly iptables: Iptables;
   readonly sysctl: Sysctl;
   /**

@@ -30,15 +30,12 @@ export async function observeTunnels(kernel: Parts, { families }: IpvsOptions): 
 }
 
 /** The rules of the families that are ours. */
-export async function readTunnelRules(
-  { rtnetlink }: Parts,
-  families: readonly Family[],
-): Promise<Item[]> {
+export async function readTunnelRules({ rtnetlink }: Parts, families: readonly Family[]): Promise<Item[]> {
   const lists = await Promise.all(families.map((family) => rtnetlink.listRules(family)));
   return lists.flat().flatMap((rule) => tunnelRuleOf(rule) ?? []);
 }
 
-/** The device of a family, if it is up or ours. */
+/** The device of a family, if the proxy has set it up. */
 export async function readTunnelLink({ rtnetlink }: Parts, family: Family): Promise<Item[]> {
   const name = TUNNEL_LINKS[family];
   const link = await rtnetlink.getLink(name);

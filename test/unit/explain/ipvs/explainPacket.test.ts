@@ -65,7 +65,11 @@ const SETS: readonly SetState[] = [
 /** The rules that ipvs mode programs for these sets. */
 function rulesText(): string {
   const has = (role: string) => ENTRIES[role] !== undefined;
-  const all = chains(4, { has, nodeDrops: [], shortcuts: [], receivesTunnels: false, podNetwork: undefined }, OPTIONS);
+  const all = chains(
+    4,
+    { has, nodeDrops: [], shortcuts: [], receivesTunnels: false, podNetwork: undefined },
+    OPTIONS,
+  );
   const jumping = jumps(4).toReversed();
   return (['filter', 'nat'] as const)
     .map((table) => {
@@ -270,7 +274,45 @@ describe('verdicts and causes', () => {
     assert.deepEqual(codes(ask('203.0.113.1', facts({ routes }))), ['hangs', 'NoRoute']);
   });
 
-  it('a forwarding method other than masquerading is unknown', () => {
+  const tunnelled = server('10.244.2.11', {
+    ...{ forwarding: 'tunnel', encapsulation: { type: 'gre', checksum: 'none' } },
+  });
+
+  it('through a tunnel: the other node replies to a client outside, and a reply to one of this node is lost', () => {
+    const state = withServers(tunnelled);
+    const { verdict, endpoints, steps } = ask('198.51.100.7', state);
+    assert.deepEqual(
+      [verdict, endpoints[0]?.reply, endpoints[0]?.source],
+      ['forwarded', 'bypasses', '198.51.100.7'],
+    );
+    assert.ok(steps.some(({ text }) => text.includes('in a tunnel (gre)')));
+    assert.deepEqual(codes(ask('pod', state)), ['hangs', 'ReplyBypasses']);
+    const { routes } = facts();
+    const without = routes.filter(({ network }) => network === '192.168.50.0/24');
+    assert.deepEqual(codes(ask('192.168.50.7', { ...state, routes: without })), [
+      'hangs',
+      'EndpointUnreachable',
+    ]);
+  });
+
+  it('clients of the cluster are led from an address with tunnels to the cluster IP', () => {
+    const address = '203.0.113.1';
+    const options = `-s 10.244.0.0/16 -d ${address}/32 -p tcp -m tcp --dport 80`;
+    const rule = `-A KUBE-SERVICES ${options} -j DNAT --to-destination ${VIP}:80`;
+    const text = RULES.replace(/^-A KUBE-SERVICES /m, `${rule}\n-A KUBE-SERVICES `);
+    const changes = {
+      addresses: [...facts().addresses, { link: 'kube-ipvs0', address, prefix: 32 }],
+      services: [service(VIP, 80), service(address, 80)],
+      realServers: new Map([
+        [`TCP ${VIP}:80`, [server('10.244.1.11')]],
+        [`TCP ${address}:80`, [tunnelled]],
+      ]),
+    };
+    const { verdict, virtualService, notUnderstood } = ask('pod', facts(changes, text), { address });
+    assert.deepEqual([verdict, virtualService?.name, notUnderstood], ['forwarded', `TCP ${VIP}:80`, []]);
+  });
+
+  it('a forwarding method that this project does not set is unknown', () => {
     const { verdict } = ask('pod', withServers(server('10.244.1.11', { forwarding: 'route' })));
     assert.equal(verdict, 'unknown');
   });

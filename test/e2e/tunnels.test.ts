@@ -1,0 +1,164 @@
+// Services with `forwarding: tunnel` on three nodes with the real command: a node is taken away from open connections, clients inside and
+// outside, packets that do not belong into a tunnel, a restart, and the end of the setting.
+// Needs: ipvs, dummy device, iptables-legacy, command
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import {
+  CLIENT,
+  CLUSTER_IP,
+  ClusterNetwork,
+  ENDPOINT_PORT,
+  gatewayAddress,
+  ip,
+  PORT,
+  podAddress,
+  run,
+  VIP,
+} from '../support/failover/clusterNetwork.js';
+import { ManyConnections, total } from '../support/failover/manyConnections.js';
+
+const COUNT = 1000;
+const FLAGS = ['--cures=node-failover', '--service-settings=scheduler,forwarding'];
+const TUNNEL = { scheduler: 'mh', forwarding: 'tunnel' };
+/** For connections of which many get no answer, and of which all get one, on a slow machine too. In s. */
+const [SHORT, LONG] = [10, 60];
+
+let all: ClusterNetwork;
+
+before(async () => {
+  all = await ClusterNetwork.open();
+  all.write(TUNNEL);
+  await all.start(FLAGS);
+});
+after(() => all?.close());
+
+/** Opens connections over three nodes, and takes away the one without endpoints: the share that goes on, and the answers before. */
+async function lose(family: 4 | 6, patience: number) {
+  const connections = new ManyConnections(all.client);
+  try {
+    const { answers, failed } = await connections.open(VIP[family], PORT, COUNT);
+    assert.deepEqual([total(answers), failed], [COUNT, {}]);
+    all.setNode0(false);
+    const later = await connections.ask(patience);
+    return { share: total(later.answers) / COUNT, answers, later };
+  } finally {
+    await connections.close();
+    all.setNode0(true);
+  }
+}
+
+/** The answers to requests from a namespace, each over a connection of its own; `failed: …` for none within 5 s. */
+function answersTo(namespace: string, ...frontends: readonly (readonly [address: string, port: number])[]) {
+  const code = `
+import socket, sys
+for address, port in zip(sys.argv[1::2], sys.argv[2::2]):
+    try:
+        client = socket.create_connection((address, int(port)), 5)
+        client.send(b"?")
+        print(client.recv(100).decode().strip())
+    except OSError as error:
+        print(f"failed: {error}")
+`;
+  const words = frontends.flatMap(([address, port]) => [address, `${port}`]);
+  return run(namespace, 'python3', '-IS', '-c', code, ...words)
+    .split('\n')
+    .slice(0, frontends.length);
+}
+
+/** The lines of the node's rules and routes that are those of tunnels. */
+function traces(node: 0 | 1 | 2): string[] {
+  const shell = `for f in 4 6; do ip -$f rule; ip -$f route show table 4747 2>&-; done; ip -br link show up; ip address show dev gre0`;
+  const text = run(all.node(node), 'sh', '-c', shell);
+  return text.split('\n').filter((line) => /4747|4746|^local|gre0.*UP|127\.47/.test(line));
+}
+
+describe('forwarding: tunnel', () => {
+  for (const family of [4, 6] as const) {
+    test(`IPv${family}: connections go on when a node is taken away, and endpoints see the client`, async (t) => {
+      const { share, answers, later } = await lose(family, LONG);
+      t.diagnostic(JSON.stringify({ answers, later }));
+      assert.deepEqual(
+        Object.keys(answers).sort(),
+        [0, 1, 2, 3].map((number) => `web-${number} ${CLIENT[family]}`),
+      );
+      assert.ok(share >= 0.99, `${share}`);
+    });
+
+    test(`IPv${family}: pods and nodes reach endpoints on other nodes, by all addresses`, () => {
+      const frontends = [VIP[family], CLUSTER_IP[family]].flatMap((address) =>
+        Array.from({ length: 4 }, () => [address, PORT] as const),
+      );
+      for (const namespace of [all.node(0), all.node(1)]) {
+        for (const answer of answersTo(namespace, ...frontends)) assert.match(answer, /^web-\d /, namespace);
+      }
+      const pod = podAddress({ node: 0, number: 100 }, family);
+      for (const answer of answersTo(all.shell, ...frontends))
+        assert.ok(/^web-\d /.test(answer) && answer.endsWith(` ${pod}`), answer);
+    });
+
+    test(`IPv${family}: what leaves a tunnel reaches only ports of Services`, () => {
+      const pod = podAddress({ node: 1, number: 11 }, family);
+      const other = podAddress({ node: 1, number: 12 }, family);
+      const gateway = family === 4 ? '192.168.60.2' : 'fd60::2';
+      const full = family === 4 ? 32 : 128;
+      const kind = family === 4 ? 'gre' : 'ip6gre';
+      const route = (address: string, way: string) =>
+        ip(all.client, [`route replace ${address}/${full} ${way}`]);
+      ip(all.client, [
+        `link add knp-gre type ${kind} local ${CLIENT[family]} remote ${pod}`,
+        'link set knp-gre up',
+      ]);
+      try {
+        const node = gatewayAddress(1, family);
+        const asked = [
+          [other, ENDPOINT_PORT],
+          [node, 30080],
+          [VIP[family], PORT],
+        ] as const;
+        for (const address of [pod, other, node]) route(address, `via ${gateway}`);
+        const plain = answersTo(all.client, ...asked);
+        assert.ok(
+          plain.every((answer) => answer.startsWith('web-')),
+          JSON.stringify(plain),
+        );
+        for (const address of [other, node, VIP[family]]) route(address, `dev knp-gre src ${CLIENT[family]}`);
+        const [toPod, toNode, toService] = answersTo(all.client, ...asked);
+        assert.match(toPod ?? '', /^failed: /);
+        assert.match(toNode ?? '', /^failed: /);
+        assert.match(toService ?? '', /^web-\d /);
+      } finally {
+        ip(all.client, ['link delete knp-gre']);
+        all.setNode0(true);
+      }
+    });
+  }
+
+  test('a restart makes no operation, and the end of the setting leaves nothing of tunnels', async () => {
+    assert.equal(traces(0).length, 0, 'a node without endpoints receives no tunnels');
+    assert.ok(traces(1).length >= 12, traces(1).join('\n'));
+    await all.start(FLAGS);
+    for (const node of [0, 1, 2] as const) assert.equal((await all.agent(node).programmed()).operations, 0);
+    const lines = ([0, 1, 2] as const).map((node) => all.agent(node).log.length);
+    all.write({ scheduler: 'mh' });
+    for (const node of [0, 1, 2] as const) await all.agent(node).synced(lines[node] as number);
+    for (const node of [0, 1, 2] as const) assert.deepEqual(traces(node), []);
+    assert.match(answersTo(all.client, [VIP[4], PORT])[0] ?? '', /^web-\d /);
+  });
+
+  test('as in kube-proxy, with rr and NAT: connections of the node break, and endpoints see a node', async (t) => {
+    all.write({});
+    await all.start([]);
+    const { share, answers, later } = await lose(4, SHORT);
+    t.diagnostic(JSON.stringify({ answers, later }));
+    assert.ok(share < 0.8, `${share}`);
+    assert.ok(!Object.keys(answers).some((answer) => answer.endsWith(CLIENT[4])));
+  });
+
+  test('--cleanup removes the devices, rules and routes', async () => {
+    all.write(TUNNEL);
+    await all.start(FLAGS);
+    assert.ok(traces(1).length >= 12);
+    await all.cleanUp(1);
+    assert.deepEqual(traces(1), []);
+  });
+});

@@ -22,7 +22,20 @@ const ERRORS = ['ae-undocumented', 'ae-unresolved-link'];
  * all types of another.
  */
 const INTERNAL = [
-  ...['SetItem', 'Chain', 'ChainRule', 'Entry', 'NodeDrop', 'VirtualServiceItem', 'Phase', 'KernelCall'],
+  ...[
+    'SetItem',
+    'Chain',
+    'ChainRule',
+    'Entry',
+    'NodeDrop',
+    'Shortcut',
+    'TunnelLink',
+    'TunnelRule',
+    'TunnelRoute',
+    'VirtualServiceItem',
+    'Phase',
+    'KernelCall',
+  ],
   ...['ChainItem', 'CounterItem', 'SharedChainItem', 'RuleItem', 'TableItem', 'ElementItem'],
   ...[
     'FakeClient',

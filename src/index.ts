@@ -78,6 +78,7 @@ export { type Endpoint, type EndpointList, STATE } from './services/endpointList
 export type { NamedFrontend } from './services/namedFrontends.js';
 export {
   type FailFast,
+  type Forwarding,
   type HashFlag,
   SERVICE_SCHEDULERS,
   type ServiceScheduler,

@@ -5,7 +5,7 @@ import { type KnownModes, modeNamed } from './modes.js';
 import type { Configuration } from './schema.js';
 import { closestTo } from './suggestion.js';
 
-export { SETTING_NAMES } from '../input/settingNames.js';
+export { SETTING_NAMES, type SettingName } from '../input/settingNames.js';
 
 function isSetting(text: string): text is SettingName {
   return SETTING_NAMES.some((name) => name === text);

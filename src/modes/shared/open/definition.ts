@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import type { KernelCommand } from '../../../config/commandLine.js';
 import type { Configuration } from '../../../config/configuration.js';
 import type { ModeConfiguration } from '../../../config/modes.js';
-import type { SettingName } from '../../../input/settingNames.js';
+import type { SettingName } from '../../../config/serviceSettings.js';
 import type { ChainRule, Table } from '../../../kernel/iptables/types.js';
 import type { Batch, BatchSource } from '../../../kernel/shared/types.js';
 import type { Family } from '../../../net/address.js';

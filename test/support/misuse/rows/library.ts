@@ -30,7 +30,7 @@ const DETECTORS: readonly LocalDetector[] = [
 const KERNEL = {
   ipvs: methods('listServices', 'listServers', 'get', 'apply', 'applyChanges', 'timeouts', 'setTimeouts'),
   ipset: methods('list', 'get', 'apply'),
-  rtnetlink: methods('getLink', 'listLinks', 'listAddresses', 'apply'),
+  rtnetlink: methods('getLink', 'listLinks', 'listAddresses', 'listRules', 'listRoutes', 'apply'),
   iptables: IPTABLES,
   sysctl: SYSCTL,
   watchHost: () => {},

@@ -7,7 +7,7 @@ import type { ServiceSettings } from './types.js';
  * setting without an effect on this protocol.
  */
 export function settingsOfAgent(
-  { drainTimeout, slowStart, failFast, zoneWeights }: ServiceSettings,
+  { drainTimeout, slowStart, failFast, zoneWeights, forwarding }: ServiceSettings,
   protocol: Protocol,
 ): readonly string[] {
   const isTcp = protocol === 'tcp';
@@ -16,5 +16,6 @@ export function settingsOfAgent(
     ...(slowStart === undefined ? [] : [`slow-start ${slowStart}s`]),
     ...(isTcp && failFast !== undefined ? [`fail-fast ${failFast}`] : []),
     ...(zoneWeights ? [`zone-weights ${[...zoneWeights].map((entry) => entry.join('=')).join()}`] : []),
+    ...(forwarding === undefined ? [] : [`forwarding ${forwarding}`]),
   ];
 }

@@ -111,6 +111,7 @@ function onlyFitting(settings: ServiceSettings, service: Service, reader: Reader
 function obstacleOfTunnels(settings: ServiceSettings, service: Service): string | undefined {
   if (settings.scheduler !== 'mh') return 'tunnel has an effect only with the scheduler mh';
   if (settings.upperThreshold !== undefined) return 'tunnel has an effect only without upper-threshold';
+  if (settings.zoneWeights?.has('same')) return 'tunnel has an effect only without same in zone-weights';
   if (service.affinitySeconds > 0) return 'tunnel has an effect only with spec.sessionAffinity None';
   if (externalPolicyIsLocal(service))
     return 'tunnel has an effect only with spec.externalTrafficPolicy Cluster';

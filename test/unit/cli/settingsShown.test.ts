@@ -92,6 +92,11 @@ const SHOWN: Readonly<Record<SettingName, Shown>> = {
     listed: / zone-weights same=3,z-1=0$/m,
     explained: /settings of the Service: zone-weights same=3,z-1=0\n/,
   },
+  forwarding: {
+    given: { scheduler: 'mh', forwarding: 'tunnel' },
+    listed: / forwarding tunnel$/m,
+    explained: /settings of the Service: forwarding tunnel$/m,
+  },
   weight: {
     given: { weight: '3' },
     listed: { ipvs: /10\.0\.0\.1:8080 +3 /, rules: /10\.0\.0\.1:8080 +75% / },

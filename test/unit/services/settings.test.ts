@@ -189,6 +189,11 @@ describe('settings of a Service', () => {
       { scheduler: 'mh', upperThreshold: 9 },
       'forwarding',
     ],
+    [
+      settingService({ forwarding: 'tunnel', scheduler: 'mh', 'zone-weights': 'same=9' }),
+      { scheduler: 'mh', zoneWeights: new Map([['same', 9]]) },
+      'forwarding',
+    ],
     [settingService({ forwarding: 'tunnel', scheduler: 'mh' }, true), { scheduler: 'mh' }, 'forwarding'],
     [
       {

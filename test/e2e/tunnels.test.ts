@@ -17,7 +17,10 @@ import {
 } from '../support/failover/clusterNetwork.js';
 import { ManyConnections, total } from '../support/failover/manyConnections.js';
 
+const NODES = [0, 1, 2] as const;
 const COUNT = 1000;
+/** Connections while the setting changes. */
+const FEW = 200;
 const FLAGS = ['--cures=node-failover', '--service-settings=scheduler,forwarding'];
 const TUNNEL = { scheduler: 'mh', forwarding: 'tunnel' };
 /** For connections of which many get no answer, and of which all get one, on a slow machine too. In s. */
@@ -63,6 +66,30 @@ for address, port in zip(sys.argv[1::2], sys.argv[2::2]):
   return run(namespace, 'python3', '-IS', '-c', code, ...words)
     .split('\n')
     .slice(0, frontends.length);
+}
+
+/** Gives the Service other annotations, and waits until all nodes have them. */
+async function change(annotations: Readonly<Record<string, string>>): Promise<void> {
+  const lines = NODES.map((node) => all.agent(node).log.length);
+  all.write(annotations);
+  for (const node of NODES) await all.agent(node).synced(lines[node] as number);
+}
+
+/** The connections of some that go on over a change of the annotations. */
+async function goOnOver(
+  family: 4 | 6,
+  annotations: Readonly<Record<string, string>>,
+  patience: number,
+): Promise<number> {
+  const connections = new ManyConnections(all.client);
+  try {
+    const { answers } = await connections.open(VIP[family], PORT, FEW);
+    assert.equal(total(answers), FEW);
+    await change(annotations);
+    return total((await connections.ask(patience)).answers);
+  } finally {
+    await connections.close();
+  }
 }
 
 /** The lines of the node's rules and routes that are those of tunnels. */
@@ -133,15 +160,23 @@ describe('forwarding: tunnel', () => {
     });
   }
 
+  for (const family of [4, 6] as const)
+    test(`IPv${family}: open connections go on when it is set, and those through tunnels break when it is unset`, async () => {
+      await change({ scheduler: 'mh' });
+      assert.equal(await goOnOver(family, TUNNEL, LONG), FEW);
+      const rest = await goOnOver(family, { scheduler: 'mh' }, SHORT);
+      // The first node of the others has the endpoint too.
+      assert.ok(rest > 0 && rest < FEW, `${rest} of ${FEW}`);
+      await change(TUNNEL);
+    });
+
   test('a restart makes no operation, and the end of the setting leaves nothing of tunnels', async () => {
     assert.equal(traces(0).length, 0, 'a node without endpoints receives no tunnels');
     assert.ok(traces(1).length >= 12, traces(1).join('\n'));
     await all.start(FLAGS);
-    for (const node of [0, 1, 2] as const) assert.equal((await all.agent(node).programmed()).operations, 0);
-    const lines = ([0, 1, 2] as const).map((node) => all.agent(node).log.length);
-    all.write({ scheduler: 'mh' });
-    for (const node of [0, 1, 2] as const) await all.agent(node).synced(lines[node] as number);
-    for (const node of [0, 1, 2] as const) assert.deepEqual(traces(node), []);
+    for (const node of NODES) assert.equal((await all.agent(node).programmed()).operations, 0);
+    await change({ scheduler: 'mh' });
+    for (const node of NODES) assert.deepEqual(traces(node), []);
     assert.match(answersTo(all.client, [VIP[4], PORT])[0] ?? '', /^web-\d /);
   });
 

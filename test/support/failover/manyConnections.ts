@@ -26,7 +26,7 @@ while True:
             key.fileobj.close()
 `;
 
-// Reads lines: "open ADDRESS PORT COUNT" or "ask SECONDS". Answers each with a line of JSON. A connection that failed is closed.
+// Reads lines: "open ADDRESS PORT COUNT SOURCE" or "ask SECONDS". Answers each with a line of JSON. A connection that failed is closed.
 const CONNECT = `
 import errno, json, selectors, socket, sys, time
 opened = {}
@@ -65,8 +65,8 @@ def ask(seconds):
 for line in sys.stdin:
     what, *words = line.split()
     if what == "open":
-        for _ in range(int(words[2])):
-            opened[socket.create_connection((words[0], int(words[1])), 60)] = None
+        for source in range(int(words[3]), int(words[3]) + int(words[2])):
+            opened[socket.create_connection((words[0], int(words[1])), 60, ("", source))] = None
     print(json.dumps(ask(float(words[0]) if what == "ask" else 60)), flush=True)
 `;
 
@@ -102,6 +102,9 @@ export async function serve(
   return { close: () => end(child) };
 }
 
+/** The first port from which the next connection is opened. No port is used twice: IPVS may still have a connection with it, and its way. */
+let nextSource = 20_000;
+
 /** The connections of a process in a namespace. Close it after the test. */
 export class ManyConnections {
   readonly #process: ReturnType<typeof start>;
@@ -112,7 +115,9 @@ export class ManyConnections {
 
   /** Opens connections, one after another, and asks over all that are open. */
   open(address: string, port: number, count: number): Promise<Answers> {
-    return this.#do(`open ${address} ${port} ${count}`);
+    const source = nextSource;
+    nextSource += count;
+    return this.#do(`open ${address} ${port} ${count} ${source}`);
   }
 
   /** Asks over all open connections, and waits at most this time, in s. */

@@ -9,16 +9,16 @@ import { afterEach, beforeEach, it } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { lastNodeFault, type NodeFault } from '../judge/run/nodeFaults.js';
 import { JudgedProxy } from '../judge/run/proxy.js';
+import { PATIENCE } from '../laboratory/patience.js';
 
 const NAMESPACE = 'knp-judge-faults';
-/** The time of each fault, and a time within it, in ms. */
-const LASTS = 1500;
-const WITHIN = 500;
+/** The time of each fault, in ms. */
+const LASTS = 2500;
 
 let folder: string;
 let proxy: JudgedProxy;
 
-beforeEach(() => {
+beforeEach(async () => {
   assert.equal(spawnSync('ip', ['netns', 'add', NAMESPACE]).status, 0);
   folder = mkdtempSync(join(tmpdir(), 'knp-judge-faults-'));
   proxy = new JudgedProxy({
@@ -32,7 +32,17 @@ beforeEach(() => {
     },
   });
   proxy.start();
+  await until(() => readFileSync(`/proc/${proxy.pid}/comm`, 'utf8').trim() === 'sleep');
 });
+
+/** Waits until something is so. */
+async function until(isSo: () => boolean): Promise<void> {
+  const end = performance.now() + PATIENCE;
+  while (!isSo()) {
+    assert.ok(performance.now() < end, `${isSo}`);
+    await delay(20);
+  }
+}
 
 afterEach(async () => {
   await proxy.end('SIGKILL');
@@ -42,11 +52,13 @@ afterEach(async () => {
 
 /** What a function returns before a fault, within it, and after it. */
 async function around<T>(fault: NodeFault, look: () => T): Promise<[T, T, T]> {
-  await delay(WITHIN);
   const before = look();
+  let within = before;
   const lasting = lastNodeFault(fault, LASTS, proxy, NAMESPACE);
-  await delay(WITHIN);
-  const within = look();
+  await until(() => {
+    within = look();
+    return within !== before;
+  });
   assert.equal(await lasting, false);
   return [before, within, look()];
 }
@@ -86,7 +98,6 @@ it('locksHeld: another process has the lock of iptables', async () => {
 });
 
 it('starts a process again that ended while its limits were low', async () => {
-  await delay(WITHIN);
   const lasting = lastNodeFault('descriptorsShort', LASTS, proxy, NAMESPACE);
   const { pid } = proxy;
   await proxy.end('SIGKILL');
@@ -97,8 +108,10 @@ it('starts a process again that ended while its limits were low', async () => {
 
 it('clockStepped: steps the clock of User Mode Linux ahead and back, and refuses any other', async () => {
   if (readFileSync('/proc/cpuinfo', 'utf8').includes('User Mode Linux')) {
-    const [before, within, after] = await around('clockStepped', () => Date.now() / 60_000);
-    assert.deepEqual([Math.round(within - before), Math.round(after - before)], [60, 0]);
+    const [before, within, after] = await around('clockStepped', () =>
+      Math.round((Date.now() - performance.now()) / 60_000),
+    );
+    assert.deepEqual([within - before, after - before], [60, 0]);
     return;
   }
   await assert.rejects(

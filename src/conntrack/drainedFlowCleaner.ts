@@ -29,6 +29,8 @@ export class DrainedFlowCleaner {
   readonly #checks: FlowChecks<FailedEndpoints>;
   /** Only Services that have draining endpoints. */
   readonly #draining = new Map<string, Draining>();
+  /** The time of no endpoint is over before this one, in ms. A Service that drains no more may leave it too early. */
+  #next = Number.POSITIVE_INFINITY;
   readonly #now: () => number;
 
   /**
@@ -45,12 +47,9 @@ export class DrainedFlowCleaner {
 
   /** Time until the next check is due without a change, in ms; undefined if no endpoint is draining. */
   get dueIn(): number | undefined {
-    let next = Number.POSITIVE_INFINITY;
-    for (const { endpoints, bound } of this.#draining.values())
-      next = Math.min(next, endpoints.dueAt(bound) ?? next);
-    const wait = Math.min(Math.max(next - this.#now(), 0), LONGEST_WAIT);
     const checks = this.#checks.dueIn;
-    if (next === Number.POSITIVE_INFINITY) return checks;
+    if (this.#draining.size === 0 || this.#next === Number.POSITIVE_INFINITY) return checks;
+    const wait = Math.min(Math.max(this.#next - this.#now(), 0), LONGEST_WAIT);
     return Math.min(wait, checks ?? wait);
   }
 
@@ -65,8 +64,10 @@ export class DrainedFlowCleaner {
     const ports = input.ports.filter(({ protocol }) => protocol === 'tcp');
     const endpoints = this.#draining.get(service)?.endpoints ?? new DrainingEndpoints();
     endpoints.planned(input, this.#now());
+    const bound = drainTimeout * 1000;
     if (endpoints.isEmpty) this.#draining.delete(service);
-    else this.#draining.set(service, { endpoints, ports, bound: drainTimeout * 1000 });
+    else this.#draining.set(service, { endpoints, ports, bound });
+    this.#next = Math.min(this.#next, endpoints.dueAt(bound) ?? this.#next);
     const pending = this.#checks.get(service);
     if (!pending) return;
     const still = withoutEndpoints(pending.endpoints, statesOf(input).used);
@@ -77,12 +78,18 @@ export class DrainedFlowCleaner {
   /** Deletes the flows to the endpoints whose time is over. */
   run(unfinished?: Unfinished): Promise<FlowResult> {
     const now = this.#now();
+    if (now >= this.#next) this.#takeDue(now);
+    return this.#checks.run(unfinished);
+  }
+
+  #takeDue(now: number): void {
+    this.#next = Number.POSITIVE_INFINITY;
     for (const [service, { endpoints, ports, bound }] of this.#draining) {
       const due = endpoints.takeDue(now, bound);
+      this.#next = Math.min(this.#next, endpoints.dueAt(bound) ?? this.#next);
       if (!due) continue;
       const pending = this.#checks.get(service)?.endpoints;
       this.#checks.add(service, service, { ports, endpoints: joinEndpoints(pending, due) ?? due });
     }
-    return this.#checks.run(unfinished);
   }
 }

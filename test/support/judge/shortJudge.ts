@@ -21,7 +21,7 @@ export async function shortJudge(orders: ShortOrders): Promise<Report> {
       {
         ...{ time: TIME, steps: 15, pause: 1000, syncPeriod: 3, tries: 0, output },
         faults: faultsOf(orders.mode),
-        bounds: { programming: 4000, recovery: 20_000, chance: 1e-9, refusal: 900 },
+        bounds: { programming: 4000, recovery: 12_000, chance: 1e-9, refusal: 900 },
         ...orders,
       },
       (line) => console.log(line),

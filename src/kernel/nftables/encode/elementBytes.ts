@@ -1,4 +1,5 @@
 // Elements that are given as bytes → messages. None of them costs an object.
+import type { Checker } from '../../shared/checker.js';
 import type { ByteWriter } from '../../shared/wire/byteWriter.js';
 import { ELEMENT, LIST_ELEMENT, NESTED } from '../numbers.js';
 import type { ElementBytes, ElementKeyBytes } from '../types.js';
@@ -76,22 +77,20 @@ function isValid(
   if (check.invalid) return false;
   if (shape.hasEnds || shape.hasKeyEnd)
     check.fail('elements', elements, 'must be an array of elements: the set has the flag interval', false);
-  else if (checkLength('elements.keys', keys, count as number, shape.key.length) && !isName) checkData();
+  checkLength(check, 'elements.keys', keys, count as number, shape.key.length);
+  if (isName) return !check.invalid;
+  if (shape.data === 'verdict')
+    check.fail('elements', elements, 'must be an array of elements: the data are verdicts', false);
+  else if (shape.data) checkLength(check, 'elements.data', data, count as number, shape.data.length);
+  else if (data !== undefined)
+    check.fail('elements.data', data, 'is of maps, which have a type of data', true);
   return !check.invalid;
+}
 
-  function checkData(): void {
-    if (shape.data === 'verdict')
-      check.fail('elements', elements, 'must be an array of elements: the data are verdicts', false);
-    else if (shape.data) checkLength('elements.data', data, count as number, shape.data.length);
-    else if (data !== undefined)
-      check.fail('elements.data', data, 'is of maps, which have a type of data', true);
-  }
-
-  function checkLength(path: string, value: unknown, number: number, length: number): boolean {
-    const isBytes = value instanceof Uint8Array;
-    if (isBytes && value.length === number * length) return true;
-    const rule = `must be a Uint8Array of ${number * length} bytes: ${length} for each element`;
-    check.fail(path, isBytes ? value.length : value, rule, !isBytes);
-    return false;
-  }
+/** Checks the bytes of so many values of a length. */
+function checkLength(check: Checker, path: string, value: unknown, count: number, length: number): void {
+  const isBytes = value instanceof Uint8Array;
+  if (isBytes && value.length === count * length) return;
+  const rule = `must be a Uint8Array of ${count * length} bytes: ${length} for each element`;
+  check.fail(path, isBytes ? value.length : value, rule, !isBytes);
 }

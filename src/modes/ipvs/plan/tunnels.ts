@@ -8,7 +8,6 @@ import {
   commonServer,
   type RealServers,
   RealServersBuilder,
-  serverId,
 } from '../../../kernel/ipvs/values/serverLists.js';
 import type {
   Link,
@@ -24,6 +23,7 @@ import type { AddressPorts } from '../../../net/addressPorts.js';
 import type { ServiceSettings } from '../../../services/settings/types.js';
 import type { Frontend, NodeFacts, ServicePort } from '../../../services/types.js';
 import type { IpvsOptions } from './options.js';
+import { includes } from './realServers.js';
 
 /** What IPVS wraps packets in. Linux 5.3. */
 export const GRE: Encapsulation = { type: 'gre', checksum: 'none' };
@@ -194,14 +194,11 @@ export function isTunnelled({ kind, localPolicy, sourceRanges }: Frontend): bool
 
 /** Real servers of which those on other nodes are reached through tunnels. @param here the endpoints of this node */
 export function throughTunnels({ realServers, others }: RealServers, here: AddressPorts): RealServers {
-  const local = new Set(here);
   const builder = new RealServersBuilder(realServers.family);
   const add = (server: RealServer) =>
-    builder.add(
-      local.has(serverId(server)) ? server : { ...server, forwarding: 'tunnel', encapsulation: GRE },
-    );
+    builder.add(includes(here, server) ? server : { ...server, forwarding: 'tunnel', encapsulation: GRE });
   for (let index = 0; index < realServers.size; index++) add(commonServer(realServers, index));
-  for (const server of others?.values() ?? []) add(server);
+  if (others) for (const server of others.values()) add(server);
   return builder.build();
 }
 
@@ -209,7 +206,8 @@ export function throughTunnels({ realServers, others }: RealServers, here: Addre
 export function withoutTunnels({ realServers, others }: RealServers): RealServers {
   const builder = new RealServersBuilder(realServers.family);
   for (let index = 0; index < realServers.size; index++) builder.common.addFrom(realServers, index);
-  for (const { encapsulation: _, ...server } of others?.values() ?? [])
-    builder.add({ ...server, forwarding: COMMON_SETTINGS.forwarding });
+  if (others)
+    for (const { encapsulation: _, ...server } of others.values())
+      builder.add({ ...server, forwarding: COMMON_SETTINGS.forwarding });
   return builder.build();
 }

@@ -28,6 +28,7 @@ import { recordOf, recordsNaming } from '../plan/ownership.js';
 import { sysctls } from '../plan/planNode.js';
 import { CHAINS, jumps } from '../plan/rules.js';
 import { SET_ROLES, setOf } from '../plan/sets.js';
+import { TUNNEL_SYSCTLS } from '../plan/tunnels.js';
 import type { IpvsKernel } from './kernel.js';
 import { observeTunnels } from './tunnels.js';
 
@@ -76,7 +77,13 @@ async function readRules({ iptables }: IpvsKernel, { families }: IpvsOptions): P
 /** kube-ipvs0 with its addresses, and the sets: they record which virtual services are ours. */
 async function* observeRecords(kernel: IpvsKernel, options: IpvsOptions): AsyncGenerator<readonly Item[]> {
   yield await observeLink(kernel, options);
-  yield await observeTunnels(kernel, options);
+  const tunnels = await observeTunnels(kernel, options);
+  yield tunnels;
+  if (tunnels.length > 0)
+    yield await readSysctls(
+      kernel,
+      options.families.map((family) => TUNNEL_SYSCTLS[family][0]),
+    );
   yield* observeSets(kernel, options);
 }
 

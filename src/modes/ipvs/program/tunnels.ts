@@ -1,32 +1,23 @@
 // Reads the devices, rules and routes by which a node receives tunnels.
-import type { Family } from '../../../net/address.js';
-import { familyOf } from '../../../net/address.js';
+import { type Family, familyOf } from '../../../net/address.js';
 import type { Item } from '../plan/items.js';
 import type { IpvsOptions } from '../plan/options.js';
-import {
-  TUNNEL_LINKS,
-  TUNNEL_SYSCTLS,
-  TUNNEL_TABLE,
-  tunnelLinkOf,
-  tunnelRouteOf,
-  tunnelRuleOf,
-} from '../plan/tunnels.js';
+import { TUNNEL_LINKS, TUNNEL_TABLE, tunnelLinkOf, tunnelRouteOf, tunnelRuleOf } from '../plan/tunnels.js';
 import type { IpvsKernel } from './kernel.js';
 
-type Parts = Pick<IpvsKernel, 'rtnetlink' | 'sysctl'>;
+type Parts = Pick<IpvsKernel, 'rtnetlink'>;
 
-/** All of them, with the settings of the devices. Without a rule of ours, nothing else is: the rules are added first, and deleted last. */
+/** All of them. The rules are added first, and deleted last: without a rule, there are no devices and routes of ours. */
 export async function observeTunnels(kernel: Parts, { families }: IpvsOptions): Promise<Item[]> {
   const rules = await readTunnelRules(kernel, families);
   if (rules.length === 0) return [];
   const links = await Promise.all(families.map((family) => readTunnelLink(kernel, family)));
-  const settings = await Promise.all(families.map((family) => readSetting(kernel, family)));
   const routes: Item[] = [];
   for await (const route of kernel.rtnetlink.listRoutes({ table: TUNNEL_TABLE, type: 'local' })) {
     const item = tunnelRouteOf(route);
     if (item && families.includes(familyOf(item.address))) routes.push(item);
   }
-  return [...rules, ...links.flat(), ...settings.flat(), ...routes];
+  return [...rules, ...links.flat(), ...routes];
 }
 
 /** The rules of the families that are ours. */
@@ -42,10 +33,4 @@ export async function readTunnelLink({ rtnetlink }: Parts, family: Family): Prom
   if (!link) return [];
   const item = tunnelLinkOf(family, link, family === 4 ? await rtnetlink.listAddresses(name) : []);
   return item ? [item] : [];
-}
-
-async function readSetting({ sysctl }: Parts, family: Family): Promise<Item[]> {
-  const [name] = TUNNEL_SYSCTLS[family];
-  const value = await sysctl.read(name);
-  return value === undefined ? [] : [{ kind: 'sysctl', name, value }];
 }

@@ -32,5 +32,10 @@ export function openNetwork(): Lab {
   execFileSync('ip', ['-batch', '-'], { input: `${commands.join('\n')}\n` });
   const inside = ['link set api up', `address add ${NODE_ADDRESS}/30 dev api`];
   execFileSync('ip', ['-n', name, '-batch', '-'], { input: `${inside.join('\n')}\n` });
-  return lab;
+  // The kernel removes a namespace with its links some time after it was deleted: the next network needs this name before.
+  const close = () => {
+    execFileSync('ip', ['link', 'delete', 'api']);
+    lab.close();
+  };
+  return { ...lab, close };
 }

@@ -38,6 +38,7 @@ const MODE = partOf({
   transactions: optional(methods('dependsOn', 'refusedBy')),
   sharedEndpoints: optional(methods('formOf')),
   endsDraining: optional(FLAG),
+  growingPieces: optional(FLAG),
   planService: FUNCTION,
   planNode: FUNCTION,
   affectsNode: optional(FUNCTION),

@@ -224,6 +224,12 @@ export interface Mode<Item, Operation extends KeyedOperation<Item>> {
   /** The mode bounds the draining of endpoints itself. Default: flows to them are deleted after the setting `drain-timeout` of their Service. */
   readonly endsDraining?: boolean;
 
+  /**
+   * The kernel's time for additions grows with the items that it has: the pieces of a large pass grow with what is done before them.
+   * Default: all pieces have the same number of Services.
+   */
+  readonly growingPieces?: boolean;
+
   /** Absent: no operation fails because of another. */
   readonly transactions?: Transactions<Item>;
 

@@ -46,6 +46,8 @@ export class DesiredState<Item> implements Desired<Item> {
    * key costs one entry.
    */
   readonly #plansOf = new PartitionedMap<string, OwnedPlan<Item> | readonly OwnedPlan<Item>[]>();
+  /** Number of keys that several plans have. */
+  #shared = 0;
   /** Groups that have or had keys. Their number does not grow with the number of Services. */
   readonly #groups = new Map<string, GroupState>();
   /** Groups that have changed since the last call of `takeGroupChanges`. */
@@ -112,7 +114,8 @@ export class DesiredState<Item> implements Desired<Item> {
 
   /** Whether several owners have the key. */
   isShared(key: string): boolean {
-    return isList(this.#plansOf.get(key));
+    // Usually there is none, and a look-up in a large map takes long.
+    return this.#shared > 0 && isList(this.#plansOf.get(key));
   }
 
   /** Groups to which keys were added, or from which keys were removed, since the last call. */
@@ -168,6 +171,7 @@ export class DesiredState<Item> implements Desired<Item> {
     }
     const before = this.get(key);
     const others = (isList(plans) ? plans : [plans]).filter((other) => other !== former);
+    if (others.length > 0 && !isList(plans)) this.#shared++;
     this.#plansOf.set(key, others.length === 0 ? owned : [...others, owned].sort(byRank));
     this.#move(key, before, this.get(key));
   }
@@ -178,6 +182,7 @@ export class DesiredState<Item> implements Desired<Item> {
       const before = this.get(key);
       const others = plans.filter((other) => other !== former);
       const [next] = others;
+      if (others.length === 1) this.#shared--;
       if (next) this.#plansOf.set(key, others.length === 1 ? next : others);
       this.#move(key, before, this.get(key));
       return;

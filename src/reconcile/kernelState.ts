@@ -219,7 +219,7 @@ export class KernelState<Item, Operation extends KeyedOperation<Item>> {
   /** The kernel acknowledged the operation. */
   #learn(operation: Operation): void {
     const { key, becomes } = operation;
-    const before = this.known.get(key);
+    const before = this.#mode.acknowledged && this.known.get(key);
     if (becomes === undefined) this.known.delete(key);
     else this.known.set(key, becomes);
     this.#mode.acknowledged?.(operation, before);

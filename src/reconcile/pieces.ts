@@ -10,22 +10,30 @@ import { PIECE, type Planner } from './planner.js';
  * piece, then the others.
  */
 export async function* divide<Item, Operation extends KeyedOperation<Item>>(
-  { desired, nodeKeys }: Planner<Item, Operation>,
+  planner: Planner<Item, Operation>,
   services: Iterable<readonly string[]>,
   keys: Set<string>,
 ): AsyncIterable<Piece> {
+  const { desired, nodeKeys } = planner;
   yield { keys: [...nodeKeys].filter((key) => keys.delete(key)), last: false };
   const slice = new TimeSlice();
+  let own: string[] = [];
+  let [done, left] = [0, 0];
   for (const list of services) {
-    const own: string[] = [];
     for (const service of list) {
       for (const key of desired.planOf(service)?.keys() ?? []) {
         if (!desired.isShared(key) && keys.delete(key)) own.push(key);
         if (slice.spend(1)) await slice.yield();
       }
     }
+    done += list.length;
+    left -= list.length;
+    if (left > 0) continue;
     yield { keys: own, last: false };
+    own = [];
+    left = planner.pieceAfter(done);
   }
+  for (const key of own) keys.add(key);
   yield { keys, last: true };
 }
 
@@ -35,16 +43,20 @@ export async function* everything<Item, Operation extends KeyedOperation<Item>>(
   known: Known<Item>,
 ): AsyncIterable<Piece> {
   const { desired } = planner;
+  // Before anything is added: what is added is desired.
+  const unwanted = await undesired(desired, known.keys());
   const few = desired.plans <= PIECE;
   const shared = new Set<string>();
   const slice = new TimeSlice();
   let keys = [...planner.nodeKeys];
-  let services = 0;
+  let [done, left] = [0, 0];
   for (const service of planner.services()) {
-    if (!few && services++ % PIECE === 0) {
+    if (!few && left-- === 0) {
       yield { keys, last: false };
       keys = [];
+      left = planner.pieceAfter(done) - 1;
     }
+    done++;
     for (const key of desired.planOf(service)?.keys() ?? []) {
       if (!desired.isShared(key)) keys.push(key);
       else if (!planner.isVital(key)) shared.add(key);
@@ -53,7 +65,7 @@ export async function* everything<Item, Operation extends KeyedOperation<Item>>(
   }
   for (const key of planner.keptKeys) if (!desired.isShared(key)) keys.push(key);
   for (const key of shared) keys.push(key);
-  for (const key of await undesired(desired, known.keys())) keys.push(key);
+  for (const key of unwanted) keys.push(key);
   yield { keys, last: true };
 }
 

@@ -15,10 +15,9 @@ import { describe } from './program/describe.js';
 import type { NftablesKernel } from './program/kernel.js';
 import { observe } from './program/observe.js';
 import { observeAlone } from './program/observeAlone.js';
-import { OwnGenerations } from './program/ownGenerations.js';
 import { refusedBy } from './program/refused.js';
 import { KERNEL, OPTIONS } from './program/shapes.js';
-import { watchTables } from './program/watch.js';
+import { TableWatch } from './program/watch.js';
 
 export type { Item } from './plan/items.js';
 export { type Operation, ORDER } from './plan/operations.js';
@@ -32,7 +31,7 @@ const ONE_FORM = () => '';
 export function createNftablesMode(kernel: NftablesKernel, options: NftablesOptions): Mode<Item, Operation> {
   checkArgument('createNftablesMode', 'kernel', kernel, KERNEL);
   checkArgument('createNftablesMode', 'options', options, OPTIONS);
-  const own = new OwnGenerations(kernel.nftables);
+  const tables = new TableWatch(kernel, options);
   return {
     name: 'nftables',
     auditPeriod: options.auditPeriod,
@@ -40,6 +39,8 @@ export function createNftablesMode(kernel: NftablesKernel, options: NftablesOpti
     planService: (input, node) => planService(input, node, options),
     // In layout `scalable`, each frontend has endpoints of its own.
     ...(options.layout === 'kube-proxy' && { sharedEndpoints: { formOf: ONE_FORM } }),
+    // Each transaction makes the kernel validate the tables.
+    growingPieces: true,
     transactions: { refusedBy, dependsOn },
     // The tables are ours with all that is read of them.
     items: { isOurs: () => true, isSame, keep, groupOf },
@@ -47,9 +48,9 @@ export function createNftablesMode(kernel: NftablesKernel, options: NftablesOpti
     affectsNode,
     compare,
     describe,
-    apply: (operations) => apply(kernel, own, operations),
+    apply: (operations) => apply(kernel, tables, operations),
     observe: (whole = false) => observe(kernel, options, whole),
     observeAlone: (items) => observeAlone(kernel, options, items.keys()),
-    watch: (listener) => watchTables(kernel, own, options, listener),
+    watch: (listener) => tables.start(listener),
   };
 }

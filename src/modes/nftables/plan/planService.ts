@@ -58,7 +58,8 @@ class PortPlan {
   readonly #containers: Readonly<Record<ContainerName, Container>>;
   /** The text in the names of the port's chains. */
   readonly #text: string;
-  readonly #names = new Map<ChainRole, string>();
+  /** Undefined before the first one: in layout `scalable`, few ports have chains. */
+  #names: Map<ChainRole, string> | undefined;
   /** The number of slots of each endpoint that a policy allows; undefined if all have one. */
   readonly #slots: Readonly<Record<'service' | 'local', readonly number[] | undefined>>;
 
@@ -106,7 +107,11 @@ class PortPlan {
 
   /** The chain that distributes traffic; undefined if the policy allows no endpoint. */
   #policy(localPolicy: boolean): string | undefined {
-    return this.#listOf(localPolicy).size > 0 ? this.#name(localPolicy ? 'local' : 'service') : undefined;
+    return this.#allows(localPolicy) ? this.#name(localPolicy ? 'local' : 'service') : undefined;
+  }
+
+  #allows(localPolicy: boolean): boolean {
+    return this.#listOf(localPolicy).size > 0;
   }
 
   /**
@@ -114,7 +119,7 @@ class PortPlan {
    * and if no rule of external traffic depends on where it comes from.
    */
   #isBalanced({ kind, localPolicy }: Frontend): boolean {
-    return this.#mayShare && this.#listOf(localPolicy).size > 0 && (kind === 'clusterIP' || !localPolicy);
+    return this.#mayShare && this.#allows(localPolicy) && (kind === 'clusterIP' || !localPolicy);
   }
 
   get #mayShare(): boolean {
@@ -209,18 +214,19 @@ class PortPlan {
   #capture(frontend: Frontend): void {
     const { kind, address, port, localPolicy } = frontend;
     const { protocol } = this.#port;
-    const policy = this.#policy(localPolicy);
     const byPort = kind === 'nodePort';
     const key = byPort ? [protocol, port] : [address, protocol, port];
     if (kind === 'clusterIP') this.#element('cluster-ips', [address]);
     if (this.#isBalanced(frontend)) this.#balance(frontend, keyText(key));
     else if (kind === 'clusterIP') {
+      const policy = this.#policy(localPolicy);
       if (policy !== undefined) this.#element('service-ips', key, policy);
     } else if (this.#hasEndpoints)
       this.#element(byPort ? 'service-nodeports' : 'service-ips', key, this.#name('external'));
     if (byPort && this.#options.localhostRejects[this.#port.family].includes(protocol))
       this.#element('localhost-nodeport-reject-ports', key, rejectChainName(protocol));
-    if (policy === undefined) this.#refuse(byPort ? 'no-endpoint-nodeports' : 'no-endpoint-services', key);
+    if (!this.#allows(localPolicy))
+      this.#refuse(byPort ? 'no-endpoint-nodeports' : 'no-endpoint-services', key);
   }
 
   /** Leads traffic to a frontend into the shared chain for its number of endpoints. */
@@ -241,6 +247,7 @@ class PortPlan {
   }
 
   #name(role: ChainRole): string {
+    this.#names ??= new Map();
     const known = this.#names.get(role);
     if (known !== undefined) return known;
     const name = hashedName(role, this.#text);

@@ -70,6 +70,12 @@ export function hasSlots(item: unknown): item is BalancedElement | LooseElement 
   return item instanceof BalancedElement || item instanceof LooseElement;
 }
 
+/** The number of slots of an item. */
+export function slotsOf(item: unknown): number {
+  if (item instanceof BalancedElement) return item.endpoints.size;
+  return item instanceof LooseElement ? item.slots.length : 0;
+}
+
 /** The slots of a frontend while they are read, in any order. */
 export class FoundSlots {
   readonly numbers: number[] = [];

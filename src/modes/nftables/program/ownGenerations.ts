@@ -24,11 +24,11 @@ export class OwnGenerations {
 
   /** Sends a transaction. Its result is that of `send`, also if a generation cannot be read. */
   async during<Result>(send: () => Promise<Result>): Promise<Result> {
-    const before = await this.#generation();
+    const before = await this.current();
     try {
       return await send();
     } finally {
-      const after = await this.#generation();
+      const after = await this.current();
       // A transaction without a change has no generation.
       const isKnown = before !== undefined && after !== undefined;
       if (isKnown && after !== before) this.#ranges.push({ first: before + 1, last: after, found: false });
@@ -40,13 +40,20 @@ export class OwnGenerations {
    * The current generation. Undefined if it cannot be read: that of the transaction then counts as another program's, and the next pass
    * reads all.
    */
-  async #generation(): Promise<number | undefined> {
+  async current(): Promise<number | undefined> {
     try {
       return (await this.#nftables.generation()).id;
     } catch (error) {
       if (error instanceof NetlinkError) return undefined;
       throw error;
     }
+  }
+
+  /** Whether each generation from one up to another is that of a transaction of this mode, of which no other was made meanwhile. */
+  areOurs({ after, last }: { readonly after: number; readonly last: number }): boolean {
+    const isWithin = (range: Range) => range.first > after && range.last <= last;
+    const ours = this.#ranges.filter((range) => isWithin(range) && range.first === range.last);
+    return ours.length === last - after;
   }
 
   /**

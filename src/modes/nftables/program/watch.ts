@@ -1,53 +1,140 @@
 // Detects that another program changed our tables, from the kernel's notifications. kube-proxy finds such changes in the next full pass,
 // after an hour at most.
-import type { TableName } from '../../../kernel/nftables/types.js';
+import type { Commit, TableName } from '../../../kernel/nftables/types.js';
+import type { Resync } from '../../../kernel/shared/types.js';
 import type { DisturbedListener } from '../../mode.js';
 import { familyOfTable } from '../plan/fixedChains.js';
 import type { Item } from '../plan/items.js';
 import { TABLE } from '../plan/names.js';
 import type { NftablesOptions } from '../plan/options.js';
 import type { NftablesKernel } from './kernel.js';
-import type { OwnGenerations } from './ownGenerations.js';
+import { OwnGenerations } from './ownGenerations.js';
 
 /** Notifications are gathered for so long, in ms. */
 const GATHER = 100;
 
-/** Watches until closed. Resolves when changes from now on are noticed. */
-export async function watchTables(
-  { nftables }: Pick<NftablesKernel, 'nftables'>,
-  own: OwnGenerations,
-  { families }: Pick<NftablesOptions, 'families'>,
-  listener: DisturbedListener<Item>,
-): Promise<{ close(): void }> {
-  const commits = nftables.watchCommits({ gather: GATHER, keepAlive: false })[Symbol.asyncIterator]();
-  await commits.next(); // The first event: later changes are notified of.
-  let closed = false;
-  const run = async () => {
-    for (let next = await commits.next(); !next.done && !closed; next = await commits.next()) {
-      const commit = next.value;
-      if (commit.kind === 'resync') {
-        listener.disturbed(() => true);
-        continue;
-      }
-      const { id } = commit.generation;
-      // Asked after the current pass: only then the generations of its transactions are known.
-      if (commit.tables.some((table) => isOurs(table, families))) listener.disturbed(() => !own.isOurs(id));
-    }
-  };
-  run().catch(() => {
-    // Without notifications, audits find the changes; the next pass reads all, and reports what prevents it.
-    if (!closed) listener.disturbed(() => true);
-  });
-  return {
-    close() {
-      closed = true;
-      commits.return?.().catch(() => {});
-    },
-  };
-}
+/**
+ * A transaction with more elements is not notified of. The kernel writes a notification for each element as long as somebody listens, which
+ * takes as long as to add it, and 16 384 of them exceed the buffer of the socket.
+ */
+const MOST_NOTIFIED = 1024;
 
-/** Whether a table is one of this mode. */
-function isOurs({ family, name }: TableName, families: readonly (4 | 6)[]): boolean {
-  const ours = familyOfTable(family);
-  return name === TABLE && ours !== undefined && families.includes(ours);
+type Commits = AsyncIterator<Commit | Resync>;
+
+/** The transactions of the mode, and a watch for those of other programs. */
+export class TableWatch {
+  readonly #nftables: Pick<NftablesKernel['nftables'], 'generation' | 'watchCommits'>;
+  readonly #families: readonly (4 | 6)[];
+  readonly #own: OwnGenerations;
+  /** Undefined before the start and after the end. */
+  #listener: DisturbedListener<Item> | undefined;
+  /** The notifications that are read. */
+  #commits: Commits | undefined;
+  /** The last generation that was looked at; undefined if it is not known. */
+  #seen: number | undefined;
+
+  constructor(
+    { nftables }: { readonly nftables: Pick<NftablesKernel['nftables'], 'generation' | 'watchCommits'> },
+    { families }: Pick<NftablesOptions, 'families'>,
+  ) {
+    this.#nftables = nftables;
+    this.#families = families;
+    this.#own = new OwnGenerations(nftables);
+  }
+
+  /** Watches until closed. Resolves when changes from now on are noticed. */
+  async start(listener: DisturbedListener<Item>): Promise<{ close(): void }> {
+    const commits = await this.#subscribe();
+    this.#seen = await this.#own.current();
+    this.#listener = listener;
+    this.#read(commits);
+    return {
+      close: () => {
+        this.#listener = undefined;
+        this.#end();
+      },
+    };
+  }
+
+  /** Sends a transaction of the mode. Its result is that of `send`. @param elements the number of those that it adds and deletes */
+  async during<Result>(elements: number, send: () => Promise<Result>): Promise<Result> {
+    if (!this.#listener || elements <= MOST_NOTIFIED) return this.#own.during(send);
+    this.#end();
+    try {
+      return await this.#own.during(send);
+    } finally {
+      await this.#startAgain();
+    }
+  }
+
+  /** Watches again. If a generation since then is not that of a transaction of ours, another program may have changed anything. */
+  async #startAgain(): Promise<void> {
+    try {
+      const commits = await this.#subscribe();
+      const current = await this.#own.current();
+      const before = this.#seen;
+      this.#seen = current;
+      const isOurs =
+        before !== undefined && current !== undefined && this.#own.areOurs({ after: before, last: current });
+      if (!isOurs) this.#listener?.disturbed(() => true);
+      this.#read(commits);
+    } catch {
+      this.#fail();
+    }
+  }
+
+  async #subscribe(): Promise<Commits> {
+    const commits = this.#nftables.watchCommits({ gather: GATHER, keepAlive: false })[Symbol.asyncIterator]();
+    await commits.next(); // The first event: later changes are notified of.
+    return commits;
+  }
+
+  #read(commits: Commits): void {
+    this.#commits = commits;
+    if (!this.#listener) {
+      this.#end();
+      return;
+    }
+    this.#reportAll(commits).catch(() => {
+      if (this.#commits === commits) this.#fail();
+    });
+  }
+
+  async #reportAll(commits: Commits): Promise<void> {
+    for (let next = await commits.next(); !next.done; next = await commits.next()) {
+      if (this.#commits !== commits) return;
+      this.#report(next.value);
+    }
+  }
+
+  #report(commit: Commit | Resync): void {
+    if (commit.kind === 'resync') {
+      this.#listener?.disturbed(() => true);
+      return;
+    }
+    const { id } = commit.generation;
+    if (this.#seen !== undefined && id <= this.#seen) return;
+    this.#seen = id;
+    const own = this.#own;
+    // Asked after the current pass: only then the generations of its transactions are known.
+    if (commit.tables.some((table) => this.#isOurs(table))) this.#listener?.disturbed(() => !own.isOurs(id));
+  }
+
+  /** Without notifications, audits find the changes; the next pass reads all, and reports what prevents it. */
+  #fail(): void {
+    this.#end();
+    this.#listener?.disturbed(() => true);
+  }
+
+  #end(): void {
+    const commits = this.#commits;
+    this.#commits = undefined;
+    commits?.return?.().catch(() => {});
+  }
+
+  /** Whether a table is one of this mode. */
+  #isOurs({ family, name }: TableName): boolean {
+    const ours = familyOfTable(family);
+    return name === TABLE && ours !== undefined && this.#families.includes(ours);
+  }
 }

@@ -47,6 +47,7 @@ const MODE = {
   transactions: methods('dependsOn', 'refusedBy'),
   sharedEndpoints: methods('formOf'),
   endsDraining: true,
+  growingPieces: true,
   ...methods('planService', 'planNode', 'affectsNode', 'compare', 'acknowledged', 'describe'),
   ...methods('apply', 'observe', 'observeAlone', 'maintain', 'watch'),
 };

@@ -6,33 +6,30 @@ import type { NftablesOperation } from '../../../../src/kernel/nftables/types.js
 import { compare } from '../../../../src/modes/nftables/plan/compare.js';
 import type { Item } from '../../../../src/modes/nftables/plan/items.js';
 import type { Operation } from '../../../../src/modes/nftables/plan/operations.js';
+import type { NftablesLayout } from '../../../../src/modes/nftables/plan/options.js';
 import { apply } from '../../../../src/modes/nftables/program/apply.js';
 import type { NftablesKernel } from '../../../../src/modes/nftables/program/kernel.js';
 import { OwnGenerations } from '../../../../src/modes/nftables/program/ownGenerations.js';
 import { refusedBy } from '../../../../src/modes/nftables/program/refused.js';
 import { planned, service, slice } from '../../../support/clusters/nftablesPlans.js';
 
+/** Nobody watches the tables. */
+const TABLES = { during: <Result>(_elements: number, send: () => Promise<Result>) => send() };
+
 /** A kernel that refuses some operations, and keeps the transactions that it got. */
 function kernelThat(refuses: (operation: NftablesOperation) => string | undefined) {
   const sent: (readonly NftablesOperation[])[] = [];
-  let id = 0;
   const nftables = {
     async apply(operations: readonly NftablesOperation[]) {
       sent.push(operations);
       const codes = operations.map(refuses);
-      if (codes.every((code) => code === undefined)) {
-        id++;
-        return codes.map(() => undefined);
-      }
+      if (codes.every((code) => code === undefined)) return codes.map(() => undefined);
       return codes.map(
         (code) => new NetlinkError({ code: code ?? ROLLED_BACK, operation: 'nftables.apply' }),
       );
     },
-    async generation() {
-      return { id, pid: 0, program: '' };
-    },
   } as unknown as NftablesKernel['nftables'];
-  return { kernel: { nftables }, sent, own: new OwnGenerations(nftables) };
+  return { kernel: { nftables }, sent };
 }
 
 /** The operations between two states. */
@@ -40,9 +37,10 @@ function between(
   before: readonly object[],
   after: readonly object[],
   families: readonly (4 | 6)[] = [4],
+  layout: NftablesLayout = 'kube-proxy',
 ): Operation[] {
-  const known = planned(before, { families });
-  const desired = planned(after, { families });
+  const known = planned(before, { families, layout });
+  const desired = planned(after, { families, layout });
   const state = new Map([...known.keys()].map((key) => [key, known.get(key) as Item]));
   const comparison = compare(desired, before.length > 0 ? state : new Map());
   for (const key of new Set([...desired.keys(), ...(before.length > 0 ? state.keys() : [])]))
@@ -63,11 +61,16 @@ const codes = (operations: readonly Operation[], results: readonly (NetlinkError
     results[i] ? [`${results[i].code} ${key.replace(/-[A-Z2-7]{8}-/, '-H-')}`] : [],
   );
 
+const number = (i: number) => `${i >> 8}.${i & 255}`;
+
 it('a transaction for each family, in which no operation is divided', async () => {
-  const { kernel, sent, own } = kernelThat(() => undefined);
-  const many = Array.from({ length: 1100 }, (_, i) => service(`s${i}`, `10.97.${i >> 8}.${i & 255}`));
+  const { kernel, sent } = kernelThat(() => undefined);
+  const many = Array.from({ length: 600 }, (_, i) => [
+    service(`s${i}`, `10.97.${number(i)}`),
+    slice(`s${i}`, `10.244.${number(i)}`),
+  ]).flat();
   const operations = between([], many, [4, 6]);
-  const results = await apply(kernel, own, operations);
+  const results = await apply(kernel, TABLES, operations);
   assert.ok(results.length === operations.length && results.every((result) => result === undefined));
   const families = sent.map((some) => new Set(some.map((each) => JSON.stringify(each).includes('"ip6"'))));
   assert.deepEqual(
@@ -78,11 +81,11 @@ it('a transaction for each family, in which no operation is divided', async () =
 });
 
 it('a refused element fails its Service only, and is named', async () => {
-  const { kernel, sent, own } = kernelThat((each) =>
+  const { kernel, sent } = kernelThat((each) =>
     isElement(each, 'addElements', '10.96.0.1') ? 'EEXIST' : undefined,
   );
   const operations = between([IDLE], [IDLE, ...WEB, service('new', '10.96.0.3')]);
-  const results = await apply(kernel, own, operations);
+  const results = await apply(kernel, TABLES, operations);
   assert.deepEqual(codes(operations, results), [
     'EEXIST chain ip kube-proxy service-H-demo/web/tcp/',
     'EEXIST element ip kube-proxy cluster-ips 10.96.0.1',
@@ -105,18 +108,43 @@ it('a refused element fails its Service only, and is named', async () => {
 });
 
 it('a chain in use stays, and the elements that lead to it go', async () => {
-  const { kernel, own } = kernelThat((each) => (each.do === 'deleteChain' ? 'EBUSY' : undefined));
+  const { kernel } = kernelThat((each) => (each.do === 'deleteChain' ? 'EBUSY' : undefined));
   const operations = between([IDLE, ...WEB], [IDLE]);
-  const results = await apply(kernel, own, operations);
+  const results = await apply(kernel, TABLES, operations);
   assert.deepEqual(codes(operations, results), ['EBUSY chain ip kube-proxy service-H-demo/web/tcp/']);
 });
 
 it('an error of the call is the error of each operation', async () => {
-  const { kernel, own } = kernelThat(() => undefined);
+  const { kernel } = kernelThat(() => undefined);
   const operations = between([IDLE], [IDLE, ...WEB]);
   const failing = { nftables: { ...kernel.nftables, apply: () => Promise.reject(new TypeError('broken')) } };
-  const results = await apply(failing, own, operations);
+  const results = await apply(failing, TABLES, operations);
   assert.ok(results.every((result) => result?.code === 'ERR_UNKNOWN'));
+});
+
+it('a transaction has at most 16 384 elements, those of slots included, and the operation that exceeds them', async () => {
+  const { kernel, sent } = kernelThat(() => undefined);
+  const endpoints = Array.from({ length: 100 }, (_, i) => `10.244.0.${i}`);
+  const many = Array.from({ length: 400 }, (_, i) => [
+    service(`s${i}`, `10.97.${number(i)}`),
+    slice(`s${i}`, ...endpoints),
+  ]).flat();
+  const given: number[] = [];
+  const tables = {
+    during: <Result>(elements: number, send: () => Promise<Result>) => {
+      given.push(elements);
+      return send();
+    },
+  };
+  const operations = between([], many, [4], 'scalable');
+  await apply(kernel, tables, operations);
+  assert.equal(sent.length, 3);
+  assert.equal(
+    given.reduce((sum, elements) => sum + elements),
+    400 * 102,
+  );
+  for (const elements of given.slice(0, -1))
+    assert.ok(elements >= 16_384 && elements < 16_384 + 102, `${elements}`);
 });
 
 it('generations: those of our transactions, once each', async () => {
@@ -133,6 +161,11 @@ it('generations: those of our transactions, once each', async () => {
     [false, true, false, true, false, false],
   );
   assert.equal(own.isOurs(8), false);
+  const areOurs = (after: number, last: number) => own.areOurs({ after, last });
+  assert.deepEqual(
+    [areOurs(7, 8), areOurs(7, 9), areOurs(8, 9), areOurs(9, 11), areOurs(9, 9)],
+    [true, false, false, false, true],
+  );
   await assert.rejects(
     own.during(async () => Promise.reject(new Error('refused'))),
     /refused/,

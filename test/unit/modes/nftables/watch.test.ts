@@ -5,37 +5,87 @@ import type { Commit, TableName } from '../../../../src/kernel/nftables/types.js
 import type { Resync } from '../../../../src/kernel/shared/types.js';
 import type { DisturbedCheck } from '../../../../src/modes/mode.js';
 import type { Item } from '../../../../src/modes/nftables/plan/items.js';
-import type { NftablesKernel } from '../../../../src/modes/nftables/program/kernel.js';
-import { OwnGenerations } from '../../../../src/modes/nftables/program/ownGenerations.js';
-import { watchTables } from '../../../../src/modes/nftables/program/watch.js';
+import { TableWatch } from '../../../../src/modes/nftables/program/watch.js';
 
 type Event = Commit | Resync;
 
-/** The reports of a watch of these events: whether each is about another program. Generation 1 is ours. */
-async function reports(events: readonly (Event | Error)[], close = false): Promise<boolean[]> {
-  async function* stream(): AsyncGenerator<Event> {
-    yield { kind: 'resync', lost: false };
-    for (const event of events) {
-      if (event instanceof Error) throw event;
-      yield event;
-    }
+/** Notifications of a kernel, and transactions of this and of other programs. */
+class Kernel {
+  id = 0;
+  subscriptions = 0;
+  #listeners: ((event: Event | Error) => void)[] = [];
+
+  async generation() {
+    return { id: this.id, pid: 0, program: '' };
   }
-  let id = 0;
-  const nftables = { watchCommits: stream, generation: async () => ({ id, pid: 0, program: '' }) };
-  const own = new OwnGenerations(nftables);
-  await own.during(async () => id++);
+
+  watchCommits() {
+    this.subscriptions++;
+    const waiting: (Event | Error)[] = [{ kind: 'resync', lost: false }];
+    let wake = () => {};
+    let isOpen = true;
+    const listener = (event: Event | Error) => {
+      waiting.push(event);
+      wake();
+    };
+    this.#listeners.push(listener);
+    const end = () => {
+      isOpen = false;
+      this.#listeners = this.#listeners.filter((each) => each !== listener);
+      wake();
+    };
+    const next = async (): Promise<IteratorResult<Event, undefined>> => {
+      while (isOpen && waiting.length === 0)
+        await new Promise<void>((resolve) => {
+          wake = resolve;
+        });
+      const event = isOpen ? waiting.shift() : undefined;
+      if (event instanceof Error) throw event;
+      return event ? { done: false, value: event } : { done: true, value: undefined };
+    };
+    const stopped = async () => {
+      end();
+      return { done: true as const, value: undefined };
+    };
+    return { [Symbol.asyncIterator]: () => ({ next, return: stopped }) };
+  }
+
+  notify(event: Event | Error) {
+    for (const listener of [...this.#listeners]) listener(event);
+  }
+
+  get isWatched() {
+    return this.#listeners.length > 0;
+  }
+
+  commit(...tables: readonly TableName[]) {
+    this.notify(commit(++this.id, ...tables));
+  }
+}
+
+/** A watch, with what it has reported. */
+async function watching() {
+  const kernel = new Kernel();
+  const tables = new TableWatch({ nftables: kernel as never }, { families: [4] });
   const checks: DisturbedCheck<Item>[] = [];
-  const kernel = { nftables } as unknown as NftablesKernel;
-  const watch = await watchTables(
-    kernel,
-    own,
-    { families: [4] },
-    { disturbed: (check) => checks.push(check) },
-  );
+  const watch = await tables.start({ disturbed: (check) => checks.push(check) });
+  /** Whether each report since the last call is about another program. */
+  const reports = async () => {
+    await new Promise(setImmediate);
+    return Promise.all(checks.splice(0).map((check) => check(new Map())));
+  };
+  return { kernel, tables, watch, reports };
+}
+
+/** The reports of a watch of these events. Generation 1 is ours. */
+async function reports(events: readonly (Event | Error)[], close = false): Promise<boolean[]> {
+  const { kernel, tables, watch, reports } = await watching();
+  await tables.during(1, async () => kernel.id++);
   if (close) watch.close();
-  await new Promise(setImmediate);
+  for (const event of events) kernel.notify(event);
+  const all = await reports();
   watch.close();
-  return Promise.all(checks.map((check) => check(new Map())));
+  return all;
 }
 
 const commit = (id: number, ...tables: readonly TableName[]): Event => ({
@@ -71,4 +121,61 @@ it('lost notifications, and a watch that fails: anything may have changed', asyn
 it('nothing after it was closed', async () => {
   assert.deepEqual(await reports([commit(2, OURS)], true), []);
   assert.deepEqual(await reports([new Error('the socket is closed')], true), []);
+});
+
+/** Elements in a large transaction. */
+const MANY = 10_000;
+
+it('a large transaction is not notified of, and nothing of another program is missed', async () => {
+  const { kernel, tables, watch, reports } = await watching();
+  const ours = async () => {
+    assert.equal(kernel.isWatched, false);
+    kernel.commit(OURS);
+  };
+  await tables.during(MANY, ours);
+  await tables.during(MANY, ours);
+  assert.equal(kernel.isWatched, true);
+  assert.deepEqual(await reports(), []);
+  await tables.during(1, async () => kernel.commit(OURS));
+  assert.deepEqual(await reports(), [false], 'a small one is recognized as before');
+  kernel.commit(OURS);
+  assert.deepEqual(await reports(), [true]);
+  await tables.during(MANY, async () => {
+    await ours();
+    kernel.commit(...OTHERS);
+  });
+  assert.deepEqual(await reports(), [true], 'the tables of a generation without notification are not known');
+  await assert.rejects(
+    tables.during(MANY, async () => Promise.reject(new Error('refused'))),
+    /refused/,
+  );
+  assert.equal(kernel.isWatched, true);
+  assert.equal(kernel.subscriptions, 5);
+  watch.close();
+});
+
+it('a commit that was notified of, and not read before a large transaction', async () => {
+  const { kernel, tables, watch, reports } = await watching();
+  kernel.commit(OURS);
+  await tables.during(MANY, async () => kernel.commit(OURS));
+  assert.deepEqual(await reports(), [true]);
+  watch.close();
+});
+
+it('a watch that is closed during a large transaction, or cannot start again after it', async () => {
+  const { kernel, tables, watch, reports } = await watching();
+  await tables.during(MANY, async () => {
+    kernel.commit(OURS);
+    watch.close();
+  });
+  assert.equal(kernel.isWatched, false);
+  await tables.during(MANY, async () => kernel.commit(OURS));
+  assert.equal(kernel.isWatched, false);
+  assert.deepEqual(await reports(), []);
+  const other = await watching();
+  other.kernel.watchCommits = () => {
+    throw new Error('no more descriptors');
+  };
+  await other.tables.during(MANY, async () => other.kernel.commit(OURS));
+  assert.deepEqual(await other.reports(), [true]);
 });

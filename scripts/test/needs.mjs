@@ -33,6 +33,7 @@ export const PREPARED = {
   apparmor: 'the parser of AppArmor',
   command: 'the command of the package (npm run bundle)',
   curl: 'curl, as documents use it',
+  cycloneDx: 'the schema of CycloneDX',
   deployTools: 'kustomize, the engine of templates of Go, and the types of Grafana',
   image: 'the container image, and crun',
   builds: 'two builds of the container image',

@@ -14,6 +14,7 @@ import {
 import { heading, nodeScript, step } from '../lib/steps.mjs';
 import { testMachinePackages } from '../vm/testMachines.mjs';
 import { ensureAppArmor } from './appArmor.mjs';
+import { ensureCycloneDx } from './cycloneDx.mjs';
 import { ensureDeployTools } from './deployTools.mjs';
 import { ensureNftVersions } from './nftVersions.mjs';
 import { LOADER_PACKAGES, preparePackage } from './package.mjs';
@@ -36,6 +37,7 @@ export function prepare(tiers) {
   if (needed.has('seccomp')) ensureSeccompLauncher();
   ensureNodeModules();
   if (needed.has('deployTools')) ensureDeployTools();
+  if (needed.has('cycloneDx')) ensureCycloneDx();
   if (native) buildNative();
   buildTypeScript();
   if (needed.has('command') || [...tiers.keys()].some((tier) => tier.bundled)) buildCommand();

@@ -1,11 +1,12 @@
 // The bill of materials of the image against its root filesystem: every package of Debian and of npm, Node and the addon, and nothing else.
-// Needs: namespace, image
+// Needs: namespace, image, cycloneDx
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { before, test } from 'node:test';
+import { invalidInCycloneDx } from '../support/cycloneDx/invalid.js';
 import { IMAGE } from '../support/deployment/containerConfiguration.js';
 import { ROOT } from '../support/paths.js';
 
@@ -133,6 +134,10 @@ test('no program of the image belongs to nothing: each file below /usr and /opt 
     ),
     [],
   );
+});
+
+test('it follows the schema of CycloneDX', async () => {
+  assert.equal(await invalidInCycloneDx(text), null);
 });
 
 test('equal contents give equal bytes', () => {

@@ -1,11 +1,12 @@
 // The bill of materials of the package against the packed package and its installation.
-// Needs: package
+// Needs: package, cycloneDx
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
+import { invalidInCycloneDx } from '../support/cycloneDx/invalid.js';
 import { ROOT } from '../support/paths.js';
 import { emptyProject, install, type Project, succeed } from './installedPackage.js';
 
@@ -18,6 +19,7 @@ interface Component {
 }
 
 let project: Project;
+let text: string;
 let components: readonly Component[];
 
 before(() => {
@@ -28,9 +30,8 @@ before(() => {
     encoding: 'utf8',
     env: { ...process.env, SOURCE_DATE_EPOCH: '1700000000' },
   } as const;
-  components = (
-    JSON.parse(execFileSync(process.execPath, ['scripts/sbom.mjs'], options)) as { components: Component[] }
-  ).components;
+  text = execFileSync(process.execPath, ['scripts/sbom.mjs'], options);
+  components = (JSON.parse(text) as { components: Component[] }).components;
 });
 after(() => project.remove());
 
@@ -73,4 +74,11 @@ test('it has each binary with its hash, and the libraries in it', () => {
       ['node-addon-api', 'libc++', 'libc++abi', 'libunwind', 'compiler-rt'],
     );
   }
+});
+
+test('it follows the schema of CycloneDX, which a misspelt field or a wrong type breaks', async () => {
+  assert.equal(await invalidInCycloneDx(text), null);
+  const document = JSON.parse(text);
+  assert.ok(await invalidInCycloneDx(JSON.stringify({ ...document, component: [] })));
+  assert.ok(await invalidInCycloneDx(JSON.stringify({ ...document, version: 'first' })));
 });

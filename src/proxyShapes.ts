@@ -47,6 +47,7 @@ const MODE = partOf({
   describe: FUNCTION,
   apply: FUNCTION,
   observe: FUNCTION,
+  prepare: optional(FUNCTION),
   observeAlone: FUNCTION,
   maintain: optional(FUNCTION),
   watch: optional(FUNCTION),

@@ -261,6 +261,12 @@ export interface Mode<Item, Operation extends KeyedOperation<Item>> {
   describe(operation: Operation, known: Known<Item>): string[][];
 
   /**
+   * Does what `apply` would do before it calls the kernel, while the kernel carries out other operations. The same list is given to
+   * `apply` next. Absent: there is nothing.
+   */
+  prepare?(operations: readonly Operation[]): Promise<void>;
+
+  /**
    * Applies operations, in order. Returns one result for each. If the batch is a transaction, the mode leaves out what the kernel
    * refuses (`shared/program/leaveOut.ts`): an operation fails for itself, or for others of its Service.
    */

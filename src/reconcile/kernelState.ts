@@ -24,6 +24,14 @@ export interface Piece {
   readonly last: boolean;
 }
 
+/** Operations that the kernel carries out. */
+interface Applied<Operation> {
+  readonly operations: readonly Operation[];
+  /** The keys that were compared and have a known item. */
+  readonly looked: readonly string[];
+  readonly results: Promise<readonly (NetlinkError | undefined)[]>;
+}
+
 /** The known items, and those that are unknown. */
 export class KernelState<Item, Operation extends KeyedOperation<Item>> {
   known: Known<Item> = new PartitionedMap();
@@ -59,32 +67,51 @@ export class KernelState<Item, Operation extends KeyedOperation<Item>> {
   }
 
   /**
-   * Brings the items of the keys to their desired state. While the kernel makes the additions of a piece, the next
-   * piece is planned and compared, and then waits. All removals follow all additions. If a piece rejects, the ones
-   * before it have been applied.
+   * Brings the items of the keys to their desired state. While the kernel makes the additions of a piece, the results of
+   * the one before are recorded, and the next one is planned, compared and prepared. All removals follow all additions. If
+   * a piece rejects, the ones before it have been applied.
    */
   async program(pieces: AsyncIterable<Piece> | Iterable<Piece>, record: PassRecord): Promise<void> {
     const comparison = this.#compare();
-    let underWay = Promise.resolve();
+    let underWay: Applied<Operation> | undefined;
     try {
       for await (const { keys, last } of pieces) {
         const looked = await this.#look(comparison, keys);
         const additions = comparison.additions();
         const operations = last ? additions.concat(comparison.removals()) : additions;
-        await record.waitFor(underWay);
-        underWay = this.#applyAndShare(operations, looked, record);
-        underWay.catch(() => {}); // The next wait rejects.
+        await this.#mode.prepare?.(operations);
+        const before = underWay;
+        if (before) await record.waitFor(before.results);
+        underWay = this.#begin(operations, looked, record);
+        if (before) await this.#end(before, record);
       }
     } finally {
-      await record.waitFor(underWay);
+      if (underWay) await this.#end(underWay, record);
     }
   }
 
   /** Applies operations. Items of failed ones are unknown. */
   async apply(operations: readonly Operation[], record: PassRecord): Promise<void> {
-    if (operations.length === 0) return;
+    await this.#end(this.#begin(operations, [], record), record);
+  }
+
+  #begin(
+    operations: readonly Operation[],
+    looked: readonly string[],
+    record: PassRecord,
+  ): Applied<Operation> {
     record.countItems(operations);
-    const results = await this.#mode.apply(operations);
+    const results = operations.length === 0 ? Promise.resolve([]) : this.#mode.apply(operations);
+    results.catch(() => {}); // Whoever awaits it next rejects.
+    return { operations, looked, results };
+  }
+
+  /** Records the results of operations. */
+  async #end(
+    { operations, looked, results: applied }: Applied<Operation>,
+    record: PassRecord,
+  ): Promise<void> {
+    const results = await record.waitFor(applied);
     const slice = new TimeSlice();
     for (let i = 0; i < operations.length; i++) {
       const operation = operations[i] as Operation;
@@ -97,6 +124,7 @@ export class KernelState<Item, Operation extends KeyedOperation<Item>> {
         record.accepted++;
       }
     }
+    await this.share(looked);
   }
 
   /**
@@ -188,15 +216,6 @@ export class KernelState<Item, Operation extends KeyedOperation<Item>> {
       if (slice.spend(1)) await slice.yield();
     }
     this.known = copy;
-  }
-
-  async #applyAndShare(
-    operations: readonly Operation[],
-    keys: readonly string[],
-    record: PassRecord,
-  ): Promise<void> {
-    await this.apply(operations, record);
-    await this.share(keys);
   }
 
   #compare() {

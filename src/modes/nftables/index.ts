@@ -10,7 +10,7 @@ import type { NftablesOptions } from './plan/options.js';
 import { affectsNode, groupOf, planNode } from './plan/planNode.js';
 import { planService } from './plan/planService.js';
 import { dependsOn } from './plan/references.js';
-import { apply } from './program/apply.js';
+import { apply, type Prepared, prepare } from './program/apply.js';
 import { describe } from './program/describe.js';
 import type { NftablesKernel } from './program/kernel.js';
 import { observe } from './program/observe.js';
@@ -32,6 +32,7 @@ export function createNftablesMode(kernel: NftablesKernel, options: NftablesOpti
   checkArgument('createNftablesMode', 'kernel', kernel, KERNEL);
   checkArgument('createNftablesMode', 'options', options, OPTIONS);
   const tables = new TableWatch(kernel, options);
+  const prepared = new WeakMap<readonly Operation[], Prepared>();
   return {
     name: 'nftables',
     auditPeriod: options.auditPeriod,
@@ -48,7 +49,10 @@ export function createNftablesMode(kernel: NftablesKernel, options: NftablesOpti
     affectsNode,
     compare,
     describe,
-    apply: (operations) => apply(kernel, tables, operations),
+    prepare: async (operations) => {
+      prepared.set(operations, await prepare(operations));
+    },
+    apply: (operations) => apply(kernel, tables, operations, prepared.get(operations)),
     observe: (whole = false) => observe(kernel, options, whole),
     observeAlone: (items) => observeAlone(kernel, options, items.keys()),
     watch: (listener) => tables.start(listener),

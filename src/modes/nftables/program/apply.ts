@@ -24,23 +24,42 @@ const MOST_CHAINS = 512;
  */
 const MOST_ELEMENTS = 16_384;
 
+/** The operations of the kernel for each transaction, in order. */
+export type Prepared = readonly (readonly NftablesOperation[])[];
+
+/** What {@link apply} sends, if the kernel refuses nothing. */
+export async function prepare(operations: readonly Operation[]): Promise<Prepared> {
+  const all: (readonly NftablesOperation[])[] = [];
+  for (const places of transactionsOf(operations)) all.push(await merged(at(operations, places)));
+  return all;
+}
+
 /** Returns one result for each operation. A refused operation fails those of its Service in its transaction. */
 export async function apply(
   { nftables }: NftablesKernel,
   tables: Pick<TableWatch, 'during'>,
   operations: readonly Operation[],
+  prepared?: Prepared,
 ): Promise<Result[]> {
   const results = new Array<Result>(operations.length).fill(undefined);
-  for (const places of transactionsOf(operations)) {
+  for (const [number, places] of transactionsOf(operations).entries()) {
+    const changes = at(operations, places);
     const made = await leaveOut({
-      changes: places.map((place) => operations[place] as Operation),
-      send: (some) => send(nftables, tables, some),
+      changes,
+      send: async (some) => {
+        const ahead = some === changes ? prepared?.[number] : undefined;
+        return send(nftables, tables, some, ahead ?? (await merged(some)));
+      },
       ownerOf,
       removes: (operation) => operation.do === 'delete',
     });
     for (const [i, place] of places.entries()) results[place] = made[i];
   }
   return results;
+}
+
+function at(operations: readonly Operation[], places: readonly number[]): Operation[] {
+  return places.map((place) => operations[place] as Operation);
 }
 
 /**
@@ -80,11 +99,12 @@ function divided(places: readonly number[], operations: readonly Operation[]): n
   return transactions;
 }
 
-/** One transaction. An operation has the first error of its operations in the kernel. */
+/** One transaction. An operation has the first error of its operations in the kernel. @param all its operations in the kernel, merged */
 async function send(
   nftables: Pick<NftablesKernel['nftables'], 'apply'>,
   tables: Pick<TableWatch, 'during'>,
   operations: readonly Operation[],
+  all: readonly NftablesOperation[],
 ): Promise<Result[]> {
   const transact = async (all: readonly NftablesOperation[]) =>
     resultsOf('nftables.apply', all.length, () =>
@@ -95,14 +115,14 @@ async function send(
     if (error) recordRefused(error, item);
     return error;
   };
-  const results = await transact(await merged(operations));
+  const results = await transact(all);
   const failure = results.find((result) => result !== undefined);
   if (!failure || !isOfOne(results)) return new Array<Result>(operations.length).fill(failure);
   const [operation] = operations;
   if (operation && operations.length === 1) return [errorOf(operation, results, 0, results.length)];
   // Nothing was done. A merged operation has elements of many Services: made alone, each has its own error.
-  const { all, ends } = await unmerged(operations);
-  const errors = await transact(all);
+  const { each: alone, ends } = await unmerged(operations);
+  const errors = await transact(alone);
   return operations.map((each, i) => errorOf(each, errors, ends[i - 1] ?? 0, ends[i] as number));
 }
 
@@ -133,18 +153,18 @@ async function merged(operations: readonly Operation[]): Promise<readonly Nftabl
 
 /** The same, without merging. @returns for each operation, the place behind its last one */
 async function unmerged(operations: readonly Operation[]): Promise<{
-  readonly all: readonly NftablesOperation[];
+  readonly each: readonly NftablesOperation[];
   readonly ends: readonly number[];
 }> {
   const slice = new TimeSlice();
-  const all: NftablesOperation[] = [];
+  const each: NftablesOperation[] = [];
   const ends: number[] = [];
   for (const operation of operations) {
-    for (const each of kernelOperations(operation)) all.push(each);
-    ends.push(all.length);
+    for (const one of kernelOperations(operation)) each.push(one);
+    ends.push(each.length);
     if (slice.spend(1)) await slice.yield();
   }
-  return { all, ends };
+  return { each, ends };
 }
 
 /** Of the results from one place up to another, the first that is to blame; else the first error. */

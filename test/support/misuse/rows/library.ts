@@ -49,7 +49,7 @@ const MODE = {
   endsDraining: true,
   growingPieces: true,
   ...methods('planService', 'planNode', 'affectsNode', 'compare', 'acknowledged', 'describe'),
-  ...methods('apply', 'observe', 'observeAlone', 'maintain', 'watch'),
+  ...methods('prepare', 'apply', 'observe', 'observeAlone', 'maintain', 'watch'),
 };
 const SOURCE_EVENTS = methods('changed', 'problems', 'synced', 'incomplete', 'mended');
 const PARTS = {

@@ -7,7 +7,7 @@ import { compare } from '../../../../src/modes/nftables/plan/compare.js';
 import type { Item } from '../../../../src/modes/nftables/plan/items.js';
 import type { Operation } from '../../../../src/modes/nftables/plan/operations.js';
 import type { NftablesLayout } from '../../../../src/modes/nftables/plan/options.js';
-import { apply } from '../../../../src/modes/nftables/program/apply.js';
+import { apply, prepare } from '../../../../src/modes/nftables/program/apply.js';
 import type { NftablesKernel } from '../../../../src/modes/nftables/program/kernel.js';
 import { OwnGenerations } from '../../../../src/modes/nftables/program/ownGenerations.js';
 import { refusedBy } from '../../../../src/modes/nftables/program/refused.js';
@@ -145,6 +145,21 @@ it('a transaction has at most 16 384 elements, those of slots included, and the 
   );
   for (const elements of given.slice(0, -1))
     assert.ok(elements >= 16_384 && elements < 16_384 + 102, `${elements}`);
+});
+
+it('sends what was prepared, and prepares the rest again if the kernel refuses some of it', async () => {
+  const operations = between([IDLE], [IDLE, ...WEB, service('new', '10.96.0.3')]);
+  const refuses = (each: NftablesOperation) =>
+    isElement(each, 'addElements', '10.96.0.1') ? 'EEXIST' : undefined;
+  const [ahead, afterwards] = [kernelThat(refuses), kernelThat(refuses)];
+  const prepared = await prepare(operations);
+  const results = await apply(ahead.kernel, TABLES, operations, prepared);
+  assert.equal(ahead.sent[0], prepared[0]);
+  assert.deepEqual(
+    codes(operations, results),
+    codes(operations, await apply(afterwards.kernel, TABLES, operations)),
+  );
+  assert.deepEqual(ahead.sent, afterwards.sent);
 });
 
 it('generations: those of our transactions, once each', async () => {

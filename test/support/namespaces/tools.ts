@@ -35,10 +35,22 @@ export function layOut({ interfaces }: Pick<Scenario, 'interfaces'>): void {
   feed([['ip -batch -', lines.map((line) => `${line}\n`).join('')]]);
 }
 
+/**
+ * Prints `ipvsadm -S -n` when two listings are equal. The kernel continues a listing at a place in the table of all network namespaces
+ * (ip_vs_genl_dump_services()): while another one adds or deletes virtual services, some may be listed twice or left out.
+ */
+export const VIRTUAL_SERVICES = `last=x
+  for listing in $(seq 50); do
+    now=$(ipvsadm -S -n)
+    if [ "$now" = "$last" ]; then break; fi
+    last=$now
+  done
+  if [ -n "$now" ]; then printf '%s\\n' "$now"; fi`;
+
 /** The complete state of a recording. */
 export function toolOutput(): ToolOutput {
   const [ipvsadm = '', ipset = '', iptables = '', ip6tables = '', address = ''] = tools(
-    'ipvsadm -S -n',
+    VIRTUAL_SERVICES,
     'ipset save',
     'iptables-save',
     'ip6tables-save',

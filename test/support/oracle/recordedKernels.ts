@@ -11,7 +11,15 @@ import type { Item as IpvsItem, Operation as IpvsOperation } from '../../../src/
 import { openIpvsKernel } from '../../../src/modes/ipvs/open/open.js';
 import type { KeyedOperation } from '../../../src/modes/mode.js';
 import { openHostKernel } from '../../../src/modes/shared/open/hostKernel.js';
-import { feed, layOut, readSysctl, SYSCTLS, toolOutput, tools } from '../namespaces/tools.js';
+import {
+  feed,
+  layOut,
+  readSysctl,
+  SYSCTLS,
+  toolOutput,
+  tools,
+  VIRTUAL_SERVICES,
+} from '../namespaces/tools.js';
 import type { RecordedMode, Scenario, ToolOutput } from './oracle.js';
 import { IptablesNode, IpvsNode, type TestNode } from './testNode.js';
 
@@ -44,7 +52,7 @@ export const RECORDED_KERNELS = {
       newNode: (cluster) => new IpvsNode(cluster, kernel, release()),
       addOthers: () => feed([...otherRules(), ...OTHER_SERVERS]),
       output: withoutOtherServers,
-      everything: () => everything('ipvsadm -S -n', 'ipset save'),
+      everything: () => everything(VIRTUAL_SERVICES, 'ipset save'),
       settings: WRONG_SETTINGS,
     });
     kernel.close();

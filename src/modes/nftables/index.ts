@@ -10,7 +10,7 @@ import type { NftablesOptions } from './plan/options.js';
 import { affectsNode, groupOf, planNode } from './plan/planNode.js';
 import { planService } from './plan/planService.js';
 import { dependsOn } from './plan/references.js';
-import { apply, type Prepared, prepare } from './program/apply.js';
+import { apply, prepare, type Transaction } from './program/apply.js';
 import { describe } from './program/describe.js';
 import type { NftablesKernel } from './program/kernel.js';
 import { observe } from './program/observe.js';
@@ -32,7 +32,7 @@ export function createNftablesMode(kernel: NftablesKernel, options: NftablesOpti
   checkArgument('createNftablesMode', 'kernel', kernel, KERNEL);
   checkArgument('createNftablesMode', 'options', options, OPTIONS);
   const tables = new TableWatch(kernel, options);
-  const prepared = new WeakMap<readonly Operation[], Prepared>();
+  const prepared = new WeakMap<readonly Operation[], readonly Transaction[]>();
   return {
     name: 'nftables',
     auditPeriod: options.auditPeriod,

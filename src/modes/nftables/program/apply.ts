@@ -24,14 +24,21 @@ const MOST_CHAINS = 512;
  */
 const MOST_ELEMENTS = 16_384;
 
-/** The operations of the kernel for each transaction, in order. */
-export type Prepared = readonly (readonly NftablesOperation[])[];
+/** A transaction with some of the operations. */
+export interface Transaction {
+  /** Their places among all. */
+  readonly places: readonly number[];
+  readonly changes: readonly Operation[];
+  /** Those of the kernel for them, if they were prepared. */
+  readonly merged?: readonly NftablesOperation[];
+}
 
-/** What {@link apply} sends, if the kernel refuses nothing. */
-export async function prepare(operations: readonly Operation[]): Promise<Prepared> {
-  const all: (readonly NftablesOperation[])[] = [];
-  for (const places of transactionsOf(operations)) all.push(await merged(at(operations, places)));
-  return all;
+/** The transactions that {@link apply} sends, if the kernel refuses nothing. */
+export async function prepare(operations: readonly Operation[]): Promise<Transaction[]> {
+  const prepared: Transaction[] = [];
+  for (const transaction of transactionsOf(operations))
+    prepared.push({ ...transaction, merged: await merge(transaction.changes) });
+  return prepared;
 }
 
 /** Returns one result for each operation. A refused operation fails those of its Service in its transaction. */
@@ -39,16 +46,15 @@ export async function apply(
   { nftables }: NftablesKernel,
   tables: Pick<TableWatch, 'during'>,
   operations: readonly Operation[],
-  prepared?: Prepared,
+  transactions: readonly Transaction[] = transactionsOf(operations),
 ): Promise<Result[]> {
   const results = new Array<Result>(operations.length).fill(undefined);
-  for (const [number, places] of transactionsOf(operations).entries()) {
-    const changes = at(operations, places);
+  for (const { places, changes, merged } of transactions) {
     const made = await leaveOut({
       changes,
       send: async (some) => {
-        const ahead = some === changes ? prepared?.[number] : undefined;
-        return send(nftables, tables, some, ahead ?? (await merged(some)));
+        const ahead = some === changes ? merged : undefined;
+        return send(nftables, tables, some, ahead ?? (await merge(some)));
       },
       ownerOf,
       removes: (operation) => operation.do === 'delete',
@@ -56,10 +62,6 @@ export async function apply(
     for (const [i, place] of places.entries()) results[place] = made[i];
   }
   return results;
-}
-
-function at(operations: readonly Operation[], places: readonly number[]): Operation[] {
-  return places.map((place) => operations[place] as Operation);
 }
 
 /**
@@ -70,8 +72,7 @@ function ownerOf({ do: verb, item, service }: Operation): string | undefined {
   return verb === 'delete' && item.kind !== 'element' ? undefined : service;
 }
 
-/** The places of the operations of each transaction. */
-function transactionsOf(operations: readonly Operation[]): number[][] {
+function transactionsOf(operations: readonly Operation[]): Transaction[] {
   const families = new Map<Family, number[]>();
   for (const [place, { item }] of operations.entries()) {
     const places = families.get(item.family);
@@ -81,20 +82,19 @@ function transactionsOf(operations: readonly Operation[]): number[][] {
   return [...families.values()].flatMap((places) => divided(places, operations));
 }
 
-function divided(places: readonly number[], operations: readonly Operation[]): number[][] {
-  const transactions: number[][] = [];
-  let chains = MOST_CHAINS;
-  let elements = MOST_ELEMENTS;
-  for (const place of places) {
-    const { item, from } = operations[place] as Operation;
-    if (chains >= MOST_CHAINS || elements >= MOST_ELEMENTS) {
-      transactions.push([]);
-      chains = 0;
-      elements = 0;
-    }
+/** In order, and of bounded size. */
+function divided(places: readonly number[], operations: readonly Operation[]): Transaction[] {
+  const transactions: Transaction[] = [];
+  let chains = 0;
+  let elements = 0;
+  for (let first = 0, end = 1; first < places.length; end++) {
+    const { item, from } = operations[places[end - 1] as number] as Operation;
     if (item.kind === 'element') elements += 1 + slotsOf(item) + slotsOf(from);
     else chains++;
-    transactions.at(-1)?.push(place);
+    if (end < places.length && chains < MOST_CHAINS && elements < MOST_ELEMENTS) continue;
+    const some = places.slice(first, end);
+    transactions.push({ places: some, changes: some.map((place) => operations[place] as Operation) });
+    [first, chains, elements] = [end, 0, 0];
   }
   return transactions;
 }
@@ -141,7 +141,7 @@ function isOfOne(results: readonly Result[]): boolean {
   return results.length === 1 || results.some((result) => result?.code === ROLLED_BACK);
 }
 
-async function merged(operations: readonly Operation[]): Promise<readonly NftablesOperation[]> {
+async function merge(operations: readonly Operation[]): Promise<readonly NftablesOperation[]> {
   const slice = new TimeSlice();
   const all = new KernelOperations();
   for (const operation of operations) {

@@ -19,6 +19,9 @@ const GATHER = 100;
  */
 const MOST_NOTIFIED = 1024;
 
+/** The watch starts again so long after the last such transaction, in ms: to end and start it around each one takes as long as a fifth of it. */
+const QUIET = 100;
+
 type Commits = AsyncIterator<Commit | Resync>;
 
 /** The transactions of the mode, and a watch for those of other programs. */
@@ -32,6 +35,10 @@ export class TableWatch {
   #commits: Commits | undefined;
   /** The last generation that was looked at; undefined if it is not known. */
   #seen: number | undefined;
+  /** Number of large transactions under way. */
+  #large = 0;
+  /** Set while the watch has to start again. */
+  #timer: NodeJS.Timeout | undefined;
 
   constructor(
     { nftables }: { readonly nftables: Pick<NftablesKernel['nftables'], 'generation' | 'watchCommits'> },
@@ -51,6 +58,7 @@ export class TableWatch {
     return {
       close: () => {
         this.#listener = undefined;
+        clearTimeout(this.#timer);
         this.#end();
       },
     };
@@ -59,24 +67,36 @@ export class TableWatch {
   /** Sends a transaction of the mode. Its result is that of `send`. @param elements the number of those that it adds and deletes */
   async during<Result>(elements: number, send: () => Promise<Result>): Promise<Result> {
     if (!this.#listener || elements <= MOST_NOTIFIED) return this.#own.during(send);
+    clearTimeout(this.#timer);
     this.#end();
+    this.#large++;
     try {
       return await this.#own.during(send);
     } finally {
-      await this.#startAgain();
+      this.#large--;
+      clearTimeout(this.#timer);
+      // The process may end meanwhile.
+      if (this.#listener) this.#timer = setTimeout(() => void this.#startAgain(), QUIET).unref();
     }
   }
 
-  /** Watches again. If a generation since then is not that of a transaction of ours, another program may have changed anything. */
+  /**
+   * Watches again, unless a large transaction has begun. If a generation since the last one that was looked at is not that of a transaction of ours,
+   * another program may have changed anything.
+   */
   async #startAgain(): Promise<void> {
     try {
       const commits = await this.#subscribe();
       const current = await this.#own.current();
+      if (!this.#listener || this.#large > 0) {
+        await commits.return?.();
+        return;
+      }
       const before = this.#seen;
       this.#seen = current;
       const isOurs =
         before !== undefined && current !== undefined && this.#own.areOurs({ after: before, last: current });
-      if (!isOurs) this.#listener?.disturbed(() => true);
+      if (!isOurs) this.#listener.disturbed(() => true);
       this.#read(commits);
     } catch {
       this.#fail();
@@ -90,11 +110,8 @@ export class TableWatch {
   }
 
   #read(commits: Commits): void {
+    this.#end();
     this.#commits = commits;
-    if (!this.#listener) {
-      this.#end();
-      return;
-    }
     this.#reportAll(commits).catch(() => {
       if (this.#commits === commits) this.#fail();
     });

@@ -1,6 +1,7 @@
 // Notifications of changes: which of them are reported.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Commit, TableName } from '../../../../src/kernel/nftables/types.js';
 import type { Resync } from '../../../../src/kernel/shared/types.js';
 import type { DisturbedCheck } from '../../../../src/modes/mode.js';
@@ -125,57 +126,90 @@ it('nothing after it was closed', async () => {
 
 /** Elements in a large transaction. */
 const MANY = 10_000;
+/** Some time after which the watch has started again, in ms. */
+const LATER = 150;
 
-it('a large transaction is not notified of, and nothing of another program is missed', async () => {
+it('large transactions are not notified of, and nothing of another program is missed', async () => {
   const { kernel, tables, watch, reports } = await watching();
   const ours = async () => {
     assert.equal(kernel.isWatched, false);
     kernel.commit(OURS);
   };
   await tables.during(MANY, ours);
+  await tables.during(1, ours);
   await tables.during(MANY, ours);
-  assert.equal(kernel.isWatched, true);
+  await delay(LATER);
   assert.deepEqual(await reports(), []);
+  assert.deepEqual([kernel.isWatched, kernel.subscriptions], [true, 2], 'it starts once after several');
   await tables.during(1, async () => kernel.commit(OURS));
   assert.deepEqual(await reports(), [false], 'a small one is recognized as before');
   kernel.commit(OURS);
   assert.deepEqual(await reports(), [true]);
-  await tables.during(MANY, async () => {
-    await ours();
-    kernel.commit(...OTHERS);
-  });
+  await tables.during(MANY, ours);
+  kernel.commit(...OTHERS);
+  await delay(LATER);
   assert.deepEqual(await reports(), [true], 'the tables of a generation without notification are not known');
   await assert.rejects(
     tables.during(MANY, async () => Promise.reject(new Error('refused'))),
     /refused/,
   );
-  assert.equal(kernel.isWatched, true);
-  assert.equal(kernel.subscriptions, 5);
+  await delay(LATER);
+  assert.deepEqual(await reports(), []);
+  assert.deepEqual([kernel.isWatched, kernel.subscriptions], [true, 4]);
   watch.close();
+  assert.equal(kernel.isWatched, false);
 });
 
 it('a commit that was notified of, and not read before a large transaction', async () => {
   const { kernel, tables, watch, reports } = await watching();
   kernel.commit(OURS);
   await tables.during(MANY, async () => kernel.commit(OURS));
+  await delay(LATER);
   assert.deepEqual(await reports(), [true]);
   watch.close();
 });
 
-it('a watch that is closed during a large transaction, or cannot start again after it', async () => {
+it('a large transaction while the watch starts again', async () => {
   const { kernel, tables, watch, reports } = await watching();
-  await tables.during(MANY, async () => {
-    kernel.commit(OURS);
-    watch.close();
-  });
-  assert.equal(kernel.isWatched, false);
+  const { generation } = kernel;
   await tables.during(MANY, async () => kernel.commit(OURS));
-  assert.equal(kernel.isWatched, false);
+  let second: Promise<void> | undefined;
+  kernel.generation = () => {
+    kernel.generation = generation;
+    second = tables.during(MANY, async () => {
+      await delay(LATER);
+      kernel.commit(OURS);
+    });
+    return kernel.generation();
+  };
+  await delay(LATER);
+  await second;
+  await delay(LATER);
   assert.deepEqual(await reports(), []);
-  const other = await watching();
-  other.kernel.watchCommits = () => {
+  assert.equal(kernel.isWatched, true);
+  watch.close();
+  assert.equal(kernel.isWatched, false);
+});
+
+it('a watch that is closed during a large transaction or soon after it, or cannot start again', async () => {
+  const closed = async (during: boolean) => {
+    const { kernel, tables, watch, reports } = await watching();
+    await tables.during(MANY, async () => {
+      kernel.commit(OURS);
+      if (during) watch.close();
+    });
+    watch.close();
+    await tables.during(MANY, async () => kernel.commit(OURS));
+    await delay(LATER);
+    assert.deepEqual([kernel.isWatched, await reports()], [false, []]);
+  };
+  await closed(true);
+  await closed(false);
+  const { kernel, tables, reports } = await watching();
+  kernel.watchCommits = () => {
     throw new Error('no more descriptors');
   };
-  await other.tables.during(MANY, async () => other.kernel.commit(OURS));
-  assert.deepEqual(await other.reports(), [true]);
+  await tables.during(MANY, async () => kernel.commit(OURS));
+  await delay(LATER);
+  assert.deepEqual(await reports(), [true]);
 });

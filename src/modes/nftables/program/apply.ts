@@ -106,9 +106,9 @@ async function send(
   operations: readonly Operation[],
   all: readonly NftablesOperation[],
 ): Promise<Result[]> {
-  const transact = async (all: readonly NftablesOperation[]) =>
-    resultsOf('nftables.apply', all.length, () =>
-      tables.during(countElements(all), () => nftables.apply(all)),
+  const transact = async (some: readonly NftablesOperation[]) =>
+    resultsOf('nftables.apply', some.length, () =>
+      tables.during(countElements(some), () => nftables.apply(some)),
     );
   const errorOf = ({ item }: Operation, results: readonly Result[], from: number, to: number) => {
     const error = firstError(results, from, to);

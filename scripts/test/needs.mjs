@@ -24,8 +24,9 @@ export const FEATURES = {
   'bridge filter':
     'ip link add knp-trial type bridge && test -e /proc/sys/net/bridge/bridge-nf-call-iptables',
   'two processors': `[ ${availableParallelism()} -ge 2 ]`,
-  // Modules belong to the whole machine: no test may unload one here, or prevent their loading.
+  // Modules and profiles of AppArmor belong to the whole machine: no test may unload or load one here, or prevent its loading.
   modules: 'false',
+  'enforced AppArmor': 'false',
 };
 
 /** What `npm test` prepares on this machine. */

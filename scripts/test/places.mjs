@@ -12,7 +12,7 @@ import { FEATURES } from './needs.mjs';
 /** @type {Readonly<Record<TestMachineName, (feature: Feature) => boolean>>} */
 const OFFERS = {
   namespace: (feature) => serves(FEATURES[feature]),
-  uml: (feature) => !['zones', 'nftables', 'two processors'].includes(feature),
+  uml: (feature) => !['zones', 'nftables', 'enforced AppArmor', 'two processors'].includes(feature),
   qemu: () => true,
 };
 

@@ -1,4 +1,4 @@
-// The AppArmor profile of deploy/apparmor: its syntax, and the component that names it. Nothing enforces it in tests.
+// The AppArmor profile of deploy/apparmor: its syntax, and the component that names it. test/e2e/appArmor.test.ts enforces it.
 // Needs: apparmor
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';

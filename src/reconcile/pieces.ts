@@ -33,7 +33,7 @@ export async function* divide<Item, Operation extends KeyedOperation<Item>>(
     own = [];
     left = planner.pieceAfter(done);
   }
-  for (const key of own) keys.add(key);
+  if (own.length > 0) yield { keys: own, last: false };
   yield { keys, last: true };
 }
 

@@ -9,18 +9,11 @@ import { before, test } from 'node:test';
 import { ApiCluster } from '../support/apiServer/apiCluster.js';
 import { makeAuthority } from '../support/apiServer/certificates.js';
 import { closeAfter } from '../support/closeAfter.js';
-import { service, slice } from '../support/clusters/manifests.js';
+import { NODE, service, slice } from '../support/clusters/manifests.js';
 import { kubeadmConfiguration, kubeadmKubeconfig } from '../support/deployment/kubeadm.js';
 import { readSysctl, tool } from '../support/namespaces/tools.js';
 import { AgentProcess } from '../support/processes/agentProcess.js';
 
-const NODE = `apiVersion: v1
-kind: Node
-metadata: {name: node-a, uid: 8d9c}
-spec: {podCIDRs: [10.244.1.0/24]}
-status: {addresses: [{type: InternalIP, address: 192.168.50.10}]}
----
-`;
 const TOKEN = 'a-token-that-no-log-may-show';
 
 let cluster: ApiCluster;

@@ -11,7 +11,7 @@ import { PATIENCE } from '../laboratory/patience.js';
 import { ApiCluster } from '../support/apiServer/apiCluster.js';
 import { makeAuthority } from '../support/apiServer/certificates.js';
 import { closeAfter } from '../support/closeAfter.js';
-import { service, slice } from '../support/clusters/manifests.js';
+import { NODE } from '../support/clusters/manifests.js';
 import { kubeadmConfiguration, kubeadmKubeconfig } from '../support/deployment/kubeadm.js';
 import { tools } from '../support/namespaces/tools.js';
 import { AgentProcess } from '../support/processes/agentProcess.js';
@@ -23,6 +23,7 @@ import {
   placePackage,
 } from '../support/sealing/appArmor.js';
 import {
+  objects,
   SEALED_IPTABLES_NFT,
   SEALED_IPVS,
   SEALED_NFTABLES,
@@ -30,16 +31,6 @@ import {
 } from '../support/sealing/sealedModes.js';
 
 const TOKEN = 'a-token';
-const NODE = `apiVersion: v1
-kind: Node
-metadata: {name: node-a, uid: 8d9c}
-spec: {podCIDRs: [10.244.1.0/24]}
-status: {addresses: [{type: InternalIP, address: 192.168.50.10}]}
----
-`;
-
-/** Two endpoints: the chain of a single one has no map in nftables mode. */
-const objects = (...endpoints: string[]) => service('web', '10.96.0.1') + slice('web', ...endpoints);
 
 let cluster: ApiCluster;
 let confined: string;

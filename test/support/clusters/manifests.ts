@@ -1,5 +1,14 @@
 // Short manifests for tests.
 
+/** The Node node-a, whose node IP and pod network these are. */
+export const NODE = `apiVersion: v1
+kind: Node
+metadata: {name: node-a, uid: 8d9c}
+spec: {podCIDRs: [10.244.1.0/24]}
+status: {addresses: [{type: InternalIP, address: 192.168.50.10}]}
+---
+`;
+
 /** A Service in namespace demo with one TCP port 80; `extra` is YAML at the level of spec's fields. */
 export const service = (name: string, ip: string, extra = '') => `
 apiVersion: v1

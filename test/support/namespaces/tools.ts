@@ -43,6 +43,7 @@ export const VIRTUAL_SERVICES = `last=x
   for listing in $(seq 50); do
     now=$(ipvsadm -S -n)
     if [ "$now" = "$last" ]; then break; fi
+    if [ "$listing" = 50 ]; then echo '50 listings of virtual services differ' >&2; exit 1; fi
     last=$now
   done
   if [ -n "$now" ]; then printf '%s\\n' "$now"; fi`;

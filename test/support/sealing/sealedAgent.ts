@@ -14,29 +14,19 @@ import { COMMAND, launched } from '../../laboratory/proxyProcess.js';
 import { ApiCluster } from '../apiServer/apiCluster.js';
 import { makeAuthority } from '../apiServer/certificates.js';
 import { closeAfter } from '../closeAfter.js';
-import { service, slice } from '../clusters/manifests.js';
+import { NODE } from '../clusters/manifests.js';
 import { kubeadmConfiguration, kubeadmKubeconfig } from '../deployment/kubeadm.js';
 import { tools } from '../namespaces/tools.js';
 import { AgentProcess } from '../processes/agentProcess.js';
-import type { SealedMode } from './sealedModes.js';
+import { objects, type SealedMode } from './sealedModes.js';
 import { seccompProfile, underProfile, without } from './seccompProfile.js';
 
 const TOKEN = 'a-token';
-const NODE = `apiVersion: v1
-kind: Node
-metadata: {name: node-a, uid: 8d9c}
-spec: {podCIDRs: [10.244.1.0/24]}
-status: {addresses: [{type: InternalIP, address: 192.168.50.10}]}
----
-`;
 
 /** The plugin that gives the token: a program that the agent starts. */
 const PLUGIN = `#!/bin/sh
 echo '{"apiVersion":"client.authentication.k8s.io/v1","kind":"ExecCredential","status":{"token":"${TOKEN}"}}'
 `;
-
-/** Two endpoints: the chain of a single one has no map in nftables mode. */
-const objects = (...endpoints: string[]) => service('web', '10.96.0.1') + slice('web', ...endpoints);
 
 /** Words before a command that leave it only these capabilities. */
 const withCapabilities = (names: readonly string[]) => [

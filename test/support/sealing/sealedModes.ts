@@ -1,4 +1,5 @@
 // The modes of the proxy as `deploy/` seals them: the capabilities that each one needs, and how its endpoints show in the kernel.
+import { service, slice } from '../clusters/manifests.js';
 import { tool } from '../namespaces/tools.js';
 
 /** A mode with its backend of iptables, if it uses one. */
@@ -11,6 +12,9 @@ export interface SealedMode {
   /** The tools of the image that people use with `kubectl exec`. */
   readonly tools: readonly (readonly string[])[];
 }
+
+/** What an agent programs. Two endpoints: the chain of a single one has no map in nftables mode. */
+export const objects = (...endpoints: string[]) => service('web', '10.96.0.1') + slice('web', ...endpoints);
 
 function found(listed: string, pattern: RegExp): string[] {
   return [...listed.matchAll(pattern)].map(([, address, port]) => `${address}:${port}`).sort();

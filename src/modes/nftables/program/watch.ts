@@ -15,11 +15,11 @@ const GATHER = 100;
 
 /**
  * A transaction with more elements is not notified of. The kernel writes a notification for each element as long as somebody listens, which
- * takes as long as to add it, and 16 384 of them exceed the buffer of the socket.
+ * takes as long as to add it.
  */
 const MOST_NOTIFIED = 1024;
 
-/** The watch starts again so long after the last such transaction, in ms: to end and start it around each one takes as long as a fifth of it. */
+/** The watch starts again so long after the last such transaction, in ms: they follow each other in a large pass. */
 const QUIET = 100;
 
 type Commits = AsyncIterator<Commit | Resync>;
@@ -81,7 +81,7 @@ export class TableWatch {
   }
 
   /**
-   * Watches again, unless a large transaction has begun. If a generation since the last one that was looked at is not that of a transaction of ours,
+   * Watches again, unless a large transaction has begun. The generations since the last look must be those of our own transactions: otherwise
    * another program may have changed anything.
    */
   async #startAgain(): Promise<void> {

@@ -48,6 +48,9 @@ export class TimeSlice {
 
   /** Runs the waiting callbacks once, and starts the next slice. */
   async yield(): Promise<void> {
+    // An immediate that a callback of a socket sets runs after the other sockets, and before any timer. The second one is in the next
+    // turn.
+    await nextTurn();
     await nextTurn();
     this.#since = performance.now();
     this.#read = this.#since;

@@ -114,10 +114,10 @@ export class ApiClient {
     const slice = new TimeSlice();
     for await (const chunk of piecesOf(response, what, () => this.#timeouts.idle)) {
       for (const item of reader.push(chunk)) {
-        take(item);
-        if (!slice.spend()) continue;
-        await slice.yield();
+        if (slice.spend()) await slice.yield();
         signal.throwIfAborted();
+        take(item);
+        if (slice.spend()) await slice.yield();
       }
     }
     return readPage(reader.end(), what);

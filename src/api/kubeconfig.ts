@@ -81,7 +81,7 @@ function decodeKubeconfig(
 ): ApiAccess | undefined {
   const fields = new Fields(`kubeconfig ${path}`, problems, raw);
   const named = (list: string, name: string) => {
-    const [first, ...others] = fields.children(list).filter((entry) => entry.text('name') === name);
+    const [first, ...others] = [...fields.children(list)].filter((entry) => entry.text('name') === name);
     // As in client-go: the name is ambiguous.
     if (others.length > 0) fields.report(list, 'must have each name once', name);
     return first;
@@ -157,7 +157,7 @@ function decodeExec(exec: Fields, folder: string): ExecPlugin | undefined {
   if (exec.word('interactiveMode', ['Never', 'IfAvailable', 'Always'], 'IfAvailable') === 'Always') {
     exec.report('interactiveMode', 'must be Never or IfAvailable: there is no terminal here');
   }
-  const env = exec.children('env').map((entry) => [entry.text('name'), entry.text('value')] as const);
+  const env = Array.from(exec.children('env'), (entry) => [entry.text('name'), entry.text('value')] as const);
   if (apiVersion === undefined) return undefined;
   return {
     apiVersion,

@@ -6,6 +6,7 @@ import type { Problem } from '../errors.js';
 import { isRecord } from '../input/fields.js';
 import { Interning } from '../objects/interning.js';
 import type { ObjectChange } from '../objects/types.js';
+import { TimeSlice } from '../timeSlice.js';
 import { type ApiClient, patience, type Query, readStatus } from './client.js';
 import { ApiError, asApiError } from './error.js';
 import { KnownObjects, ListSeen } from './knownObjects.js';
@@ -59,6 +60,7 @@ const EARLY = 2_000;
 const PAGE = '500';
 /** Objects reported in one call. */
 const BATCH = 100;
+const NO_CHANGES: readonly ObjectChange[] = Object.freeze([]);
 
 /** Parts of a reflector. */
 export interface ReflectorParts {
@@ -282,9 +284,13 @@ export class Reflector {
     signal.addEventListener('abort', stop, { once: true });
     try {
       const options = { signal: interrupt.signal, opened, idle };
+      const slice = new TimeSlice();
       for await (const event of this.#client.watch(this.#resource.path, query, options)) {
         if (interrupt.signal.aborted) return;
-        this.#takeEvent(event);
+        const changes = this.#takeEvent(event);
+        // To read a large object takes as long as a slice, and so does the first step of who is told of it.
+        if (slice.spend()) await slice.yield();
+        if (!signal.aborted) this.#report(changes);
         this.#progress = true;
       }
     } finally {
@@ -292,7 +298,8 @@ export class Reflector {
     }
   }
 
-  #takeEvent(event: unknown): void {
+  /** The changes that an event makes. Their objects are known from now on: they must be reported. */
+  #takeEvent(event: unknown): readonly ObjectChange[] {
     const { type, object } = isRecord(event) ? event : {};
     if (type === 'ERROR') throw this.#serverError(object);
     const metadata = isRecord(object) && isRecord(object['metadata']) ? object['metadata'] : {};
@@ -301,11 +308,12 @@ export class Reflector {
       throw this.#malformedEvent('an event has no resourceVersion');
     }
     const expected = this.#known.expects(object);
+    let changes: readonly ObjectChange[] = NO_CHANGES;
     if (type === 'DELETED') {
-      this.#report(this.#known.deleted(object));
+      changes = this.#known.deleted(object);
     } else if (type === 'ADDED' || type === 'MODIFIED' || !expected) {
       const change = this.#known.changed(object);
-      if (change) this.#report([change]);
+      if (change) changes = [change];
     } else if (type === 'BOOKMARK') {
       this.#bookmarked = true;
     } else {
@@ -313,6 +321,7 @@ export class Reflector {
     }
     // The version of an object of another kind is not used.
     if (expected) this.#version = version;
+    return changes;
   }
 
   #report(changes: readonly ObjectChange[]): void {

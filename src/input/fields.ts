@@ -3,7 +3,7 @@
 import { integerRule, isIntegerWithin } from '../arguments.js';
 import type { Problem } from '../errors.js';
 import { canonicalAddress } from '../net/address.js';
-import { formatNetwork, parseNetwork } from '../net/network.js';
+import { canonicalNetwork } from '../net/network.js';
 import type { Protocol } from '../net/protocol.js';
 import { isName, type NameRule } from './names.js';
 
@@ -106,16 +106,19 @@ export class Fields<Of = Untyped> {
     return this.#at(NONE, name);
   }
 
-  /** The objects of a list, each with its index in the path; absent means empty. */
-  children<N extends Name<Of, readonly object[]>>(name: N): Fields<Element<Of[N & keyof Of]>>[] {
-    const children: Fields<Element<Of[N & keyof Of]>>[] = [];
+  /**
+   * The objects of a list, each with its index in the path; absent means empty. One at a time: a tenant makes the list, and to
+   * collect garbage takes as long as there are objects in use.
+   */
+  *children<N extends Name<Of, readonly object[]>>(
+    name: N,
+  ): Generator<Fields<Element<Of[N & keyof Of]>>, void> {
     const list = this.#list(name);
     for (let i = 0; i < list.length; i++) {
       const value = list[i];
-      if (isRecord(value)) children.push(this.#at(value, name, i));
+      if (isRecord(value)) yield this.#at(value, name, i);
       else this.report(`${name}[${i}]`, 'must be an object', value);
     }
-    return children;
   }
 
   /** Text without surrounding space, or the default when absent. */
@@ -227,14 +230,7 @@ export class Fields<Of = Untyped> {
 
   /** The canonical, masked networks of a list. */
   networks(name: Name<Of, readonly string[]>): readonly string[] {
-    return this.#texts(
-      name,
-      (text) => {
-        const network = parseNetwork(text);
-        return network && formatNetwork(network);
-      },
-      'must be a network in CIDR notation',
-    );
+    return this.#texts(name, canonicalNetwork, 'must be a network in CIDR notation');
   }
 
   #texts(name: string, read: (text: string) => string | undefined, rule: string): readonly string[] {

@@ -1,5 +1,12 @@
 // Networks in CIDR notation. Their canonical text has the host bits zero: `10.96.0.0/12`.
-import { type Family, formatAddress, parseAddress, parseAddressAsIs } from './address.js';
+import {
+  type Family,
+  formatAddress,
+  formatIPv4At,
+  parseAddress,
+  parseAddressAsIs,
+  readAddressAsIs,
+} from './address.js';
 
 /** A network: its masked base address and prefix length. */
 export interface Network {
@@ -22,11 +29,34 @@ export function parseNetworkAsIs(text: string): Network | undefined {
 
 function readNetwork(text: string, parse: typeof parseAddress): Network | undefined {
   const slash = text.indexOf('/');
-  if (slash < 0 || !/^[0-9]{1,3}$/.test(text.slice(slash + 1))) return undefined;
-  const bytes = parse(text.slice(0, slash));
-  const prefix = Number(text.slice(slash + 1));
-  if (!bytes || prefix > bytes.length * 8) return undefined;
+  const prefix = prefixBehind(text, slash);
+  const bytes = prefix === undefined ? undefined : parse(text.slice(0, slash));
+  if (prefix === undefined || !bytes || prefix > bytes.length * 8) return undefined;
   return { family: bytes.length === 4 ? 4 : 6, bytes: mask(bytes, prefix), prefix };
+}
+
+/** The number behind a slash; undefined if there is none. */
+function prefixBehind(text: string, slash: number): number | undefined {
+  const digits = slash < 0 ? '' : text.slice(slash + 1);
+  return /^[0-9]{1,3}$/.test(digits) ? Number(digits) : undefined;
+}
+
+/** An address that is being read. */
+const scratch = new Uint8Array(16);
+
+/** The canonical text of a network; undefined if the text is not a network. */
+export function canonicalNetwork(text: string): string | undefined {
+  const slash = text.indexOf('/');
+  const prefix = prefixBehind(text, slash);
+  if (prefix === undefined) return undefined;
+  // Nearly all networks are of IPv4, and the allocations for each take longer than the rest.
+  if (readAddressAsIs(text.slice(0, slash), scratch, 0) === 4) {
+    if (prefix > 32) return undefined;
+    maskInPlace(scratch, prefix);
+    return `${formatIPv4At(scratch, 0)}/${prefix}`;
+  }
+  const network = parseNetwork(text);
+  return network && formatNetwork(network);
 }
 
 /** The canonical text: `10.96.0.0/12`. */
@@ -53,11 +83,15 @@ export function networkContainsBytes(network: Network, bytes: Uint8Array): boole
 }
 
 function mask(bytes: Uint8Array, prefix: number): Uint8Array {
-  const masked = new Uint8Array(bytes.length);
-  // Without map(), whose calls take longer than the rest.
-  for (let i = 0; i < bytes.length; i++) {
-    const kept = Math.min(8, Math.max(0, prefix - 8 * i));
-    masked[i] = (bytes[i] as number) & (0xff00 >> kept);
-  }
+  const masked = bytes.slice();
+  maskInPlace(masked, prefix);
   return masked;
+}
+
+/** Without map(), whose calls take longer than the rest. */
+function maskInPlace(bytes: Uint8Array, prefix: number): void {
+  for (let i = prefix >> 3; i < bytes.length; i++) {
+    const kept = Math.max(0, prefix - 8 * i);
+    bytes[i] = (bytes[i] as number) & (0xff00 >> kept);
+  }
 }

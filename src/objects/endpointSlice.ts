@@ -48,7 +48,9 @@ export function decodeEndpointSlice(
   const ports = interning.list(
     fields.orFormer(() => {
       const before = byName(former?.ports);
-      return fields.children('ports').flatMap((port) => decodePort(port, before));
+      const read: SlicePort[] = [];
+      for (const port of fields.children('ports')) read.push(...decodePort(port, before));
+      return read.slice();
     }, former?.ports),
   );
   return {
@@ -162,7 +164,7 @@ function decodeHints(
   interning: Interning,
 ): readonly string[] {
   const rule = list === 'forZones' ? LABEL_VALUE : DNS_SUBDOMAIN;
-  return interning.list(hints.children(list).map((hint) => hint.name('name', rule) ?? ''));
+  return interning.list(Array.from(hints.children(list), (hint) => hint.name('name', rule) ?? ''));
 }
 
 /** See {@link SliceContext.formerPlace}. The endpoints are listed at the first call: nearly always, none is needed. */

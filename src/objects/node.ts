@@ -27,8 +27,7 @@ export function decodeNode({ name }: ObjectName, fields: Fields<V1Node>, former?
 
 /** All InternalIPs in order, then all ExternalIPs. */
 function decodeAddresses(status: Fields<V1NodeStatus>): string[] {
-  const addresses = status
-    .children('addresses')
+  const addresses = [...status.children('addresses')]
     .map((fields) => ({ type: fields.text('type'), fields }))
     .filter(({ type }) => type === 'InternalIP' || type === 'ExternalIP')
     .map(({ type, fields }) => ({ type, address: fields.address('address') }));
@@ -42,6 +41,6 @@ function decodeEligibility(
   spec: Fields<V1NodeSpec>,
 ): Pick<Node, 'deleting' | 'eligible'> {
   const deleting = metadata.has('deletionTimestamp');
-  const taints = spec.children('taints');
+  const taints = [...spec.children('taints')];
   return { deleting, eligible: !deleting && !taints.some((taint) => taint.text('key') === REMOVAL_TAINT) };
 }

@@ -45,7 +45,9 @@ export function decodeService(
     ports: shared(
       spec.orFormer(() => {
         const before = byName(former?.ports);
-        return spec.children('ports').flatMap((port) => decodePort(port, before));
+        const read: ServiceObjectPort[] = [];
+        for (const port of spec.children('ports')) read.push(...decodePort(port, before));
+        return read.slice();
       }, former?.ports),
       interning,
     ),
@@ -140,13 +142,11 @@ const IP_MODES = ['VIP', 'Proxy'] as const;
 const NO_INGRESS: readonly string[] = Object.freeze([]);
 
 function decodeIngress(loadBalancer: Fields<V1LoadBalancerStatus>): readonly string[] {
-  const all = loadBalancer.children('ingress');
-  if (all.length === 0) return NO_INGRESS;
   const found: string[] = [];
-  for (const ingress of all) {
+  for (const ingress of loadBalancer.children('ingress')) {
     const ip = ingress.address('ip');
     if (ip !== undefined && ingress.word('ipMode', IP_MODES, 'VIP') === 'VIP') found.push(ip);
   }
   // An array that grew by push() has unused space, and these arrays stay.
-  return found.slice();
+  return found.length === 0 ? NO_INGRESS : found.slice();
 }

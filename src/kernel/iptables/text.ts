@@ -34,7 +34,7 @@ export function* restoreTablesInSteps(operations: readonly IptablesOperation[]):
   const counter = new StepCounter();
   for (let i = 0; i < operations.length; i++) {
     const operation = checkOperation(operations[i] as IptablesOperation);
-    writeLines(operation, tables[tableOf(operation)]);
+    yield* writeLines(operation, tables[tableOf(operation)]);
     if (counter.isFull()) yield;
   }
   return (['nat', 'filter', 'mangle'] as const).flatMap((table) => tables[table].end(table));
@@ -66,7 +66,7 @@ export function* linesInSteps(operations: readonly IptablesOperation[], table: T
   for (const [place, operation] of operations.entries()) {
     if (counter.isFull()) yield;
     if (tableOf(operation) !== table) continue;
-    writeLines(operation, {
+    yield* writeLines(operation, {
       add(kind, text) {
         for (const line of text.split('\n')) lines[kind].push({ text: line, place });
       },
@@ -104,7 +104,7 @@ interface LineSink {
 /** Why an operation cannot be written; undefined if it can. */
 export function whyUnwritable(operation: IptablesOperation): UnwritableText | undefined {
   try {
-    writeLines(checkOperation(operation), { add() {} });
+    atOnce(writeLines(checkOperation(operation), { add() {} }));
     return undefined;
   } catch (error) {
     if (error instanceof UnwritableText) return error;
@@ -112,16 +112,23 @@ export function whyUnwritable(operation: IptablesOperation): UnwritableText | un
   }
 }
 
-/** Every line of a rule or a chain is written here, and checked. Throws UnwritableText. */
-function writeLines(operation: IptablesOperation, to: LineSink): void {
+/** Number of rules of a chain that are written in one step. */
+const RUN = 256;
+
+/** Every line of a rule or a chain is written here, and checked, in steps. Throws UnwritableText. */
+function* writeLines(operation: IptablesOperation, to: LineSink): Steps<void> {
   switch (operation.do) {
     case 'setChain': {
-      const { rules } = operation.chain;
       const name = writableChain(operation.chain.name, 'name');
-      for (const rule of writableRules('rules', rules)) writableRule(rule, 'rules');
       to.add('headers', `:${name} - [0:0]`);
       const append = `-A ${name} `;
-      if (rules.length > 0) to.add('appended', append + rules.join(`\n${append}`), rules.length);
+      const rules = writableRules('rules', operation.chain.rules);
+      for (let start = 0; start < rules.length; start += RUN) {
+        if (start > 0) yield;
+        const run = rules.slice(start, start + RUN);
+        for (const rule of run) writableRule(rule, 'rules');
+        to.add('appended', append + run.join(`\n${append}`), run.length);
+      }
       break;
     }
     case 'appendRule':

@@ -38,7 +38,7 @@ describe('the fields of a type', () => {
     const { fields, said } = read({ spec: { clusterIP: 7, ports: [8] } });
     const spec = fields.as<V1Service>().child('spec');
     assert.equal(spec.address('clusterIP'), undefined);
-    assert.deepEqual(spec.children('ports'), []);
+    assert.deepEqual([...spec.children('ports')], []);
     assert.deepEqual(said(), [
       'Service demo/web: spec.clusterIP: must be text, found 7',
       'Service demo/web: spec.ports[0]: must be an object, found 8',

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { parseAddressAsIs } from '../../../src/net/address.js';
 import {
+  canonicalNetwork,
   formatNetwork,
   networkContains,
   networkContainsBytes,
@@ -24,11 +25,16 @@ describe('parseNetwork', () => {
     ['10.0.0.0/', undefined],
     ['10.0.0.0/-1', undefined],
     ['10.0.0/8', undefined],
+    ['/8', undefined],
+    ['010.0.0.9/08', '10.0.0.0/8'],
+    ['::ffff:10.0.0.9/28', '10.0.0.0/28'],
+    ['::ffff:10.0.0.9/120', undefined],
   ];
   for (const [text, canonical] of cases) {
     it(`${text} is ${canonical ?? 'not a network'}`, () => {
       const network = parseNetwork(text);
       assert.equal(network && formatNetwork(network), canonical);
+      assert.equal(canonicalNetwork(text), canonical);
     });
   }
 });

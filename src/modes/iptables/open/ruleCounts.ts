@@ -5,7 +5,7 @@ import type { Family } from '../../../net/address.js';
 import type { Mode, RuleCount } from '../../mode.js';
 import { createIptablesMode } from '../index.js';
 import { BLOCK_LOCALNET, FIREWALL, isOwnChain } from '../plan/fixedChains.js';
-import { type Item, rulesOf } from '../plan/items.js';
+import { type Item, ruleCountOf } from '../plan/items.js';
 import type { Operation } from '../plan/operations.js';
 import type { IptablesOptions } from '../plan/options.js';
 import type { IptablesKernel } from '../program/kernel.js';
@@ -145,17 +145,17 @@ class Counts {
 /** Number of its rules that are in our chains. */
 function sizeOf(item: Item | undefined): number {
   if (item === undefined || item.kind === 'sysctl') return 0;
-  if (item.kind !== 'rule') return rulesOf(item).length;
+  if (item.kind !== 'rule') return ruleCountOf(item);
   return item.chain.startsWith('KUBE-') ? 1 + (item.next?.length ?? 0) : 0;
 }
 
 /** Number of rules in our chains that an operation writes. */
-function writtenBy({ call }: Operation): number {
+function writtenBy({ call, becomes }: Operation): number {
   if (call.on === 'sysctl') return 0;
   const { operation } = call;
   switch (operation.do) {
     case 'setChain':
-      return operation.chain.rules.length;
+      return becomes?.kind === 'chain' ? ruleCountOf(becomes) : operation.chain.rules.length;
     case 'appendRule':
     case 'insertRule':
       return operation.rule.chain.startsWith('KUBE-') ? 1 : 0;

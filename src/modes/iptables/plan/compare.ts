@@ -8,6 +8,7 @@ import {
   chainKey,
   type Item,
   type RuleItem,
+  ruleCountOf,
   type SharedChainItem,
   textsOf,
   withTexts,
@@ -205,5 +206,6 @@ function serviceOf(item: Item | undefined): string | undefined {
 }
 
 function equalChains(want: ChainItem, have: ChainItem): boolean {
-  return want.hasSameRules?.(have) || equalTexts(want.rules, have.rules);
+  if (want.hasSameRules?.(have)) return true;
+  return ruleCountOf(want) === ruleCountOf(have) && equalTexts(want.rules, have.rules);
 }

@@ -51,6 +51,8 @@ abstract class PortChain implements ChainItem {
 
   abstract get rules(): string[];
 
+  abstract get ruleCount(): number;
+
   /** Whether the rules of the other chain, which has the same name, depend on the same facts. The name is a hash of the others. */
   protected hasSamePort({ port }: PortChain): boolean {
     return port.affinitySeconds === this.port.affinitySeconds && port.comments === this.port.comments;
@@ -81,6 +83,10 @@ export class EndpointChain extends PortChain {
       `-s ${hostNetwork(addressIn(this.text), family)} ${own}-j KUBE-MARK-MASQ`,
       `-p ${protocol} ${own}${remember}-m ${protocol} -j DNAT --to-destination ${this.text}`,
     ];
+  }
+
+  get ruleCount(): number {
+    return 2;
   }
 
   hasSameRules(other: ChainItem): boolean {
@@ -138,6 +144,11 @@ export class BalancingChain extends PortChain {
       rules.push(`${this.comment(` -> ${text}`)}${chances[i]}-j ${name}`);
     return rules;
   }
+
+  get ruleCount(): number {
+    const ofEndpoint = this.port.affinitySeconds > 0 ? 2 : 1;
+    return this.#first.length + ofEndpoint * this.#endpoints.length;
+  }
 }
 
 /** Matches of rules of which, one after the other, each selects its endpoint as often as the others. */
@@ -162,7 +173,10 @@ export function* endpointChains(
   counter: StepCounter,
 ): Steps<EndpointChain[]> {
   const texts: string[] = [];
-  for (let i = 0; i < list.size; i++) texts.push(list.textAt(i));
+  for (let i = 0; i < list.size; i++) {
+    texts.push(list.textAt(i));
+    if (counter.isFull()) yield;
+  }
   const chains: EndpointChain[] = [];
   // The default order: by UTF-16 code units.
   for (const text of texts.sort()) {

@@ -13,6 +13,8 @@ export interface ChainItem extends Chain {
   readonly foreign?: true;
   /** Whether another chain certainly has the same rules, without their texts. */
   hasSameRules?(other: ChainItem): boolean;
+  /** Number of its rules, of a chain that makes their texts when they are read. */
+  readonly ruleCount?: number;
 }
 
 /** A chain whose rules are items, except for its tail. */
@@ -101,6 +103,11 @@ export function rulesOf(item: Exclude<Item, { kind: 'sysctl' }>): readonly strin
     case 'rule':
       return textsOf(item);
   }
+}
+
+/** The number of {@link rulesOf}. */
+export function ruleCountOf(item: Exclude<Item, { kind: 'sysctl' }>): number {
+  return (item.kind === 'chain' ? item.ruleCount : undefined) ?? rulesOf(item).length;
 }
 
 /** The rules of a rule item, in their order. */

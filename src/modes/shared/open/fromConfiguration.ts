@@ -2,7 +2,7 @@
 import type { Configuration } from '../../../config/configuration.js';
 import { expandNodePortAddresses } from '../../../config/nodePortAddresses.js';
 import { type Family, familyOf } from '../../../net/address.js';
-import { formatNetwork, parseNetwork } from '../../../net/network.js';
+import { canonicalNetwork } from '../../../net/network.js';
 import type { LocalDetector } from '../plan/localDetector.js';
 
 /** How rules detect local traffic: `detectLocalMode` with its settings. */
@@ -30,10 +30,7 @@ export function nodePortAddressesOf({ nodePortAddresses }: Configuration): reado
 
 /** Networks in canonical form. They are valid: the configuration has been validated. */
 export function canonicalNetworks(texts: readonly string[]): string[] {
-  return texts.flatMap((text) => {
-    const network = parseNetwork(text);
-    return network ? [formatNetwork(network)] : [];
-  });
+  return texts.flatMap((text) => canonicalNetwork(text) ?? []);
 }
 
 /** The first network of each family. */

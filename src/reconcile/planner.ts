@@ -30,26 +30,6 @@ const NODE: Owner = { name: '', rank: -1 };
 /** The form of plans in several forms. */
 const MIXED = '';
 
-/** Keys: a list, which is quicker, as long as none may repeat. */
-class KeyCollection {
-  #list: string[] = [];
-  #set: Set<string> | undefined;
-
-  get all(): Iterable<string> {
-    return this.#set ?? this.#list;
-  }
-
-  mayRepeat(): void {
-    this.#set ??= new Set(this.#list);
-    this.#list = [];
-  }
-
-  add(key: string): void {
-    if (this.#set) this.#set.add(key);
-    else this.#list.push(key);
-  }
-}
-
 /** The plans of all Services and of the node. */
 export class Planner<Item, Operation extends KeyedOperation<Item>> {
   readonly desired: DesiredState<Item>;
@@ -225,20 +205,22 @@ export class Planner<Item, Operation extends KeyedOperation<Item>> {
    * @returns the keys whose desired item may have changed; those that several Services have may repeat
    */
   async plan(services: readonly string[]): Promise<Iterable<string>> {
-    const keys = new KeyCollection();
+    // Without former plans, no key can leave the plan of one Service for that of another: a list, which is quicker, has each once.
+    const list: string[] = [];
+    const isPlanned = (service: string) => this.desired.planOf(service) !== undefined;
+    const set = services.some(isPlanned) ? new Set<string>() : undefined;
     const slice = new TimeSlice();
     for (const service of services) {
-      // A key may have left the plan of one Service for that of another.
-      if (this.desired.planOf(service) !== undefined) keys.mayRepeat();
       const changed = await slice.finish(this.#planService(service));
       this.#noteGroups();
       for (const key of changed) {
-        keys.add(key);
+        if (set) set.add(key);
+        else list.push(key);
         if (slice.spend(1)) await slice.yield();
       }
       if (slice.spend(8)) await slice.yield();
     }
-    return keys.all;
+    return set ?? list;
   }
 
   /** After the Services: plans kept items, and the node if a fact or group that it depends on has changed. */

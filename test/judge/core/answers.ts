@@ -44,8 +44,24 @@ function ruleOf(by: string, { target: { client } }: Observation, { state, last: 
   return own.condition === 'terminating' ? 'terminating-not-chosen' : 'hints';
 }
 
+/** Judges the source addresses that pods see. */
+export class SourceJudge {
+  /** The last answer of each stream, if it was right. */
+  readonly #streams = new Map<number, Observation>();
+
+  /** The flow of a stream keeps its translation: kube-proxy deletes flows for their endpoints, and not for another policy. */
+  judge(observation: Observation, window: Window): Violation | undefined {
+    const { use, connection, by, seen } = observation;
+    const last = this.#streams.get(connection);
+    if (last?.by === by && last?.seen === seen) return undefined;
+    const violation = sourceViolation(observation, window);
+    if (use === 'stream' && !violation) this.#streams.set(connection, observation);
+    return violation;
+  }
+}
+
 /** The violation if the pod sees neither the client nor, where that is allowed, the node. */
-export function sourceViolation(observation: Observation, { promises }: Window): Violation | undefined {
+function sourceViolation(observation: Observation, { promises }: Window): Violation | undefined {
   const { seen = '', target } = observation;
   const kept = promises.every(({ keepsSource }) => keepsSource);
   const allowed = [

@@ -1,6 +1,6 @@
 // The verdict on a recording: every violation of a rule.
 import { AffinityJudge } from './affinity.js';
-import { answerViolation, sourceViolation } from './answers.js';
+import { answerViolation, SourceJudge } from './answers.js';
 import { EstablishedJudge } from './established.js';
 import { FairnessJudge, type FairnessKey } from './fairness.js';
 import type { Observation, Recording } from './observations.js';
@@ -12,7 +12,7 @@ import type { Violation } from './violation.js';
 /** Judges a recording. Observations are judged in the order of their ends. */
 export function judge(recording: Recording, bounds: Bounds): Violation[] {
   const timeline = new Timeline(recording, bounds);
-  const silence = new SilenceJudge(bounds);
+  const requests = new RequestJudge(bounds);
   const affinity = new AffinityJudge(timeline);
   const established = new EstablishedJudge(timeline);
   const fairness = [new FairnessJudge(bounds, byFrontend), new FairnessJudge(bounds, byService)];
@@ -26,7 +26,7 @@ export function judge(recording: Recording, bounds: Bounds): Violation[] {
       continue;
     }
     established.open(observation);
-    found(judgeRequest(observation, window, isNew, silence));
+    found(requests.judge(observation, window, isNew));
     if (observation.use === 'stream' && !isNew) continue;
     found(affinity.judge(observation, window));
     for (const one of fairness) found(one.judge(observation, window));
@@ -35,19 +35,24 @@ export function judge(recording: Recording, bounds: Bounds): Violation[] {
   return violations;
 }
 
-function judgeRequest(
-  observation: Observation,
-  window: Window,
-  isNew: boolean,
-  silence: SilenceJudge,
-): Violation | undefined {
-  if (observation.result !== 'answered') {
-    return window.damaged ? undefined : silence.judge(observation, window);
+/** Judges requests by themselves: whether they are answered, by whom, and what the pod sees. */
+class RequestJudge {
+  readonly #silence: SilenceJudge;
+  readonly #sources = new SourceJudge();
+
+  constructor(bounds: Bounds) {
+    this.#silence = new SilenceJudge(bounds);
   }
-  silence.answered(observation);
-  const wrong = answerViolation(observation, window, isNew);
-  if (wrong || window.damaged) return wrong;
-  return sourceViolation(observation, window);
+
+  judge(observation: Observation, window: Window, isNew: boolean): Violation | undefined {
+    if (observation.result !== 'answered') {
+      return window.damaged ? undefined : this.#silence.judge(observation, window);
+    }
+    this.#silence.answered(observation);
+    const wrong = answerViolation(observation, window, isNew);
+    if (wrong || window.damaged) return wrong;
+    return this.#sources.judge(observation, window);
+  }
 }
 
 /** One frontend, as one client dials it. */

@@ -180,6 +180,24 @@ describe('the verdict', () => {
     assert.deepEqual(rulesBroken(left, [seen]), ['source-address']);
   });
 
+  it('lets the flow of a stream keep its source address when the policy becomes Local, and no new flow', () => {
+    const spec = { ...SPEC, externalIP: true };
+    const frontend = frontendsOf('web', spec).find(({ kind }) => kind === 'externalIP') ?? assert.fail();
+    const { service: _, ...target } = { client: 'outside' as const, ...frontend };
+    const become = (at: number, policy: 'Cluster' | 'Local'): Change => ({
+      at,
+      event: { do: 'setService', service: 'web', spec: { ...spec, externalPolicy: policy } },
+    });
+    const [, endpoints] = changes([0, [ready('pod-0')]]) as [Change, Change];
+    const changed = [become(0, 'Cluster'), endpoints, become(1000, 'Local')];
+    const stream = (at: number, connection: number, seen = '10.244.1.1') =>
+      answer(at, 'pod-0', { use: 'stream', connection, target, seen });
+    assert.deepEqual(rulesBroken(changed, [stream(900, 7), stream(1500, 7), stream(1900, 7)]), []);
+    assert.deepEqual(rulesBroken(changed, [stream(1500, 7)]), ['source-address']);
+    const again = [stream(900, 7), stream(1500, 7, '192.168.50.100'), stream(1900, 7)];
+    assert.deepEqual(rulesBroken(changed, again), ['source-address']);
+  });
+
   it('has a source for each rule', () => {
     for (const [name, { says, source }] of Object.entries(RULES)) {
       assert.ok(says.endsWith('.') && source.length > 20, name);

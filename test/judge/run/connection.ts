@@ -9,13 +9,14 @@ export type Reply = Pick<Observation, 'result' | 'by' | 'seen'>;
 
 const QUESTION = 'who is there?\n';
 
-/** Source ports of UDP, below those that the kernel chooses and those of node ports. */
-const PORTS = { first: 10_000, count: 19_000 };
+/** Source ports, above those on which a proxy listens, and below those that the kernel chooses and those of node ports. */
+const PORTS = { first: 11_000, count: 18_000 };
 let lastPort = 0;
 
 /**
- * The next source port of UDP. A socket with the port of an earlier one would continue its flow, and so reach its endpoint:
- * no port is used twice within the time of a flow.
+ * The next source port. A socket with the port of an earlier one would continue its flow, and so reach its endpoint, or none: conntrack
+ * keeps an attempt of TCP to an address that no Service had for 120 s, without a translation, and the kernel's choice of ports comes back to
+ * some of them in this time. No port is used twice within the time of a flow.
  */
 function nextPort(): number {
   lastPort = (lastPort + 1) % PORTS.count;
@@ -68,7 +69,7 @@ export class Connection {
   #sendTcp(): void {
     if (!this.#tcp) {
       const { target, from } = this.#dialled;
-      const options = { host: target.address, port: target.port, noDelay: true };
+      const options = { host: target.address, port: target.port, localPort: nextPort(), noDelay: true };
       this.#tcp = connect({ ...options, ...(from === undefined ? {} : { localAddress: from }) });
       this.#tcp.on('data', (data: Buffer) => this.#answered(data));
       this.#tcp.on('error', (error: NodeJS.ErrnoException) => this.#fail(error));

@@ -1,6 +1,4 @@
 // A table of nftables in a form in which packets can be followed through it. Pure.
-
-import { bytesOf } from '../../kernel/nftables/bytesOf.js';
 import type {
   BaseChain,
   Chain,
@@ -10,6 +8,7 @@ import type {
   Rule,
   Verdict,
 } from '../../kernel/nftables/types.js';
+import { bytesOf } from '../../kernel/nftables/values/values.js';
 
 /** A chain with its rules. */
 export interface ProgrammedChain {

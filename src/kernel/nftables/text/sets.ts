@@ -1,8 +1,8 @@
 // Sets and their elements as nft lists them, in steps: a list of elements may be long.
 import { StepCounter, type Steps, sortedInSteps } from '../../../steps.js';
-import { bytesOf } from '../bytesOf.js';
 import type { Element, ElementValue, NftSet, SetFlag, ValueTypes, Verdict } from '../types.js';
 import { defaultExpressions } from '../values/keyExpressions.js';
+import { bytesOf } from '../values/values.js';
 import { FORM, layoutOf } from '../values/valueTypes.js';
 import { plainStatement } from './statements.js';
 import { elementText, HOST_IS_LITTLE, intervalText, timeText } from './values.js';

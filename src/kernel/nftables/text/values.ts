@@ -1,9 +1,7 @@
 // Values, intervals and times in the notation of nft.
-
-import { bytesOf } from '../bytesOf.js';
 import type { ElementValue, Value, ValueType, ValueTypes } from '../types.js';
 import { numberOfSymbol, SYMBOLS } from '../values/symbols.js';
-import { readValue } from '../values/values.js';
+import { bytesOf, readValue } from '../values/values.js';
 import { layoutOf } from '../values/valueTypes.js';
 
 /**

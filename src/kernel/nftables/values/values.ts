@@ -1,8 +1,8 @@
 // Single values and concatenations ↔ their bytes.
 import { formatAddress, formatIPv4At, numberOfIPv4, parseAddressAsIs } from '../../../net/address.js';
 import { numberOfSymbol, SYMBOLS, symbolOfNumber } from './symbols.js';
-import type { ElementValue, Value, ValueType } from './types.js';
-import { FORM, type Form, type Layout, LENGTHS, layoutOf } from './valueTypes.js';
+import type { ElementValue, Value, ValueType, ValueTypes } from './types.js';
+import { FORM, type Form, isValueType, type Layout, LENGTHS, layoutOf } from './valueTypes.js';
 
 /** Whether numbers are little-endian on this machine. */
 const HOST_IS_LITTLE = new Uint8Array(Uint16Array.of(1).buffer)[0] === 1;
@@ -140,7 +140,22 @@ function writeName(value: string, bytes: Uint8Array, at: number): boolean {
 }
 
 /**
- * The value of the bytes of a key or of data, in the notation in which values are written; the bytes themselves if they have another length.
+ * The bytes of a value, as the data of a `cmp` or of an `immediate` has them: `bytesOf('ipv4_addr', '10.0.0.1')`. A concatenation has its
+ * parts padded to 4 bytes each. Throws a RangeError that names the rule.
+ */
+export function bytesOf(types: ValueTypes, value: ElementValue): Uint8Array {
+  for (const type of typeof types === 'string' ? [types] : types) {
+    if (!isValueType(type)) throw new RangeError(`there is no type ${String(type)} of values`);
+  }
+  const layout = layoutOf(types);
+  const bytes = new Uint8Array(layout.length);
+  const result = writeValue(layout, value, bytes, 0);
+  if (result === WRITTEN) return bytes;
+  throw new RangeError(`a value of ${layout.types.join(' . ')} ${ruleOfValue(layout, result)}`);
+}
+
+/**
+ * The value of such bytes, in the notation in which values are written; the bytes themselves if they have another length.
  *
  * @param at place of the first one; there are as many as `length`, by default all that follow
  */

@@ -1,6 +1,4 @@
 // Elements that are added and deleted, as operations of the kernel: for each set, one that deletes, and one that adds.
-
-import { bytesOf } from '../../../kernel/nftables/bytesOf.js';
 import type {
   ElementName,
   NewElement,
@@ -8,6 +6,7 @@ import type {
   SetName,
   Value,
 } from '../../../kernel/nftables/types.js';
+import { bytesOf } from '../../../kernel/nftables/values/values.js';
 import {
   type Container,
   keyOfText,

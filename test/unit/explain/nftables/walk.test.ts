@@ -5,7 +5,6 @@ import { tableOf } from '../../../../src/explain/nftables/table.js';
 import { walkChain } from '../../../../src/explain/nftables/walk.js';
 import type { Packet } from '../../../../src/explain/packet/packet.js';
 import type { Branch } from '../../../../src/explain/packet/walk.js';
-import { bytesOf } from '../../../../src/kernel/nftables/bytesOf.js';
 import type {
   Chain,
   Element,
@@ -14,6 +13,7 @@ import type {
   Rule,
   Verdict,
 } from '../../../../src/kernel/nftables/types.js';
+import { bytesOf } from '../../../../src/kernel/nftables/values/values.js';
 
 const PACKET: Packet = {
   ...{

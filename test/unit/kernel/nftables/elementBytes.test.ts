@@ -1,7 +1,6 @@
 // Elements that are given as bytes: the messages are those of the same elements as objects, and what is wrong is named.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { bytesOf } from '../../../../src/kernel/nftables/bytesOf.js';
 import { writeInSteps } from '../../../../src/kernel/nftables/transaction/write.js';
 import type {
   ElementBytes,
@@ -9,6 +8,7 @@ import type {
   NftablesOperation,
   SetName,
 } from '../../../../src/kernel/nftables/types.js';
+import { bytesOf } from '../../../../src/kernel/nftables/values/values.js';
 import { FakeNftables } from '../../../../src/kernel/testing/index.js';
 import { atOnce } from '../../../../src/steps.js';
 

@@ -2,7 +2,6 @@
 // them with nft itself.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { bytesOf } from '../../../../src/kernel/nftables/bytesOf.js';
 import { formatRuleset } from '../../../../src/kernel/nftables/text/ruleset.js';
 import type { SetContent } from '../../../../src/kernel/nftables/text/sets.js';
 import { timeText } from '../../../../src/kernel/nftables/text/values.js';
@@ -14,6 +13,7 @@ import type {
   NftSet,
   Rule,
 } from '../../../../src/kernel/nftables/types.js';
+import { bytesOf } from '../../../../src/kernel/nftables/values/values.js';
 import { layoutOf } from '../../../../src/kernel/nftables/values/valueTypes.js';
 
 const TABLE = { family: 'ip', table: 'kube-proxy' } as const;

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { stat } from 'node:fs';
 import { performance } from 'node:perf_hooks';
 import { describe, it } from 'node:test';
 import type { Steps } from '../../src/steps.js';
@@ -16,6 +17,17 @@ describe('a time slice', () => {
     }
     clearInterval(others);
     assert.ok(turns >= 5, `${turns} turns`);
+  });
+
+  it('lets a timer run that is due, also if a callback of the poll phase began the slice', async () => {
+    await new Promise((resolve) => stat('/', resolve));
+    let ran = false;
+    setTimeout(() => {
+      ran = true;
+    }, 1);
+    for (const end = performance.now() + 3; performance.now() < end; );
+    await new TimeSlice().yield();
+    assert.ok(ran);
   });
 
   it('makes all steps of a computation, and lets other callbacks run between them', async () => {

@@ -52,6 +52,18 @@ it('a chain of endpoints has the first rules, then one for each endpoint', () =>
   ]);
 });
 
+it('the number of rules is known without their texts', () => {
+  for (const port of [PORT, { ...PORT, affinitySeconds: 60 }, { ...PORT, comments: false }]) {
+    const endpoints = chainsOf(port, '10.0.0.1:80', '10.0.0.2:80', '10.0.0.3:80');
+    const chains = [
+      ...endpoints,
+      new BalancingChain(port, 'KUBE-SVC-A', [], endpoints),
+      new BalancingChain(port, 'KUBE-SVC-A', ['-j KUBE-MARK-MASQ'], endpoints, [1, 2, 3]),
+    ];
+    for (const chain of chains) assert.equal(chain.ruleCount, chain.rules.length);
+  }
+});
+
 it('chains of the same endpoint certainly have the same rules only with the same affinity and comments', () => {
   const of = (port: BalancedPort, text = '10.0.0.1:80') => chainsOf(port, text)[0] ?? assert.fail();
   const chain = of(PORT);

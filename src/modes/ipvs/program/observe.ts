@@ -30,6 +30,7 @@ import { CHAINS, jumps } from '../plan/rules.js';
 import { SET_ROLES, setOf } from '../plan/sets.js';
 import { TUNNEL_SYSCTLS } from '../plan/tunnels.js';
 import type { IpvsKernel } from './kernel.js';
+import { listServices } from './listServices.js';
 import { observeTunnels } from './tunnels.js';
 
 /** Maximum items in a piece. */
@@ -185,7 +186,7 @@ async function* observeServers(
   { families, cures }: IpvsOptions,
   isOurs: (id: AddressId) => boolean,
 ): AsyncGenerator<Map<string, Item>> {
-  const services = (await ipvs.listServices()).filter(
+  const services = (await listServices(ipvs)).filter(
     (service): service is VirtualService & AddressId =>
       'address' in service && families.includes(familyOf(service.address)),
   );

@@ -1,0 +1,36 @@
+// The virtual services of this network namespace, from a kernel that may list them wrongly.
+import type { Ipvs, VirtualService } from '../../../kernel/ipvs/types.js';
+import { TimeSlice } from '../../../timeSlice.js';
+import { virtualServiceKey } from '../plan/items.js';
+
+/** Listings at most. */
+const MOST = 5;
+
+/**
+ * The virtual services of which two listings agree. While another network namespace of this kernel adds or deletes virtual services, the
+ * kernel lists some of ours twice or leaves some out, see {@link Ipvs.list}. If no two agree, all that were listed.
+ */
+export async function listServices(ipvs: Pick<Ipvs, 'listServices'>): Promise<VirtualService[]> {
+  const slice = new TimeSlice();
+  const seen = new Map<string, VirtualService>();
+  let last: readonly string[] | undefined;
+  for (let listings = 0; listings < MOST; listings++) {
+    const services = await ipvs.listServices();
+    const keys: string[] = [];
+    let agree = services.length === last?.length;
+    for (const service of services) {
+      const key = keyOf(service);
+      agree &&= key === last?.[keys.length];
+      keys.push(key);
+      seen.set(key, service);
+      if (slice.spend(1)) await slice.yield();
+    }
+    if (agree) return services;
+    last = keys;
+  }
+  return [...seen.values()];
+}
+
+function keyOf(service: VirtualService): string {
+  return 'address' in service ? virtualServiceKey(service) : `firewall mark ${service.firewallMark}`;
+}

@@ -48,8 +48,7 @@ export class TimeSlice {
 
   /** Runs the waiting callbacks once, and starts the next slice. */
   async yield(): Promise<void> {
-    // An immediate that a callback of a socket sets runs after the other sockets, and before any timer. The second one is in the next
-    // turn.
+    // If the callback of a socket sets an immediate, Node runs it in the same turn, before any timer. The second one runs in the next turn.
     await nextTurn();
     await nextTurn();
     this.#since = performance.now();

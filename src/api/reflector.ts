@@ -288,7 +288,7 @@ export class Reflector {
       for await (const event of this.#client.watch(this.#resource.path, query, options)) {
         if (interrupt.signal.aborted) return;
         const changes = this.#takeEvent(event);
-        // To read a large object takes as long as a slice, and so does the first step of who is told of it.
+        // Reading a large object takes a whole slice. The receiver of the changes needs another one.
         if (slice.spend()) await slice.yield();
         if (!signal.aborted) this.#report(changes);
         this.#progress = true;

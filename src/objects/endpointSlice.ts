@@ -11,7 +11,7 @@ import { DNS_LABEL, DNS_SUBDOMAIN, LABEL_VALUE } from '../input/names.js';
 import { canonicalAddress, type Family } from '../net/address.js';
 import { decodeAnnotations } from './annotations.js';
 import type { Interning } from './interning.js';
-import { byName, formerPorts } from './portsByName.js';
+import { formerPorts, readPorts } from './portsByName.js';
 import {
   conditionsOf,
   type EndpointState,
@@ -46,12 +46,7 @@ export function decodeEndpointSlice(
   const family = addressType === 'IPv4' ? 4 : 6;
   const annotations = decodeAnnotations(metadata.child('annotations'), 'EndpointSlice');
   const ports = interning.list(
-    fields.orFormer(() => {
-      const before = byName(former?.ports);
-      const read: SlicePort[] = [];
-      for (const port of fields.children('ports')) read.push(...decodePort(port, before));
-      return read.slice();
-    }, former?.ports),
+    fields.orFormer(() => readPorts(fields.children('ports'), former?.ports, decodePort), former?.ports),
   );
   return {
     kind: 'EndpointSlice',

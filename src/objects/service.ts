@@ -6,7 +6,7 @@ import { DNS_LABEL } from '../input/names.js';
 import { type Family, familyOf } from '../net/address.js';
 import { decodeAnnotations } from './annotations.js';
 import type { Interning } from './interning.js';
-import { byName, formerPorts } from './portsByName.js';
+import { formerPorts, readPorts } from './portsByName.js';
 import type { ObjectName, PerFamily, Service, ServiceObjectPort } from './types.js';
 
 const TYPES = ['ClusterIP', 'NodePort', 'LoadBalancer', 'ExternalName'] as const;
@@ -43,12 +43,7 @@ export function decodeService(
       (read) => withFamiliesOf(former?.clusterIPs ?? {}, read),
     ),
     ports: shared(
-      spec.orFormer(() => {
-        const before = byName(former?.ports);
-        const read: ServiceObjectPort[] = [];
-        for (const port of spec.children('ports')) read.push(...decodePort(port, before));
-        return read.slice();
-      }, former?.ports),
+      spec.orFormer(() => readPorts(spec.children('ports'), former?.ports, decodePort), former?.ports),
       interning,
     ),
     affinitySeconds: decodeAffinity(spec, former?.affinitySeconds),

@@ -7,8 +7,9 @@ import { virtualServiceKey } from '../plan/items.js';
 const MOST = 5;
 
 /**
- * The virtual services of which two listings agree. While another network namespace of this kernel adds or deletes virtual services, the
- * kernel lists some of ours twice or leaves some out, see {@link Ipvs.list}. If no two agree, all that were listed.
+ * Lists the virtual services until two successive listings agree. While another network namespace of this kernel adds or deletes virtual
+ * services, a listing may contain some of ours twice and miss others, see {@link Ipvs.list}. If no two agree, the result has every virtual
+ * service of any listing.
  */
 export async function listServices(ipvs: Pick<Ipvs, 'listServices'>): Promise<VirtualService[]> {
   const slice = new TimeSlice();

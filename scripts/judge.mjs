@@ -1,6 +1,7 @@
 // `npm run judge`: plays histories of a cluster on a proxy, and judges what clients see.
 
 import { mkdirSync } from 'node:fs';
+import { comparisonLines, readReports } from './judge/compare.mjs';
 import { parseOptions } from './judge/options.mjs';
 import { buildNative, buildTypeScript } from './lib/build.mjs';
 import { Failure, reportFailures } from './lib/failure.mjs';
@@ -45,6 +46,8 @@ new network namespaces of this machine, in ipvs mode in User Mode Linux.
   --replay FILE     play this history alone
   --output FOLDER   the report, failing histories and the log of the proxy
                     (default .cache/judge)
+  --compare LIST    play nothing: print the reports in these folders side by
+                    side, with commas between the folders
   --help            print this text
 `;
 
@@ -64,6 +67,10 @@ async function judge(args) {
     return 0;
   }
   const orders = parseOptions(args);
+  if (orders.compare) {
+    process.stdout.write(`${comparisonLines(readReports(orders.compare)).join('\n')}\n`);
+    return 0;
+  }
   if (process.getuid?.() !== 0) throw new Failure('npm run judge needs root, to create network namespaces');
   heading('Debian packages');
   ensurePackages({ ...COMPILER_PACKAGES, ...WITNESS_PACKAGES });

@@ -42,6 +42,7 @@ const MODES_OF = {
  * @property {number} tries
  * @property {string} output
  * @property {string} [replay] the text of the file
+ * @property {string[]} [compare] folders of reports to print, instead of judging
  */
 
 /** @returns {Orders} */
@@ -91,6 +92,9 @@ const VALUED = {
   },
   '--output': (orders, value) => {
     orders.output = resolve(value);
+  },
+  '--compare': (orders, value) => {
+    orders.compare = value.split(',').map((folder) => resolve(folder));
   },
 };
 

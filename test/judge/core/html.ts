@@ -24,16 +24,18 @@ const WIDTH = 1200;
 const LEFT = 330;
 const ROW = 14;
 
-/** Most recordings with a picture, and most rows and marks of one. */
-const MOST_PICTURES = 12;
+/** Most rows and marks of a picture. */
 const MOST_ROWS = 80;
 const MOST_MARKS = 20_000;
 
-/** The page. Recordings with violations come first. */
-export function reportPage(report: Report, judged: readonly Judged[]): string {
+/**
+ * The page.
+ *
+ * @param pictured recordings of which it has pictures
+ */
+export function reportPage(report: Report, pictured: readonly Judged[]): string {
   const title = `The judge: ${report.proxy}, mode ${report.mode}`;
-  const sorted = judged.toSorted((a, b) => b.violations.length - a.violations.length);
-  const pictures = sorted.slice(0, MOST_PICTURES).map((one) => {
+  const pictures = pictured.map((one) => {
     const { history } = one.recording;
     const count = one.violations.length;
     return `<h2>Seed ${history.seed}: ${count === 0 ? 'no violation' : `${count} violations`}</h2>\n${timelineOf(one)}`;

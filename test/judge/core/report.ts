@@ -1,6 +1,6 @@
 // The report on recordings, as JSON.
-import { growthLines, growthOf, type ProxyGrowth } from './growth.js';
-import { type Latency, type LatencyKind, latenciesOf, percentilesOf } from './latency.js';
+import { growthLines, type ProxyGrowth } from './growth.js';
+import type { Latency } from './latency.js';
 import type { Recording, Result } from './observations.js';
 import { type Bounds, RULES, type RuleName } from './rules.js';
 import type { Violation } from './violation.js';
@@ -44,36 +44,8 @@ export interface ReportedViolation extends Violation {
 /** Most violations that a report has of one rule in one recording: one cause may break thousands of requests. */
 const MOST_OF_ONE = 20;
 
-/** The report on recordings. */
-export function reportOn(proxy: string, mode: string, bounds: Bounds, judged: readonly Judged[]): Report {
-  const latencies = new Map<LatencyKind, number[]>();
-  const requests: Partial<Record<Result, number>> = {};
-  const broken: Partial<Record<RuleName, number>> = {};
-  for (const { recording, violations } of judged) {
-    for (const [kind, times] of latenciesOf(recording, bounds)) {
-      latencies.set(kind, [...(latencies.get(kind) ?? []), ...times]);
-    }
-    for (const { result } of recording.observations) requests[result] = (requests[result] ?? 0) + 1;
-    for (const { rule } of violations) broken[rule] = (broken[rule] ?? 0) + 1;
-  }
-  const sum = (count: (recording: Recording) => number) =>
-    judged.reduce((total, { recording }) => total + count(recording), 0);
-  return {
-    ...{ proxy, mode, bounds },
-    seeds: judged.map(({ recording }) => recording.history.seed),
-    events: sum(({ changes }) => changes.length),
-    faults: sum(({ faults }) => faults.length),
-    time: Math.round(sum(({ ended }) => ended)),
-    requests,
-    latencies: percentilesOf(latencies),
-    growth: growthOf(judged.flatMap(({ recording }) => recording.after ?? [])),
-    died: sum(({ faults }) => faults.filter(({ died }) => died).length),
-    broken,
-    violations: judged.flatMap(reported),
-  };
-}
-
-function reported({ recording, violations }: Judged): ReportedViolation[] {
+/** The violations of a recording as a report has them. */
+export function reportedOf({ recording, violations }: Judged): ReportedViolation[] {
   const told = new Map<RuleName, number>();
   return violations.flatMap((violation) => {
     const { rule } = violation;

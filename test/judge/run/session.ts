@@ -5,9 +5,10 @@ import { generateHistory } from '../core/generate.js';
 import { describeEvent, type FaultName, type History } from '../core/history.js';
 import { reportPage } from '../core/html.js';
 import { parseReplay, recordingText, replayText } from '../core/replay.js';
-import { type Judged, type Report, reportOn } from '../core/report.js';
+import type { Judged, Report } from '../core/report.js';
 import type { Bounds } from '../core/rules.js';
 import { shrink } from '../core/shrink.js';
+import { Tally } from '../core/tally.js';
 import { judge } from '../core/verdict.js';
 import { Player } from './player.js';
 import { OWN_PROXY, selectsMode } from './proxy.js';
@@ -60,23 +61,27 @@ export async function runSession(orders: SessionOrders, tell: (line: string) => 
   const run = { command, mode, folder: output, syncPeriod, bounds, traffic: TRAFFIC, quiet: QUIET };
   const player = await Player.open(run);
   try {
-    const judged: Judged[] = [];
     const replay = orders.replay === undefined ? undefined : parseReplay(orders.replay);
+    const tally = new Tally(bounds);
+    const report = () => tally.report(orders.proxy?.join(' ') ?? 'kube-netlink-proxy', mode);
+    let failing: Judged | undefined;
     const began = performance.now();
     for (let i = 0; i === 0 || (!replay && performance.now() - began < orders.time); i++) {
       const history = replay ?? generateHistory(seed + i, { ...orders, faults, faultTime: FAULT_TIME });
       const one = await play(player, history, bounds);
-      judged.push(one);
+      tally.add(one);
       tell(lineOf(one));
-      if (one.violations.length > 0) writeFailure(output, one);
+      // After each history, so that a run that is ended early has a report.
+      writeFileSync(join(output, 'report.json'), `${JSON.stringify(report(), undefined, 2)}\n`);
+      if (one.violations.length === 0) continue;
+      failing ??= one;
+      writeFailure(output, one);
     }
-    const report = reportOn(orders.proxy?.join(' ') ?? 'kube-netlink-proxy', mode, bounds, judged);
-    writeFileSync(join(output, 'report.json'), `${JSON.stringify(report, undefined, 2)}\n`);
-    writeFileSync(join(output, 'report.html'), reportPage(report, judged));
+    writeFileSync(join(output, 'report.html'), reportPage(report(), tally.kept));
     if (player.late > 0)
       tell(`${player.late} requests are left out: this machine was too slow to judge them`);
-    await shrinkFirst(player, orders, judged, tell);
-    return report;
+    if (failing) await shrinkFailing(player, orders, failing, tell);
+    return report();
   } finally {
     await player.close();
   }
@@ -98,17 +103,15 @@ function writeFailure(output: string, { recording }: Judged): void {
   writeFileSync(replayFile(output, recording.history, 'recording'), recordingText(recording));
 }
 
-/** Shrinks the first failing history, and writes the file that replays it. */
-async function shrinkFirst(
+/** Shrinks a failing history, and writes the file that replays it. */
+async function shrinkFailing(
   player: Player,
   { bounds, output, tries }: SessionOrders,
-  judged: readonly Judged[],
+  { recording: { history }, violations: [first] }: Judged,
   tell: (line: string) => void,
 ): Promise<void> {
-  const failing = judged.find(({ violations }) => violations.length > 0);
-  const rule = failing?.violations[0]?.rule;
-  if (!failing || rule === undefined || tries === 0) return;
-  const { history } = failing.recording;
+  const rule = first?.rule;
+  if (rule === undefined || tries === 0) return;
   tell(`shrinking seed ${history.seed} for rule ${rule}, at most ${tries} histories`);
   const fails = async (candidate: History) => {
     const { violations } = await play(player, candidate, bounds);

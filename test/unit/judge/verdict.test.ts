@@ -11,8 +11,9 @@ import { latenciesOf } from '../../judge/core/latency.js';
 import { objectsOf } from '../../judge/core/objects.js';
 import type { Change, FaultPeriod, Observation, Recording } from '../../judge/core/observations.js';
 import { parseReplay, recordingText, replayText } from '../../judge/core/replay.js';
-import { reportLines, reportOn } from '../../judge/core/report.js';
+import { reportLines } from '../../judge/core/report.js';
 import { type Bounds, RULES, type RuleName } from '../../judge/core/rules.js';
+import { Tally } from '../../judge/core/tally.js';
 import { judge } from '../../judge/core/verdict.js';
 import { SIMULATED_BOUNDS, simulate } from '../../judge/simulated/simulate.js';
 
@@ -266,7 +267,9 @@ describe('a report', () => {
   const history = generateHistory(2, { ...KINDS, pause: 400 });
   const recording: Recording = simulate(history, 'terminatingChosen');
   const judged = [{ recording, violations: judge(recording, SIMULATED_BOUNDS) }];
-  const report = reportOn('a <proxy>', 'simulated', SIMULATED_BOUNDS, judged);
+  const tally = new Tally(SIMULATED_BOUNDS);
+  for (const one of judged) tally.add(one);
+  const report = tally.report('a <proxy>', 'simulated');
 
   it('has the violations, with their rules and sources, and the latencies by kind', () => {
     const violation = report.violations.find(({ rule }) => rule === 'terminating-not-chosen');

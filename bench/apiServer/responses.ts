@@ -25,7 +25,10 @@ export function encodeBody(response: ServerResponse, body: string): EncodedBody 
 
 /** Sends an error. */
 export function sendStatus(response: ServerResponse, code: number, reason = '', retryAfter?: number): void {
-  response.writeHead(code, retryAfter === undefined ? {} : { 'Retry-After': String(retryAfter) });
+  response.writeHead(code, {
+    'Content-Type': 'application/json',
+    ...(retryAfter === undefined ? {} : { 'Retry-After': String(retryAfter) }),
+  });
   response.end(JSON.stringify(statusObject(code, reason)));
 }
 

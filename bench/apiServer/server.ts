@@ -108,14 +108,15 @@ export class ApiServer {
     return { method: request.method ?? '', path: url.pathname, query, body };
   }
 
-  /** Lists, watches, and events (events.k8s.io/v1), which are accepted and not stored. */
+  /** Lists, watches, single objects, and events (events.k8s.io/v1), which are accepted and not stored. */
   protected async route(request: ReceivedRequest, response: ServerResponse): Promise<void> {
     const { method, path, query, body } = request;
     if (method === 'POST' && EVENTS.test(path)) return this.sendBody(response, 201, body);
     // Like a real server: all pages are of the same version of the list.
     if (query['continue'] && query['resourceVersion']) return sendStatus(response, 400, 'BadRequest');
+    if (method !== 'GET') return sendStatus(response, 404, 'NotFound');
     const resource = RESOURCES[path];
-    if (!resource || method !== 'GET') return sendStatus(response, 404, 'NotFound');
+    if (!resource) return this.#get(path, response);
     const selects = parseSelectors(query['labelSelector'] ?? '', query['fieldSelector'] ?? '');
     if (query['watch'] === 'true') this.#watch(request, resource[1], selects, response);
     else if (await this.reaches(query)) this.#list(request, resource, selects, response);
@@ -157,6 +158,19 @@ export class ApiServer {
   /** How the events of a watch are sent. */
   protected openWatch(response: ServerResponse): Watcher['send'] {
     return (event) => response.write(eventLine(event));
+  }
+
+  /** One object of a resource without namespaces: kube-proxy 1.30 reads its Node so. */
+  #get(path: string, response: ServerResponse): void {
+    const end = path.lastIndexOf('/');
+    const [, kind] = RESOURCES[path.slice(0, end)] ?? [];
+    const name = decodeURIComponent(path.slice(end + 1));
+    const found = this.store.list(
+      kind ?? '',
+      ({ metadata }) => metadata.name === name && !metadata['namespace'],
+    );
+    if (found[0]) this.sendBody(response, 200, JSON.stringify(found[0]));
+    else sendStatus(response, 404, 'NotFound');
   }
 
   #list(

@@ -37,7 +37,7 @@ export class AffinityJudge {
       const { promises, damaged } = this.#timeline.window(last.began, observation.ended, observation.target);
       if (damaged || this.#timeline.forgets(last.began, observation.ended)) continue;
       const passed = observation.ended - last.began;
-      const holds = promises.every(({ affinity, may }) => affinity * 1000 > passed && may.has(pod));
+      const holds = promises.every(({ affinity, always }) => affinity * 1000 > passed && always.has(pod));
       if (holds) return pod;
     }
     return undefined;

@@ -11,6 +11,8 @@ export interface ConnectionPromise {
   readonly kind: ServiceFrontend['kind'] | undefined;
   /** Pods that may answer a new connection. */
   readonly may: ReadonlySet<string>;
+  /** Those of `may` from which a proxy chooses whatever of several permitted behaviours it has. */
+  readonly always: ReadonlySet<string>;
   /** Pods that may still answer a connection or a UDP stream that reached them before. */
   readonly serving: ReadonlySet<string>;
   /** All pods of the Service's slices. */
@@ -31,7 +33,7 @@ export interface ConnectionPromise {
 
 const NOBODY: ReadonlySet<string> = new Set();
 const NOTHING: ConnectionPromise = {
-  ...{ service: undefined, kind: undefined, may: NOBODY, serving: NOBODY, present: NOBODY },
+  ...{ service: undefined, kind: undefined, may: NOBODY, always: NOBODY, serving: NOBODY, present: NOBODY },
   ...{ certain: true, answers: false, refuses: false, excluded: false, keepsSource: false, affinity: 0 },
 };
 
@@ -95,11 +97,13 @@ function promiseFrom(
   const policy = frontend.kind === 'clusterIP' ? spec.internalPolicy : spec.externalPolicy;
   const excluded = excludes(spec, frontend, target);
   let may = policy === 'Local' ? local : cluster;
+  let always = may;
   let answers = may.length > 0;
   const certain = policy === 'Cluster' || frontend.kind === 'clusterIP' || !inside;
   if (!certain) {
     // Modes differ in whether clients in the cluster reach endpoints of other nodes with the external policy Local.
     may = [...cluster, ...local];
+    always = cluster.filter((pod) => local.includes(pod));
     answers = local.length > 0;
   }
   // The node's own packets to a load balancer with source ranges: modes and versions differ.
@@ -108,6 +112,7 @@ function promiseFrom(
     service: frontend.service,
     kind: frontend.kind,
     may: excluded ? NOBODY : new Set(may),
+    always: excluded ? NOBODY : new Set(always),
     serving: new Set(endpoints.filter(isServing).map(({ pod }) => pod)),
     present: new Set(endpoints.map(({ pod }) => pod)),
     certain,

@@ -170,6 +170,9 @@ export class ApiServer extends PlainServer {
     if (fault) this.#faultOf.set(response, fault);
     const [, namespace] = /^\/apis\/events\.k8s\.io\/v1\/namespaces\/([^/]+)\/events$/.exec(seen.path) ?? [];
     if (seen.method === 'POST' && namespace !== undefined) {
+      // kube-proxy sends protobuf first.
+      if (!/\bjson\b/.test(seen.headers['content-type'] ?? ''))
+        return sendStatus(response, 415, 'UnsupportedMediaType');
       const broken = faultsOfEvent(seen.body, namespace);
       if (broken.length > 0) return sendStatus(response, 422, `Invalid: ${broken.join(', ')}`);
     }

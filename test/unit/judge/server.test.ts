@@ -134,3 +134,17 @@ it('sends events late and in their order during serverSlow, and lists in portion
     await wait(1_200);
     assert.ok(has(follower, STATES[2]));
   }));
+
+it('gives the Node by its name, and no event of another encoding an answer that ends the connection', async () => {
+  await withClient(async (server) => {
+    const status = async (path: string, init?: RequestInit) => (await fetch(server.url + path, init)).status;
+    const response = await fetch(`${server.url}/api/v1/nodes/node-a`);
+    const node = (await response.json()) as { kind: string; metadata: { name: string } };
+    assert.deepEqual([node.kind, node.metadata.name], ['Node', 'node-a']);
+    assert.equal(await status('/api/v1/nodes/node-z'), 404);
+    assert.equal(await status('/api/v1/services/alpha'), 404);
+    const headers = { 'content-type': 'application/vnd.kubernetes.protobuf' };
+    const events = '/apis/events.k8s.io/v1/namespaces/default/events';
+    assert.equal(await status(events, { method: 'POST', headers, body: 'k8s' }), 415);
+  });
+});

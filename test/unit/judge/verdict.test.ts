@@ -118,6 +118,22 @@ describe('the verdict', () => {
     assert.deepEqual(rulesBroken(left, [answer(3400, 'pod-0')], [since]), ['removed-not-chosen']);
   });
 
+  it('demands affinity to an endpoint only while each permitted behaviour chooses from it', () => {
+    const spec: ServiceSpec = { ...SPEC, nodePort: true, externalPolicy: 'Local', affinity: 600 };
+    const going: EndpointSpec = { pod: 'pod-0', condition: 'terminating' };
+    const service: Change = { at: 0, event: { do: 'setService', service: 'web', spec } };
+    const all = changes([0, ['pod-0', 'pod-2'].map(ready)], [1000, [going, ready('pod-2')]]).with(0, service);
+    const nodePort = frontendsOf('web', spec).find(({ kind }) => kind === 'nodePort') as typeof FRONTEND;
+    const moved = (at: number, client: 'pod' | 'outside') => {
+      const to = { target: { ...nodePort, client }, seen: client === 'pod' ? POD_ADDRESS : '192.168.50.100' };
+      return [answer(500, 'pod-0', to), answer(at, 'pod-2', to)];
+    };
+    assert.deepEqual(rulesBroken(all, moved(900, 'pod')), ['affinity']);
+    // A client in the cluster may reach all endpoints, of which pod-2 is ready, or those of the node.
+    assert.deepEqual(rulesBroken(all, moved(1200, 'pod')), []);
+    assert.deepEqual(rulesBroken(all, moved(1200, 'outside')), ['local-policy', 'affinity']);
+  });
+
   it('does not demand affinity over a change of the mode, but answers and established connections', () => {
     const spec = { ...SPEC, affinity: 600 };
     const all = changes([0, ['pod-0', 'pod-1', 'pod-2'].map(ready)]).with(0, {

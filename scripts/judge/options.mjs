@@ -35,7 +35,7 @@ const MODES_OF = {
  * @property {number} seed
  * @property {number} time
  * @property {string[]} faults
- * @property {{ programming: number, recovery: number, chance: number, refusal: number }} bounds
+ * @property {{ programming: number, recovery: number, chance: number, refusal: number, fallsBack?: boolean }} bounds
  * @property {number} steps
  * @property {number} pause
  * @property {number} syncPeriod
@@ -112,7 +112,8 @@ export function parseOptions(args) {
     if (!value) throw new Failure(`${word} needs a value (see --help)`);
     set(orders, value, word);
   }
-  return { ...orders, faults: faultsIn(orders) };
+  const bounds = { ...orders.bounds, fallsBack: orders.mode === 'ipvs' };
+  return { ...orders, bounds, faults: faultsIn(orders) };
 }
 
 /**

@@ -1,7 +1,7 @@
 // How long changes take to be seen by clients, and damage to be repaired, as the recorded traffic shows it.
 import { frontendsByKey, keyOf } from './frontends.js';
 import type { FaultPeriod, Observation, Recording } from './observations.js';
-import { promiseOf } from './promise.js';
+import type { ConnectionPromise } from './promise.js';
 import type { Bounds } from './rules.js';
 import { type TimedState, Timeline } from './timeline.js';
 
@@ -35,7 +35,7 @@ export function latenciesOf(recording: Recording, bounds: Bounds): Map<LatencyKi
     const before = timeline.states[i - 1];
     const until = timeline.states[i + 1]?.from ?? recording.ended;
     if (!before || timeline.isDisturbed(timed.from, until)) return;
-    addStep(before, timed, within(requests, timed.from, until), add);
+    addStep(timeline, [before, timed], within(requests, timed.from, until), add);
   });
   for (const fault of recording.faults) {
     const after = within(requests, fault.ended, fault.ended + bounds.recovery);
@@ -52,17 +52,25 @@ function isUnrepaired(one: Observation, { ended, restored }: FaultPeriod, timeli
     return timeline.window(one.began, one.ended, target).promises.every(({ answers }) => answers);
   }
   if (restored === undefined) return false;
-  const permits = (time: number) => promiseOf(timeline.stateAt(time), target).may.has(by);
+  const permits = (time: number) => timeline.promiseOf(timeline.stateAt(time), target).may.has(by);
   return (
     permits(restored) &&
-    !timeline.statesIn(ended, one.ended).some((state) => promiseOf(state, target).may.has(by))
+    !timeline.statesIn(ended, one.ended).some((state) => timeline.promiseOf(state, target).may.has(by))
   );
 }
 
 type Add = (kind: LatencyKind, time: number | undefined) => void;
 
+/** The states before and after a change. */
+type Step = readonly [before: TimedState, after: TimedState];
+
 /** The latencies of one change of the state, until the next one. */
-function addStep(before: TimedState, after: TimedState, requests: readonly Observation[], add: Add): void {
+function addStep(
+  timeline: Timeline,
+  [before, after]: Step,
+  requests: readonly Observation[],
+  add: Add,
+): void {
   const [old, fresh] = [frontendsByKey(before.state), frontendsByKey(after.state)];
   const services = new Set([...before.state.services.keys(), ...after.state.services.keys()]);
   for (const service of services) {
@@ -75,20 +83,23 @@ function addStep(before: TimedState, after: TimedState, requests: readonly Obser
     const first = answered[0];
     if (!was && is) add('service appears', first && first.ended - after.from);
     else if (was && !is) add('service goes', last(answered, after.from));
-    else addEndpoints(before, after, answered, add);
+    else addEndpoints(timeline, [before, after], answered, add);
   }
 }
 
 function addEndpoints(
-  before: TimedState,
-  after: TimedState,
+  timeline: Timeline,
+  [before, after]: Step,
   answered: readonly Observation[],
   add: Add,
 ): void {
   const come = new Map<string, number>();
   const gone = new Map<string, number>();
   for (const { target, by = '', began, ended } of answered) {
-    const [old, fresh] = [promiseOf(before.state, target), promiseOf(after.state, target)];
+    const [old, fresh] = [before, after].map(({ state }) => timeline.promiseOf(state, target)) as [
+      ConnectionPromise,
+      ConnectionPromise,
+    ];
     for (const pod of old.may) if (!fresh.may.has(pod) && !gone.has(pod)) gone.set(pod, 0);
     if (gone.has(by) && !fresh.may.has(by)) gone.set(by, began - after.from);
     if (fresh.may.has(by) && !old.may.has(by) && !come.has(by)) come.set(by, ended - after.from);

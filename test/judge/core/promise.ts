@@ -2,6 +2,7 @@
 import type { ClusterState } from './cluster.js';
 import { frontendsByKey, keyOf, type ServiceFrontend, type Target, targetKey } from './frontends.js';
 import type { EndpointSpec, ServiceSpec } from './history.js';
+import type { Bounds } from './rules.js';
 import { podNamed } from './world.js';
 
 /** The promise for a target. */
@@ -39,34 +40,42 @@ const NOTHING: ConnectionPromise = {
 
 const PROMISES = new WeakMap<ClusterState, Map<string, ConnectionPromise>>();
 
+/** What depends on the mode of the proxy. */
+type Mode = Pick<Bounds, 'fallsBack'>;
+
 /** The promise for a target in a state. */
-export function promiseOf(state: ClusterState, target: Target): ConnectionPromise {
+export function promiseOf(state: ClusterState, target: Target, mode: Mode): ConnectionPromise {
   let known = PROMISES.get(state);
   if (!known) {
     known = new Map();
     PROMISES.set(state, known);
   }
-  const key = targetKey(target);
+  const key = `${targetKey(target)} ${mode.fallsBack}`;
   let promise = known.get(key);
   if (!promise) {
-    promise = computePromise(state, target);
+    promise = computePromise(state, target, mode);
     known.set(key, promise);
   }
   return promise;
 }
 
-function computePromise(state: ClusterState, target: Target): ConnectionPromise {
+function computePromise(state: ClusterState, target: Target, mode: Mode): ConnectionPromise {
   const frontend = frontendsByKey(state).get(keyOf(target));
   const spec = frontend && state.services.get(frontend.service);
   if (!frontend || !spec) return NOTHING;
-  return promiseFrom(frontend, spec, state.endpoints.get(frontend.service) ?? [], state.zone, target);
+  const endpoints = state.endpoints.get(frontend.service) ?? NO_ENDPOINTS;
+  return promiseFrom(frontend, spec, chosenEndpoints(endpoints, state.zone), target, mode);
 }
 
 /**
  * The promises for a target if a proxy has the Services of one of these states, the slices of another, and the node of a third:
  * they come over separate watches, without an order between them.
  */
-export function mixedPromises(states: readonly ClusterState[], target: Target): ConnectionPromise[] {
+export function mixedPromises(
+  states: readonly ClusterState[],
+  target: Target,
+  mode: Mode,
+): ConnectionPromise[] {
   const key = keyOf(target);
   const zones = new Set(states.map(({ zone }) => zone));
   const owners = new Map<ServiceSpec | undefined, ServiceFrontend | undefined>();
@@ -78,7 +87,7 @@ export function mixedPromises(states: readonly ClusterState[], target: Target): 
     if (!spec || !frontend) return [NOTHING];
     const lists = new Set(states.map(({ endpoints }) => endpoints.get(frontend.service) ?? NO_ENDPOINTS));
     return [...lists].flatMap((list) =>
-      [...zones].map((zone) => promiseFrom(frontend, spec, list, zone, target)),
+      [...zones].map((zone) => promiseFrom(frontend, spec, chosenEndpoints(list, zone), target, mode)),
     );
   });
 }
@@ -88,24 +97,13 @@ const NO_ENDPOINTS: readonly EndpointSpec[] = [];
 function promiseFrom(
   frontend: ServiceFrontend,
   spec: ServiceSpec,
-  endpoints: readonly EndpointSpec[],
-  zone: string,
+  chosen: ChosenEndpoints,
   target: Target,
+  mode: Mode,
 ): ConnectionPromise {
-  const { cluster, local } = chosenEndpoints(endpoints, zone);
-  const inside = target.client === 'pod' || target.client === 'node';
-  const policy = frontend.kind === 'clusterIP' ? spec.internalPolicy : spec.externalPolicy;
+  const { endpoints, cluster } = chosen;
   const excluded = excludes(spec, frontend, target);
-  let may = policy === 'Local' ? local : cluster;
-  let always = may;
-  let answers = may.length > 0;
-  const certain = policy === 'Cluster' || frontend.kind === 'clusterIP' || !inside;
-  if (!certain) {
-    // Modes differ in whether clients in the cluster reach endpoints of other nodes with the external policy Local.
-    may = [...cluster, ...local];
-    always = cluster.filter((pod) => local.includes(pod));
-    answers = local.length > 0;
-  }
+  const { may, always, answers, certain } = choicesOf(frontend, spec, chosen, target, mode);
   // The node's own packets to a load balancer with source ranges: modes and versions differ.
   const uncertain = spec.ranges && frontend.kind === 'loadBalancer' && target.client === 'node';
   return {
@@ -117,21 +115,49 @@ function promiseFrom(
     present: new Set(endpoints.map(({ pod }) => pod)),
     certain,
     answers: answers && !excluded && !uncertain,
-    refuses: frontend.kind === 'clusterIP' && policy === 'Cluster' && cluster.length === 0,
+    refuses: frontend.kind === 'clusterIP' && spec.internalPolicy === 'Cluster' && cluster.length === 0,
     excluded,
     keepsSource: keepsSource(spec, frontend, target),
     affinity: spec.affinity,
   };
 }
 
-/**
- * The pods that a proxy chooses from, of the whole cluster and of its node. Terminating pods are chosen only if none is
- * ready, and hints only if every ready pod has one and one is for the node's zone.
- */
-function chosenEndpoints(
-  endpoints: readonly EndpointSpec[],
-  zone: string,
-): { readonly cluster: readonly string[]; readonly local: readonly string[] } {
+/** The pods that may be chosen for a target, and how much of that is certain. */
+interface Choices extends Pick<ConnectionPromise, 'answers' | 'certain'> {
+  readonly may: readonly string[];
+  readonly always: readonly string[];
+}
+
+function choicesOf(
+  { kind }: ServiceFrontend,
+  { internalPolicy, externalPolicy }: ServiceSpec,
+  { cluster, local }: ChosenEndpoints,
+  { client }: Target,
+  { fallsBack }: Mode,
+): Choices {
+  const isInside = client === 'pod' || client === 'node';
+  const policy = kind === 'clusterIP' ? internalPolicy : externalPolicy;
+  if (policy === 'Cluster') return onlyOf(cluster);
+  // Modes differ in whether clients in the cluster reach endpoints of other nodes with the external policy Local.
+  const isUncertain = kind === 'clusterIP' ? fallsBack && local.length === 0 : isInside;
+  if (!isUncertain) return onlyOf(local);
+  const always = cluster.filter((pod) => local.includes(pod));
+  return { may: [...cluster, ...local], always, answers: local.length > 0, certain: false };
+}
+
+function onlyOf(pods: readonly string[]): Choices {
+  return { may: pods, always: pods, answers: pods.length > 0, certain: true };
+}
+
+/** The endpoints of a Service, and the pods that a proxy chooses from, of the whole cluster and of its node. */
+interface ChosenEndpoints {
+  readonly endpoints: readonly EndpointSpec[];
+  readonly cluster: readonly string[];
+  readonly local: readonly string[];
+}
+
+/** Terminating pods are chosen only if none is ready, and hints only if every ready pod has one and one is for the node's zone. */
+function chosenEndpoints(endpoints: readonly EndpointSpec[], zone: string): ChosenEndpoints {
   const ready = endpoints.filter(({ condition }) => condition === 'ready');
   const draining = endpoints.filter(({ condition }) => condition === 'terminating');
   const hinted = ready.filter(({ hint }) => hint === zone);
@@ -140,6 +166,7 @@ function chosenEndpoints(
   const names = (list: readonly EndpointSpec[]) => list.map(({ pod }) => pod);
   const localReady = ready.filter(here);
   return {
+    endpoints,
     cluster: names(ready.length === 0 ? draining : hintsCount ? hinted : ready),
     local: names(localReady.length > 0 ? localReady : draining.filter(here)),
   };

@@ -69,7 +69,7 @@ export const RULES = {
 } as const;
 export type RuleName = keyof typeof RULES;
 
-/** Bounds, all in ms. */
+/** Bounds, in ms, and what depends on the mode. */
 export interface Bounds {
   /** From the storing of a change to its effect in the kernel. */
   readonly programming: number;
@@ -79,6 +79,11 @@ export interface Bounds {
   readonly chance: number;
   /** Longest time to refuse a connection. */
   readonly refusal: number;
+  /**
+   * Whether cluster IPs with the internal policy Local may lead to endpoints of other nodes while the node has none: `syncEndpoint` of
+   * kube-proxy's pkg/proxy/ipvs does so. Default: false.
+   */
+  readonly fallsBack?: boolean;
 }
 
 /** Bounds of kube-proxy with its default periods: minSyncPeriod 1 s, syncPeriod 30 s. */

@@ -65,9 +65,8 @@ function disturbancesOf(
 export class Timeline {
   readonly states: readonly TimedState[];
   readonly #disturbances: readonly Disturbance[];
-  readonly #programming: number;
+  readonly #bounds: Bounds;
   readonly #runTime: RunTime;
-  readonly #recovery: number;
   readonly #restorations: readonly Restoration[];
   /** The times of faults that make a proxy forget its clients. */
   readonly #replacements: readonly FaultPeriod[];
@@ -88,8 +87,7 @@ export class Timeline {
     this.states = states;
     this.#runTime = new RunTime(waits);
     this.#disturbances = disturbancesOf(faults, (ended) => this.#runTime.after(ended, bounds.recovery));
-    this.#programming = bounds.programming;
-    this.#recovery = bounds.recovery;
+    this.#bounds = bounds;
     this.#restorations = faults.flatMap(({ began, ended, restored }) =>
       restored === undefined ? [] : [{ began, ended, index: this.#indexAt(restored) }],
     );
@@ -108,10 +106,15 @@ export class Timeline {
     const damaged = this.#isDamaged(began, ended);
     return {
       state,
-      last: promiseOf(state, target),
+      last: this.promiseOf(state, target),
       promises: this.#promisesOf(first, last, restored, target),
       damaged,
     };
+  }
+
+  /** The promise for a target in a state. */
+  promiseOf(state: ClusterState, target: Target): ConnectionPromise {
+    return promiseOf(state, target, this.#bounds);
   }
 
   /** The state that was stored at a time. */
@@ -126,7 +129,7 @@ export class Timeline {
 
   /** Whether a fault made the proxy forget its clients in some part of a time. */
   forgets(began: number, ended: number): boolean {
-    return this.#replacements.some((one) => one.began <= ended && one.ended + this.#recovery >= began);
+    return this.#replacements.some((one) => one.began <= ended && one.ended + this.#bounds.recovery >= began);
   }
 
   #promisesOf(
@@ -143,7 +146,7 @@ export class Timeline {
         ...restored.map((i) => this.states[i] as TimedState),
       ];
       const states = timed.map(({ state }) => state);
-      promises = mixedPromises(states, target);
+      promises = mixedPromises(states, target, this.#bounds);
       this.#promises.set(key, promises);
     }
     return promises;
@@ -159,10 +162,10 @@ export class Timeline {
    * the changes since then. Damage delays changes too: repairs take time.
    */
   #earliest(time: number): number {
-    let earliest = this.#runTime.before(time, this.#programming);
+    let earliest = this.#runTime.before(time, this.#bounds.programming);
     for (const { began, recovered } of this.#disturbances.toReversed()) {
       if (began <= time && recovered >= earliest)
-        earliest = Math.min(earliest, this.#runTime.before(began, this.#programming));
+        earliest = Math.min(earliest, this.#runTime.before(began, this.#bounds.programming));
     }
     return earliest;
   }

@@ -24,6 +24,7 @@ const KINDS = {
   faultTime: 300,
 };
 const BOUNDS: Bounds = { programming: 100, recovery: 1000, chance: 1e-9, refusal: 50 };
+const IPVS: Bounds = { ...BOUNDS, fallsBack: true };
 const SPEC: ServiceSpec = {
   ...{
     number: 1,
@@ -65,9 +66,10 @@ function rulesBroken(
   all: readonly Change[],
   observations: readonly Observation[],
   faults: readonly FaultPeriod[] = [],
+  bounds = BOUNDS,
 ): RuleName[] {
   const recording = { history: { seed: 1, steps: [] }, changes: all, faults, observations, ended: 10_000 };
-  return judge(recording, BOUNDS).map(({ rule }) => rule);
+  return judge(recording, bounds).map(({ rule }) => rule);
 }
 
 describe('the verdict', () => {
@@ -132,6 +134,16 @@ describe('the verdict', () => {
     // A client in the cluster may reach all endpoints, of which pod-2 is ready, or those of the node.
     assert.deepEqual(rulesBroken(all, moved(1200, 'pod')), []);
     assert.deepEqual(rulesBroken(all, moved(1200, 'outside')), ['local-policy', 'affinity']);
+  });
+
+  it('lets an internal policy Local lead to other nodes in ipvs mode alone, while the node has no endpoint', () => {
+    const spec: ServiceSpec = { ...SPEC, internalPolicy: 'Local' };
+    const service: Change = { at: 0, event: { do: 'setService', service: 'web', spec } };
+    const remote = changes([0, [ready('pod-2')]]).with(0, service);
+    assert.deepEqual(rulesBroken(remote, [answer(500, 'pod-2')]), ['local-policy']);
+    assert.deepEqual(rulesBroken(remote, [answer(500, 'pod-2'), silence(600, 'timeout')], [], IPVS), []);
+    const both = changes([0, ['pod-0', 'pod-2'].map(ready)]).with(0, service);
+    assert.deepEqual(rulesBroken(both, [answer(500, 'pod-2')], [], IPVS), ['local-policy']);
   });
 
   it('does not demand affinity over a change of the mode, but answers and established connections', () => {

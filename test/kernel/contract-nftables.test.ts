@@ -3,6 +3,7 @@
 import { afterEach, describe } from 'node:test';
 import { openNftables } from '../../src/kernel/nftables/index.js';
 import { nftablesContract } from '../support/contract/nftables.js';
+import { nftablesElementBytesContract } from '../support/contract/nftablesElementBytes.js';
 import { nftablesObjectsContract } from '../support/contract/nftablesObjects.js';
 import { emptyNamespaces } from '../support/namespaces/netns.js';
 
@@ -14,4 +15,5 @@ const open = async () => namespaces.keep(await openNftables({ netns: namespaces.
 describe('nftables', () => {
   nftablesContract(open);
   nftablesObjectsContract(open);
+  nftablesElementBytesContract(open);
 });

@@ -13,7 +13,15 @@ import { MESSAGE_HEADER } from '../shared/wire/messages.js';
 import { Messages } from './encode/messages.js';
 import { checkShape, SET_FIELDS } from './encode/sets.js';
 import { CHAIN, ELEMENTS, FAMILIES, MESSAGE, NFGEN_HEADER, OBJECT, RULE, SET, SUBSYSTEM } from './numbers.js';
-import type { NameInTable, RuleFilter, SetOfElements, SetShape, TableFamily, TableFilter } from './types.js';
+import type {
+  NameInTable,
+  RuleFilter,
+  SetName,
+  SetOfElements,
+  SetShape,
+  TableFamily,
+  TableFilter,
+} from './types.js';
 
 /** `NFPROTO_UNSPEC`: all families. */
 const ALL_FAMILIES = 0;
@@ -60,6 +68,24 @@ export function checkSetOfElements(operation: string, set: SetOfElements): void 
     nameRule('set.name', set.name) ??
     findInvalidShape(set);
   if (invalid) throw argumentError(operation, invalid);
+}
+
+/** Throws the error of a listing of elements as bytes whose set is invalid: it needs the lengths of keys and of data. */
+export function checkSetOfBytes(operation: string, set: SetName): void {
+  checkSetOfElements(operation, set);
+  const { key, data, flags }: SetOfElements = set;
+  const types = 'must be types of values, whose lengths are known';
+  if (key === undefined || typeof key === 'number')
+    throw argumentError(operation, { field: 'set.key', value: key, rule: types, wrongType: true });
+  if (typeof data === 'number')
+    throw argumentError(operation, { field: 'set.data', value: data, rule: types, wrongType: true });
+  if (data === 'verdict') {
+    const rule = 'must be types of values: listElements has verdicts';
+    throw argumentError(operation, { field: 'set.data', value: data, rule, wrongType: false });
+  }
+  if (!flags?.includes('interval')) return;
+  const rule = 'must be without interval: listElements has intervals';
+  throw argumentError(operation, { field: 'set.flags', value: flags, rule, wrongType: false });
 }
 
 /** The largest number of types (`NFTA_SET_KEY_TYPE`). */

@@ -11,6 +11,7 @@ import type {
   WatchOptions,
 } from '../shared/types.js';
 import type { Expression } from './expressions/types.js';
+import type { Addition, Deletion, Generation, TransactionOptions } from './transaction/types.js';
 import type {
   ElementBytes,
   ElementKeyBytes,
@@ -23,6 +24,7 @@ import type {
 
 export type { Sent } from '../shared/types.js';
 export type * from './expressions/types.js';
+export type * from './transaction/types.js';
 export type * from './values/types.js';
 
 /** The family of a table (`NFPROTO_`): which packets its chains see. `inet` is IPv4 and IPv6. A number if it has no name here. */
@@ -187,6 +189,15 @@ export interface Element extends NewElement, Unread {
   readonly expressions?: readonly Expression[];
 }
 
+/**
+ * Elements of one message of a listing: at least one. Bytes stand for those that have a key and, in a map, data of the lengths of the set's
+ * types, and nothing else.
+ */
+export interface ListedElementBytes extends ElementBytes {
+  /** All others, as {@link Nftables.listElements} has them: with a comment, a lifetime, expressions, a value of another length. */
+  readonly others: readonly Element[];
+}
+
 /** An object that rules refer to by name. */
 export type NewObject = NameInTable & {
   /** At most 128 bytes. Linux 5.10. */
@@ -215,18 +226,6 @@ export type ObjectName = NameInTable & { readonly type: NewObject['type'] };
 /** An object as the kernel lists it. */
 export type NftObject = (NewObject | (NameInTable & { readonly type: number })) &
   Unread & { readonly handle: bigint; readonly use: number };
-
-/** What an `add` does with an object that exists. */
-export interface Addition {
-  /** Fails with EEXIST if it exists. Default: an equal object is not an error, and stays. */
-  readonly exclusive?: boolean;
-}
-
-/** What a `delete` does with an object that does not exist. */
-export interface Deletion {
-  /** A missing object is not an error. Linux 6.3. Default: ENOENT. */
-  readonly ifExists?: boolean;
-}
 
 /** One operation of a transaction. */
 export type NftablesOperation =
@@ -261,15 +260,6 @@ export type NftablesOperation =
   | { readonly do: 'flushSet'; readonly set: NameInTable }
   | ({ readonly do: 'addObject'; readonly object: NewObject } & Addition)
   | ({ readonly do: 'deleteObject'; readonly object: ObjectName } & Deletion);
-
-/** Options of a transaction. */
-export interface TransactionOptions extends CallOptions {
-  /**
-   * The generation on which the transaction is based: if another one is in force, each result is `ERESTART`, and nothing is applied.
-   * Default: any.
-   */
-  readonly generation?: number | undefined;
-}
 
 /** Which objects are listed; default: all. */
 export interface TableFilter {
@@ -306,16 +296,6 @@ export type NftablesEvent = Sent &
     /** A transaction was committed. */
     | { readonly kind: 'generation'; readonly generation: Generation }
   );
-
-/** The state of the ruleset of a network namespace: a number that each transaction that changes something raises. */
-export interface Generation {
-  /** 1 in a new network namespace. */
-  readonly id: number;
-  /** In an event: the thread that committed it. Of {@link Nftables.generation}: the one that asked. 0 if unknown. */
-  readonly pid: number;
-  /** Name of that thread, at most 15 bytes: `nft`. */
-  readonly program: string;
-}
 
 /** A transaction that was committed, and the tables in which it changed something. */
 export interface Commit {
@@ -373,6 +353,11 @@ export interface Nftables extends KernelClient<NftablesOperation> {
   listSets(filter?: TableFilter, options?: CallOptions): Listing<NftSet>;
   /** The elements of a set. With `key` of the set's types, they have values, else bytes. */
   listElements(set: SetOfElements, options?: CallOptions): Listing<Element>;
+  /**
+   * The elements of a set as bytes, for programs that read many: none costs an object, except those that have more than a key and data. A value
+   * for each message of the kernel, at most 64 kB, in memory of its own. Refuses verdicts, intervals, and types that are numbers.
+   */
+  listElementBytes(set: SetName, options?: CallOptions): Listing<ListedElementBytes>;
   listObjects(filter?: TableFilter, options?: CallOptions): Listing<NftObject>;
   /** The table; undefined if there is none. The kernel looks it up, and lists no others. */
   getTable(table: TableName, options?: CallOptions): Promise<Table | undefined>;

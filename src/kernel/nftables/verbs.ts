@@ -8,6 +8,7 @@ import { reportedBatch } from '../shared/reported.js';
 import type { CallOptions, Listing, OperationResult } from '../shared/types.js';
 import { Applier } from '../shared/verbs.js';
 import { portOf } from '../shared/wire/messages.js';
+import { ElementBytesReader } from './decode/elementBytes.js';
 import { ElementReader } from './decode/elements.js';
 import { readSet } from './decode/sets.js';
 import { readChain, readObject, readRule, readTable } from './decode/tables.js';
@@ -151,6 +152,19 @@ export abstract class NftablesVerbs extends Applier<Operation> implements Partia
     const attempt = attemptToRead('listElements', described('set', set.family, set.table, set.name));
     const reading = () => readerOf(set, attempt);
     // A set that does not exist has no elements to list, and is an error.
+    return this.listed(attempt, requests.elementsRequest(set), reading, options, '');
+  }
+
+  listElementBytes(set: types.SetName, options?: CallOptions): Listing<types.ListedElementBytes> {
+    requests.checkSetOfBytes('nftables.listElementBytes', set);
+    const attempt = attemptToRead('listElementBytes', described('set', set.family, set.table, set.name));
+    const reading = () => {
+      const reader = new ElementBytesReader(set, attempt.operation);
+      return (payload: Uint8Array) => {
+        const elements = reader.read(payload);
+        return elements ? [elements] : [];
+      };
+    };
     return this.listed(attempt, requests.elementsRequest(set), reading, options, '');
   }
 

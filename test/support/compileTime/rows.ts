@@ -118,6 +118,7 @@ export const VALID: Readonly<Record<string, readonly string[]>> = {
     `for (const rule of await nftables.listRules().toArray()) await nftables.replaceRule(rule);`,
     `for (const each of await nftables.listSets().toArray()) for await (const { key } of nftables.listElements(each)) void key;`,
     `for await (const element of nftables.listElements(set)) await nftables.deleteElements(set, [element]);`,
+    `for await (const { count, keys } of nftables.listElementBytes(map)) await nftables.deleteElements(map, { count, keys });`,
     `const flags = (await nftables.getSet(set))?.flags;`,
     `for (const chain of await nftables.listChains().toArray()) await nftables.getChain(chain);`,
     `const owner: string | undefined = (await nftables.getTable({ family: 'ip', name: 't' }))?.comment;`,

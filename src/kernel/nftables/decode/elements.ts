@@ -15,7 +15,7 @@ import { keepAttribute, Reply } from './reply.js';
 const ELEMENT_FLAGS = 1;
 
 /** How the values of elements are read: without types, they are bytes. */
-interface Layouts {
+export interface Layouts {
   readonly key: Layout | undefined;
   readonly data: Layout | undefined;
   /** Whether intervals are pairs of elements. */
@@ -132,8 +132,11 @@ interface Draft {
 
 const NO_KEY = new Uint8Array();
 
-/** The elements of a message, one after another: `next()`, then the fields. Of an interval, start and end are two. */
-class Halves {
+/**
+ * The elements of a message, one after another: `next()`, then the fields. Of an interval, start and end are two. Who reads some in another
+ * way calls `move()`, and `read()` for the others.
+ */
+export class Halves {
   element: Element = { key: NO_KEY };
   isEnd = false;
   readonly #layouts: Layouts;
@@ -150,15 +153,26 @@ class Halves {
     this.#attributes = this.#reply.attributes();
   }
 
-  /** Moves to the next element; false behind the last one. */
+  /** Reads the next element; false behind the last one. */
   next(): boolean {
+    const list = this.move();
+    if (list) this.read(list);
+    return list !== undefined;
+  }
+
+  /** Moves to the next element, whose attributes are in the current one of this cursor; undefined behind the last one. */
+  move(): AttributeCursor | undefined {
     while (!this.#list?.next()) {
-      if (!this.#attributes.next()) return false;
+      if (!this.#attributes.next()) return undefined;
       this.#list = this.#attributes.type === ELEMENTS.list ? this.#attributes.nested() : undefined;
     }
     if (this.#list.type !== LIST_ELEMENT) throw this.#list.malformed('is no element of a list');
-    this.#read(this.#list);
-    return true;
+    return this.#list;
+  }
+
+  /** The message. */
+  get reply(): Reply {
+    return this.#reply;
   }
 
   /** The bytes of the key; they share the memory of the message. */
@@ -166,7 +180,8 @@ class Halves {
     return this.#reply.bytes.subarray(this.#keyAt, this.#keyAt + this.#keyLength);
   }
 
-  #read(list: AttributeCursor): void {
+  /** Reads the fields of the element to which it moved. */
+  read(list: AttributeCursor): void {
     const draft: Draft = { key: NO_KEY };
     this.isEnd = false;
     this.#keyLength = 0;

@@ -13,6 +13,14 @@ export function terminatedText(bytes: Uint8Array): string {
   return decoder.decode(end < 0 ? bytes : bytes.subarray(0, end));
 }
 
+/** Whether the header of an attribute with this type and this length of its value is at a place, where 4 bytes must be. */
+export function isAttribute(view: DataView, at: number, type: number, length: number): boolean {
+  return (
+    view.getUint16(at, HOST_IS_LITTLE) === ATTRIBUTE_HEADER + length &&
+    (view.getUint16(at + 2, HOST_IS_LITTLE) & TYPE_MASK) === type
+  );
+}
+
 /** The bytes that attributes are in. */
 export interface AttributeSource {
   readonly bytes: Uint8Array;
@@ -142,11 +150,8 @@ export class AttributeCursor {
    * Costs less than {@link nested}, which makes a cursor.
    */
   placeOfNested(type: number, length: number): number {
-    const { view } = this.#source;
     const isHere =
-      this.length >= ATTRIBUTE_HEADER + length &&
-      view.getUint16(this.#at, HOST_IS_LITTLE) === ATTRIBUTE_HEADER + length &&
-      (view.getUint16(this.#at + 2, HOST_IS_LITTLE) & TYPE_MASK) === type;
+      this.length >= ATTRIBUTE_HEADER + length && isAttribute(this.#source.view, this.#at, type, length);
     return isHere ? this.#at + ATTRIBUTE_HEADER : -1;
   }
 

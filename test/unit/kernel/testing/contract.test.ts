@@ -25,6 +25,7 @@ import { ipvsContract } from '../../../support/contract/ipvs.js';
 import { serverListsContract } from '../../../support/contract/ipvsServerLists.js';
 import { GET_NONE, LINK_TYPE, netlinkContract } from '../../../support/contract/netlink.js';
 import { nftablesContract } from '../../../support/contract/nftables.js';
+import { nftablesElementBytesContract } from '../../../support/contract/nftablesElementBytes.js';
 import { nftablesObjectsContract } from '../../../support/contract/nftablesObjects.js';
 import { rtnetlinkContract } from '../../../support/contract/rtnetlink.js';
 import { rtnetlinkKindsContract } from '../../../support/contract/rtnetlinkKinds.js';
@@ -81,6 +82,7 @@ describe('a fake of netlink', () => {
 describe('a fake of nftables', () => {
   nftablesContract(async () => new FakeNftables());
   nftablesObjectsContract(async () => new FakeNftables());
+  nftablesElementBytesContract(async () => new FakeNftables());
   // The rest of a lifetime, without a lifetime.
   const isOptional = (value: object) => 'expires' in value && value.expires === 1n;
   nftablesRoundTrips(async () => new FakeNftables(), isOptional);

@@ -46,7 +46,8 @@ const OBJECTS = [
 
 const VERBS = [
   ...(['generation', 'getChain', 'getElements', 'getSet', 'getTable', 'watchCommits'] as const),
-  ...(['listChains', 'listElements', 'listObjects', 'listRules', 'listSets', 'listTables'] as const),
+  ...(['listChains', 'listElementBytes', 'listElements', 'listObjects'] as const),
+  ...(['listRules', 'listSets', 'listTables'] as const),
 ];
 
 /** The client, which asserts after each transaction that no Service is half written. */

@@ -5,8 +5,8 @@ import type { AddressPorts } from '../../../net/addressPorts.js';
 
 /** Slots for which there is room at first. */
 const FIRST = 32;
-/** Of an address, and of a port with the zeros behind it, in bytes. */
-const LENGTH: Readonly<Record<Family, { readonly address: number; readonly data: number }>> = {
+/** Of the address of an endpoint, and of that with the port and the zeros behind it, in bytes. */
+export const SLOT_LENGTH: Readonly<Record<Family, { readonly address: number; readonly data: number }>> = {
   4: { address: 4, data: 8 },
   6: { address: 16, data: 20 },
 };
@@ -39,7 +39,7 @@ export class SlotBytes {
     return {
       count: this.#count,
       keys,
-      data: this.#data.subarray(0, this.#count * LENGTH[this.#family].data),
+      data: this.#data.subarray(0, this.#count * SLOT_LENGTH[this.#family].data),
     };
   }
 
@@ -56,7 +56,7 @@ export class SlotBytes {
 
   /** Adds a slot with an endpoint: all slots have one, or none has. */
   addEndpoint(frontend: Uint8Array, slot: number, endpoints: AddressPorts, place: number): void {
-    const { address, data } = LENGTH[this.#family];
+    const { address, data } = SLOT_LENGTH[this.#family];
     const at = this.#count * data;
     if (at + data > this.#data.length)
       this.#data = enlarged(this.#data, Math.max(FIRST * data, this.#data.length * 2));

@@ -5,6 +5,7 @@ import { type AddressPorts, AddressPortsBuilder } from '../../../net/addressPort
 import { type Container, shardOf } from './containers.js';
 import { ElementItem } from './items.js';
 import { isSharedChain, type SharedChain, sharedChain, sharedChainNamed } from './sharedChains.js';
+import { SLOT_LENGTH } from './slotBytes.js';
 
 /** An element that leads to a shared chain, with an endpoint in each slot of its frontend. */
 export class BalancedElement extends ElementItem {
@@ -95,6 +96,13 @@ export class FoundSlots {
     const [address, port] = Array.isArray(data) ? data : [];
     const isEndpoint = typeof address === 'string' && typeof port === 'number';
     if (!isEndpoint || !this.#endpoints.add(address, port)) this.#isRegular = false;
+  }
+
+  /** Adds a slot with the bytes of an endpoint: its address, and its port in network order. */
+  addBytes(slot: number, data: Uint8Array, at: number): void {
+    this.numbers.push(slot);
+    const port = at + SLOT_LENGTH[this.#family].address;
+    this.#endpoints.addBytes(data, at, ((data[port] as number) << 8) | (data[port + 1] as number));
   }
 
   /** The element that leads to a shared chain, if the slots are those of the chain. Call it once. */

@@ -12,6 +12,7 @@ export interface NftablesKernel {
     | 'getSet'
     | 'getTable'
     | 'listChains'
+    | 'listElementBytes'
     | 'listElements'
     | 'listObjects'
     | 'listRules'

@@ -1,5 +1,5 @@
 // Reads our items from the kernel.
-import type { Element, NftSet, Table } from '../../../kernel/nftables/types.js';
+import type { NftSet, Table } from '../../../kernel/nftables/types.js';
 import type { Family } from '../../../net/address.js';
 import { TimeSlice } from '../../../timeSlice.js';
 import {
@@ -21,10 +21,11 @@ import {
 import { protocolOfCounter } from '../plan/localhostPorts.js';
 import { TABLE } from '../plan/names.js';
 import type { NftablesOptions } from '../plan/options.js';
-import { type FoundSlots, LooseElement, withSlots } from '../plan/slots.js';
+import { LooseElement, withSlots } from '../plan/slots.js';
 import type { NftablesKernel } from './kernel.js';
-import { addSlot, elementItem, isStaleSet, isStaleTable, setItem } from './readItems.js';
+import { elementItem, isStaleSet, isStaleTable, setItem } from './readItems.js';
 import { chainsOf } from './readRules.js';
+import { readSlots } from './readSlots.js';
 
 /** Maximum items in a piece. */
 const PIECE = 256;
@@ -86,7 +87,7 @@ async function* elementsOf(
     }
   }
   for (const map of maps) {
-    for (const [text, found] of await readSlots(nftables.listElements(inTable(map)), map.family)) {
+    for (const [text, found] of await readSlots(nftables, map)) {
       // Another program may have added it to a map in which no rule looks for its frontend: it does no harm, and stays.
       if (slotMapOf(container, text) !== map) continue;
       const item = waiting.get(text);
@@ -101,13 +102,6 @@ async function* elementsOf(
     if (slice.spend(1)) await slice.yield();
     yield withSlots(item, undefined);
   }
-}
-
-/** The slots of each frontend, by the key of its element. */
-async function readSlots(elements: AsyncIterable<Element>, family: Family): Promise<Map<string, FoundSlots>> {
-  const slots = new Map<string, FoundSlots>();
-  for await (const element of elements) addSlot(slots, family, element);
-  return slots;
 }
 
 function inTable<Shape extends NamedSet>(set: Shape) {

@@ -22,6 +22,7 @@ const NFTABLES = partOf({
   getSet: FUNCTION,
   getTable: FUNCTION,
   listChains: FUNCTION,
+  listElementBytes: FUNCTION,
   listElements: FUNCTION,
   listObjects: FUNCTION,
   listRules: FUNCTION,

@@ -19,7 +19,7 @@ const IPTABLES = {
 };
 const NFTABLES = {
   ...methods('apply', 'generation', 'getChain', 'getElements', 'getSet', 'getTable'),
-  ...methods('listChains', 'listElements', 'listRules'),
+  ...methods('listChains', 'listElementBytes', 'listElements', 'listRules'),
   ...methods('listObjects', 'listSets', 'listTables', 'watchCommits', 'onBatch'),
 };
 const DETECTORS: readonly LocalDetector[] = [

@@ -3,9 +3,18 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { elementsOf } from '../../../../bench/nftables/elements.js';
 import type { NftablesOperation } from '../../../../src/kernel/nftables/types.js';
-import { FakeKernel } from '../../../../src/kernel/testing/index.js';
+import { bytesOf } from '../../../../src/kernel/nftables/values/values.js';
+import { FakeKernel, type FakeNftables } from '../../../../src/kernel/testing/index.js';
 import { createNftablesMode } from '../../../../src/modes/nftables/index.js';
 import { layoutOf } from '../../../../src/modes/nftables/open/fromConfiguration.js';
+import {
+  CONTAINERS,
+  nameIn,
+  SLOT_MAPS,
+  type SlotMap,
+  shapeOf,
+  slotMapOf,
+} from '../../../../src/modes/nftables/plan/containers.js';
 import type { Item } from '../../../../src/modes/nftables/plan/items.js';
 import { keep } from '../../../../src/modes/nftables/plan/keep.js';
 import { NFTABLES_DEFAULTS, type NftablesLayout } from '../../../../src/modes/nftables/plan/options.js';
@@ -271,6 +280,63 @@ it('a chain with one endpoint has the form of kube-proxy 1.36, or of 1.37 with d
     'meta l4proto tcp dnat ip to numgen random mod 1 map { 0 : 10.244.0.1 . 8080 }',
   ]);
   assert.deepEqual(rulesWith(true), ['meta l4proto tcp dnat to 10.244.0.1:8080']);
+});
+
+describe('slots of other programs and with other contents', () => {
+  const MAP = { ...nameIn(4, 'endpoints-0'), ...shapeOf(SLOT_MAPS[4].addresses[0] as SlotMap) };
+  const slot = (number: number) => ({ key: ['10.96.0.1', 'tcp', 80, number] });
+  const data = ['10.244.0.1', 8080];
+  /** The operations of a start, after the elements were changed, and those of another start. */
+  const restarts = async (damage: (nftables: FakeNftables) => Promise<void>) => {
+    const { kernel, change } = counted();
+    const objects = [WEB, slice('web', '10.244.0.1', '10.244.0.2'), ...NEIGHBOURS.two];
+    await change(...objects);
+    await damage(kernel.nftables);
+    const next = counted('scalable', kernel);
+    return (await next.change(...objects)).flat().filter((operation) => operation.includes('endpoints-0'));
+  };
+
+  it('a missing slot comes back', async () => {
+    const sent = await restarts((nftables) => nftables.deleteElements(MAP, [slot(1)]));
+    assert.deepEqual(sent, [
+      `deleteElements endpoints-0 ${KEY} . 0`,
+      `addElements endpoints-0 ${KEY} . 0 : 10.244.0.1 . 8080, ${KEY} . 1 : 10.244.0.2 . 8080`,
+    ]);
+  });
+
+  it('a slot more goes', async () => {
+    const sent = await restarts((nftables) => nftables.addElements(MAP, [{ ...slot(7), data }]));
+    assert.match(sent[0] ?? '', /^deleteElements endpoints-0 .* \. 7$/);
+  });
+
+  it('a slot with a comment is written anew', async () => {
+    const sent = await restarts(async (nftables) => {
+      await nftables.deleteElements(MAP, [slot(0)]);
+      await nftables.addElements(MAP, [{ ...slot(0), data, comment: 'mine' }]);
+    });
+    assert.match(sent.at(-1) ?? '', /^addElements endpoints-0 .* \. 0 : 10\.244\.0\.1 \. 8080/);
+  });
+
+  it('slots of a frontend without an element go', async () => {
+    const key = ['10.96.0.4', 'udp', 80, 0] as const;
+    const shard = slotMapOf(CONTAINERS[4]['service-ips'], '10.96.0.4 . udp . 80') as SlotMap;
+    const { kernel, change } = counted();
+    await change(WEB);
+    const map = { ...nameIn(4, shard.name), ...shapeOf(shard) };
+    await kernel.nftables.addElements(map, [{ key, data }]);
+    const sent = await counted('scalable', kernel).change(WEB);
+    assert.deepEqual(sent.flat(), [`deleteElements ${shard.name} ${key.join(' . ')}`]);
+  });
+
+  it('those that no packet finds stay: in the map of other frontends, or with something behind the protocol', async () => {
+    const sent = await restarts(async (nftables) => {
+      const key = bytesOf(MAP.key, ['10.96.0.1', 'tcp', 80, 0]);
+      key[5] = 1;
+      await nftables.addElements(MAP, [{ key, data }]);
+      await nftables.addElements({ ...MAP, name: 'endpoints-3' }, [{ ...slot(0), data }]);
+    });
+    assert.deepEqual(sent, []);
+  });
 });
 
 it('a start with the other layout exchanges all, the new items first', async () => {

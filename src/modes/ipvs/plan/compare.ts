@@ -180,7 +180,7 @@ function stepTowards(want: SimpleItem, have: Item | undefined): Step | undefined
     case 'chain':
       if (have?.kind === 'chain' && equalTexts(want.rules, have.rules)) return undefined;
       return [
-        have?.kind === 'chain' && leadsToOthers(have) ? 'replaceRules' : 'rules',
+        phaseOfChain(want, have?.kind === 'chain' ? have : undefined),
         { on: 'iptables', family: want.family, operation: { do: 'setChain', chain: want } },
       ];
     case 'jump':
@@ -203,6 +203,18 @@ function stepTowards(want: SimpleItem, have: Item | undefined): Step | undefined
 /** The entry of an item is of the type of the item's set. */
 function entryChange(verb: 'add' | 'delete', set: SetReference, entry: SetEntry): IpsetOperation {
   return { do: verb, set, entry } as IpsetOperation;
+}
+
+/**
+ * When a chain gets its rules. One that only loses some loses them last: they may drop the packets of clients outside of source ranges to
+ * virtual services that are deleted in the same pass.
+ */
+function phaseOfChain(want: Chain, have: Chain | undefined): Phase {
+  if (!have) return 'rules';
+  if (leadsToOthers(have)) return 'replaceRules';
+  let left = 0;
+  for (const rule of have.rules) if (rule === want.rules[left]) left++;
+  return left === want.rules.length ? 'deleteRules' : 'rules';
 }
 
 /** Whether a rule jumps to a chain of Kubernetes that ipvs mode does not have: one of iptables mode. */

@@ -13,15 +13,7 @@ import { MESSAGE_HEADER } from '../shared/wire/messages.js';
 import { Messages } from './encode/messages.js';
 import { checkShape, SET_FIELDS } from './encode/sets.js';
 import { CHAIN, ELEMENTS, FAMILIES, MESSAGE, NFGEN_HEADER, OBJECT, RULE, SET, SUBSYSTEM } from './numbers.js';
-import type {
-  NameInTable,
-  RuleFilter,
-  SetName,
-  SetOfElements,
-  SetShape,
-  TableFamily,
-  TableFilter,
-} from './types.js';
+import type { NameInTable, RuleFilter, SetOfElements, SetShape, TableFamily, TableFilter } from './types.js';
 
 /** `NFPROTO_UNSPEC`: all families. */
 const ALL_FAMILIES = 0;
@@ -71,9 +63,9 @@ export function checkSetOfElements(operation: string, set: SetOfElements): void 
 }
 
 /** Throws the error of a listing of elements as bytes whose set is invalid: it needs the lengths of keys and of data. */
-export function checkSetOfBytes(operation: string, set: SetName): void {
+export function checkSetOfBytes(operation: string, set: SetOfElements): void {
   checkSetOfElements(operation, set);
-  const { key, data, flags }: SetOfElements = set;
+  const { key, data, flags } = set;
   const types = 'must be types of values, whose lengths are known';
   if (key === undefined || typeof key === 'number')
     throw argumentError(operation, { field: 'set.key', value: key, rule: types, wrongType: true });

@@ -162,6 +162,9 @@ export interface SetOfElements extends NameInTable {
   readonly flags?: readonly SetFlag[];
 }
 
+/** A set whose elements are listed as bytes: their lengths follow from the types. */
+export type SetOfBytes = NameInTable & Pick<SetShape, 'key' | 'data' | 'flags'>;
+
 /** A set as the kernel lists it. */
 export interface NftSet extends Omit<NewSet, 'key' | 'data' | 'flags'>, Unread {
   /** Types; a number (`NFTA_SET_KEY_TYPE`) if nft's number of the type is unknown here. Elements then have bytes as keys. */
@@ -357,7 +360,7 @@ export interface Nftables extends KernelClient<NftablesOperation> {
    * The elements of a set as bytes, for programs that read many: none costs an object, except those that have more than a key and data. A value
    * for each message of the kernel, at most 64 kB, in memory of its own. Refuses verdicts, intervals, and types that are numbers.
    */
-  listElementBytes(set: SetName, options?: CallOptions): Listing<ListedElementBytes>;
+  listElementBytes(set: SetOfBytes, options?: CallOptions): Listing<ListedElementBytes>;
   listObjects(filter?: TableFilter, options?: CallOptions): Listing<NftObject>;
   /** The table; undefined if there is none. The kernel looks it up, and lists no others. */
   getTable(table: TableName, options?: CallOptions): Promise<Table | undefined>;

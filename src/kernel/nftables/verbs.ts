@@ -155,7 +155,7 @@ export abstract class NftablesVerbs extends Applier<Operation> implements Partia
     return this.listed(attempt, requests.elementsRequest(set), reading, options, '');
   }
 
-  listElementBytes(set: types.SetName, options?: CallOptions): Listing<types.ListedElementBytes> {
+  listElementBytes(set: types.SetOfBytes, options?: CallOptions): Listing<types.ListedElementBytes> {
     requests.checkSetOfBytes('nftables.listElementBytes', set);
     const attempt = attemptToRead('listElementBytes', described('set', set.family, set.table, set.name));
     const reading = () => {

@@ -4,7 +4,7 @@ import type { AttributeCursor } from '../../shared/wire/attributeCursor.js';
 import { isAttribute } from '../../shared/wire/attributeCursor.js';
 import { ATTRIBUTE_HEADER, aligned } from '../../shared/wire/messages.js';
 import { DATA, ELEMENT } from '../numbers.js';
-import type { Element, ListedElementBytes, SetName } from '../types.js';
+import type { Element, ListedElementBytes, SetOfBytes } from '../types.js';
 import { layoutOf } from '../values/valueTypes.js';
 import { Halves, type Layouts } from './elements.js';
 
@@ -21,7 +21,7 @@ export class ElementBytesReader {
   readonly #length: number;
 
   /** @param set without intervals and verdicts */
-  constructor({ key, data }: Pick<SetName, 'key' | 'data'>, operation = 'nftables.listElementBytes') {
+  constructor({ key, data }: Pick<SetOfBytes, 'key' | 'data'>, operation = 'nftables.listElementBytes') {
     const layouts = {
       key: layoutOf(key),
       data: data === undefined || data === 'verdict' ? undefined : layoutOf(data),

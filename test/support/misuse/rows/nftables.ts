@@ -162,7 +162,7 @@ export const NFTABLES: Rows<Nftables> = {
   listRules: [[{ ...FILTER, chain: 'c' }, CALL]],
   listSets: [[FILTER, CALL]],
   listElements: [[{ ...SET, key: NAMED.key, data: NAMED.data, flags: NAMED.flags }, CALL]],
-  listElementBytes: [[NAMED, CALL]],
+  listElementBytes: [[{ ...SET, key: NAMED.key, data: NAMED.data, flags: NAMED.flags }, CALL]],
   listObjects: [[FILTER, CALL]],
   getTable: [[TABLE, CALL]],
   getChain: [[CHAIN, CALL]],

@@ -36,13 +36,19 @@ const COLUMNS = /** @type {const} */ (['p50', 'p90', 'p99', 'count']);
  */
 export function readReports(folders) {
   return folders.map((folder) => {
-    const file = join(folder, 'report.json');
-    try {
-      return JSON.parse(readFileSync(file, 'utf8'));
-    } catch (error) {
-      throw new Failure(`--compare ${folder}: ${/** @type {Error} */ (error).message}`);
-    }
+    const report = read(folder);
+    if (Array.isArray(report?.latencies) && Array.isArray(report.seeds)) return report;
+    throw new Failure(`--compare ${folder}: report.json must be a report of the judge`);
   });
+}
+
+/** @param {string} folder */
+function read(folder) {
+  try {
+    return JSON.parse(readFileSync(join(folder, 'report.json'), 'utf8'));
+  } catch (error) {
+    throw new Failure(`--compare ${folder}: ${/** @type {Error} */ (error).message}`);
+  }
 }
 
 /**

@@ -101,5 +101,9 @@ describe('reports side by side', () => {
 
   it('names a folder without a report', () => {
     assert.throws(() => readReports([join(folder, 'none')]), { message: /^--compare .*none: ENOENT/ });
+    const other = write('other', '{"benchmarks": []}');
+    assert.throws(() => readReports([other]), {
+      message: /other: report\.json must be a report of the judge$/,
+    });
   });
 });

@@ -27,7 +27,7 @@ import {
   serverOperation,
 } from './operations.js';
 import { recordOf, recordsNaming } from './ownership.js';
-import { CHAINS } from './rules.js';
+import { CHAINS, FIREWALLS } from './rules.js';
 import { lowerLink, raiseLink, routeOf, ruleOf, type TunnelLink } from './tunnels.js';
 
 /**
@@ -206,12 +206,13 @@ function entryChange(verb: 'add' | 'delete', set: SetReference, entry: SetEntry)
 }
 
 /**
- * When a chain gets its rules. One that only loses some loses them last: they may drop the packets of clients outside of source ranges to
- * virtual services that are deleted in the same pass.
+ * When a chain gets its rules. A firewall that only loses some loses them last: they drop packets of excluded clients to virtual services that
+ * are deleted in the same pass. All others are changed by one restore.
  */
 function phaseOfChain(want: Chain, have: Chain | undefined): Phase {
   if (!have) return 'rules';
   if (leadsToOthers(have)) return 'replaceRules';
+  if (!FIREWALLS.includes(want.name)) return 'rules';
   let left = 0;
   for (const rule of have.rules) if (rule === want.rules[left]) left++;
   return left === want.rules.length ? 'deleteRules' : 'rules';

@@ -11,8 +11,8 @@ import type { Item } from './items.js';
  * The order of the phases that add or change. Items are added after those that they refer to. Addresses are added last,
  * because then traffic arrives, and deleted first. Additions precede deletions: for every new real server, the kernel
  * scans its list of deleted ones. Entries are deleted only after their virtual services have been: the sets record which virtual
- * services are ours, also after a restart. Chains that only lose rules lose them after that: those rules may refuse packets to the virtual
- * services that are deleted.
+ * services are ours, also after a restart. Firewalls that only lose rules lose them after that: those rules may refuse packets to the
+ * virtual services that are deleted.
  */
 export const ADDITIONS = [
   'settings',

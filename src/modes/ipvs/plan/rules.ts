@@ -24,6 +24,13 @@ export const CHAINS: Readonly<Record<Table, readonly string[]>> = {
   mangle: [],
 };
 
+/** The chains that refuse packets to virtual services of which some clients are excluded. */
+export const FIREWALLS: readonly string[] = [
+  'KUBE-PROXY-FIREWALL',
+  'KUBE-SOURCE-RANGES-FIREWALL',
+  'KUBE-IPVS-OUT-FILTER',
+];
+
 /**
  * Our rules in built-in chains. They are inserted at the head in this order, so the last one is the first in its chain.
  */

@@ -28,6 +28,7 @@ import {
 } from './operations.js';
 import { recordOf, recordsNaming } from './ownership.js';
 import { CHAINS, FIREWALLS } from './rules.js';
+import { setOf as referenceOf } from './sets.js';
 import { lowerLink, raiseLink, routeOf, ruleOf, type TunnelLink } from './tunnels.js';
 
 /**
@@ -128,9 +129,10 @@ class Steps {
   }
 
   #take(phase: Phase): Operation[] {
-    const lists = [...(this.#phases.get(phase)?.values() ?? [])];
+    const lists = [...(this.#phases.get(phase) ?? [])];
     this.#phases.get(phase)?.clear();
-    return joined(lists);
+    if (phase === 'deleteEntries') lists.sort(([a], [b]) => Number(isFirewall(b)) - Number(isFirewall(a)));
+    return joined(lists.map(([, list]) => list));
   }
 
   /**
@@ -144,6 +146,11 @@ class Steps {
       return after ? { ...operation, after } : operation;
     });
   }
+}
+
+/** Whether a set has the load balancers with source ranges. Their entries go before the ranges: without any, all clients are refused. */
+function isFirewall(set: string): boolean {
+  return ([4, 6] as const).some((family) => referenceOf('KUBE-LOAD-BALANCER-FW', family).name === set);
 }
 
 /** Name of the set whose entry an operation adds or deletes; empty for other operations. */

@@ -15,7 +15,8 @@ const SLICE = slice('web', '10.244.1.1');
 const drops = ({ kernel }: FakeNode) =>
   /^-A KUBE-PROXY-FIREWALL .*-j KUBE-SOURCE-RANGES-FIREWALL$/m.test(kernel.iptables.dump(4));
 
-it('the rule that drops packets goes after the address, the virtual service and the entries', async () => {
+/** The operations of a change from the load balancer to this Service, as `phase key`. */
+async function changeTo(manifest: string): Promise<string[]> {
   const node = new FakeNode(HOST);
   await node.loadText(service('web', '10.96.0.1', BALANCED) + SLICE);
   await node.sync();
@@ -26,9 +27,25 @@ it('the rule that drops packets goes after the address, the virtual service and 
     for (const { key, phase } of operations) applied.push(`${phase} ${key}`);
     return apply(operations);
   };
-  await node.loadText(service('web', '10.96.0.1') + SLICE);
+  await node.loadText(manifest + SLICE);
   await node.sync();
   assert.ok(!drops(node));
+  return applied;
+}
+
+it('the entry of the firewall goes before the source ranges of a load balancer that stays', async () => {
+  const applied = await changeTo(
+    service('web', '10.96.0.1', BALANCED.replace(/ {2}loadBalancerSource.*\n/, '')),
+  );
+  const deleted = applied.filter((text) => text.startsWith('deleteEntries'));
+  assert.deepEqual(deleted, [
+    `deleteEntries entry KUBE-LOAD-BALANCER-FW ${VIP},tcp:80`,
+    `deleteEntries entry KUBE-LOAD-BALANCER-SOURCE-CIDR ${VIP},tcp:80,192.0.2.0/24`,
+  ]);
+});
+
+it('the rule that drops packets goes after the address, the virtual service and the entries', async () => {
+  const applied = await changeTo(service('web', '10.96.0.1'));
   const ends = applied.filter((text) => text.includes(VIP) || text.includes(FIREWALL));
   const phases = [...new Set(ends.map((text) => text.split(' ')[0]))];
   assert.deepEqual(phases, ['deleteAddresses', 'deleteServers', 'deleteEntries', 'deleteRules']);

@@ -1,8 +1,6 @@
 // Transactions of nftables that are large: buffers, errors that do not fit, the event loop, and calls that end early.
 // Needs: nftables
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
-import { createInterface } from 'node:readline';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises';
 import {
@@ -12,6 +10,7 @@ import {
   openNftables,
 } from '../../src/kernel/nftables/index.js';
 import { ADDRESSES, chain, counted, T, table } from '../support/contract/nftablesRuleset.js';
+import { startScript } from '../support/namespaces/lines.js';
 import { makeNamespace, type Namespace } from '../support/namespaces/netns.js';
 
 let namespace: Namespace;
@@ -185,11 +184,7 @@ describe('large transactions', () => {
       for await (const event of nftables.watch({ receiveBuffer: 4096 })) {
         if (event.kind === 'resync') console.log(event.lost ? 'lost' : 'watching');
       }`;
-    const child = spawn(process.execPath, ['--input-type=module', '-e', script], {
-      stdio: ['ignore', 'pipe', 'inherit'],
-    });
-    t.after(() => child.kill('SIGKILL'));
-    const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+    const { child, lines } = startScript(t, script);
     assert.equal((await lines.next()).value, 'watching');
     child.kill('SIGSTOP');
     const many = Array.from({ length: 20_000 }, (_, i) => ({ key: address(i) }));

@@ -1,9 +1,8 @@
 // The reports of a watch about changes that ip(8) makes, and the end of a watch.
 // Needs: namespace
 import assert from 'node:assert/strict';
-import { type ChildProcessByStdio, execFileSync, spawn } from 'node:child_process';
+import { type ChildProcessByStdio, execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { after, before, describe, it, type TestContext } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
@@ -16,6 +15,7 @@ import {
   type RtnetlinkWatchOptions,
   watchRtnetlink,
 } from '../../src/kernel/rtnetlink/index.js';
+import { startNode, startScript } from '../support/namespaces/lines.js';
 import { kindsOf } from '../support/tables/rtnetlinkChanges.js';
 
 const NAME = 'knp-watch';
@@ -75,10 +75,7 @@ const isLastDeletion = (event: HostEvent) =>
 
 /** Starts the worker's file as a process. */
 function watchElsewhere(t: TestContext, orders: object, ...flags: readonly string[]) {
-  const args = [...flags, fileURLToPath(WORKER), JSON.stringify({ netns, ...orders })];
-  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
-  t.after(() => child.kill('SIGKILL'));
-  return { child, lines: createInterface({ input: child.stdout })[Symbol.asyncIterator]() };
+  return startNode(t, ...flags, fileURLToPath(WORKER), JSON.stringify({ netns, ...orders }));
 }
 
 const statusOf = async (child: ChildProcessByStdio<null, Readable, null>): Promise<unknown> =>
@@ -248,11 +245,7 @@ for data in (link, link[:20], struct.pack("=IHHII", 0xffffffff, 16, 0, 0, 0), b"
           else seen.set(link, (seen.get(link) ?? 0) + 1);
         }
       }`;
-    const child = spawn(process.execPath, ['--input-type=module', '-e', script], {
-      stdio: ['ignore', 'pipe', 'inherit'],
-    });
-    t.after(() => child.kill('SIGKILL'));
-    const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+    const { child, lines } = startScript(t, script);
     assert.equal((await lines.next()).value, 'watching');
     child.kill('SIGSTOP');
     addresses('add', 3000);

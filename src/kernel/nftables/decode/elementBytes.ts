@@ -1,7 +1,5 @@
 // Elements of sets as the kernel lists them → their bytes. None of them costs an object, except those that have more.
-
-import type { AttributeCursor } from '../../shared/wire/attributeCursor.js';
-import { isAttribute } from '../../shared/wire/attributeCursor.js';
+import { type AttributeCursor, isAttribute } from '../../shared/wire/attributeCursor.js';
 import { ATTRIBUTE_HEADER, aligned } from '../../shared/wire/messages.js';
 import { DATA, ELEMENT } from '../numbers.js';
 import type { Element, ListedElementBytes, SetOfBytes } from '../types.js';

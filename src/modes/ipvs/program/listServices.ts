@@ -7,9 +7,9 @@ import { virtualServiceKey } from '../plan/items.js';
 const MOST = 5;
 
 /**
- * Lists the virtual services until two successive listings agree. While another network namespace of this kernel adds or deletes virtual
- * services, a listing may contain some of ours twice and miss others, see {@link Ipvs.list}. If no two agree, the result has every virtual
- * service of any listing.
+ * Lists the virtual services until two successive listings agree. Another network namespace of this kernel may add or delete virtual services
+ * meanwhile: the kernel then lists some of ours twice, and leaves others out, see {@link Ipvs.list}. If no two listings agree, the result has
+ * every virtual service of any listing.
  */
 export async function listServices(ipvs: Pick<Ipvs, 'listServices'>): Promise<VirtualService[]> {
   const slice = new TimeSlice();

@@ -24,7 +24,6 @@ const MODE = partOf({
   host: partOf({ facts: FUNCTION, uses: FUNCTION, podNetworks: optional(FLAG) }),
   items: partOf({
     isOurs: FUNCTION,
-    isSame: FUNCTION,
     groupOf: optional(FUNCTION),
     keep: partOf({
       found: FUNCTION,
@@ -39,6 +38,7 @@ const MODE = partOf({
   sharedEndpoints: optional(methods('formOf')),
   endsDraining: optional(FLAG),
   growingPieces: optional(FLAG),
+  programsAhead: optional(FLAG),
   planService: FUNCTION,
   planNode: FUNCTION,
   affectsNode: optional(FUNCTION),

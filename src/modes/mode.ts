@@ -51,12 +51,14 @@ export interface Pass<Item> {
 }
 
 /** Compares one key at a time, so that the caller can yield between keys. */
-export interface Comparison<Operation> {
+export interface Comparison<Item, Operation> {
   /**
    * Compares the items of a key. Call it at most once for each key, and again only for a key without removals after its
    * additions have been applied.
+   *
+   * @returns the desired item if it equals the known one in all fields, and is another object: it can take its place
    */
-  look(key: string): void;
+  look(key: string): Item | undefined;
   /** Operations that add or change, for the keys compared since the last call, in the required order. */
   additions(): Operation[];
   /**
@@ -118,8 +120,6 @@ export interface Keep<Item> {
 export interface ItemRules<Item> {
   /** Whether a clean-up must remove the item from the kernel. */
   isOurs(item: Item): boolean;
-  /** Whether a desired item equals the known one in all fields. Called only if {@link Mode.compare} found no difference. */
-  isSame(want: Item, have: Item): boolean;
   /** Selects the state that stays while some objects are unreadable. */
   readonly keep: Keep<Item>;
   /**
@@ -230,6 +230,12 @@ export interface Mode<Item, Operation extends KeyedOperation<Item>> {
    */
   readonly growingPieces?: boolean;
 
+  /**
+   * No plan of a Service changes what the node has for others, it only adds to it: on a kernel without items of ours, Services are programmed while
+   * others are planned. Default: they are programmed when all are planned.
+   */
+  readonly programsAhead?: boolean;
+
   /** Absent: no operation fails because of another. */
   readonly transactions?: Transactions<Item>;
 
@@ -255,7 +261,7 @@ export interface Mode<Item, Operation extends KeyedOperation<Item>> {
     desired: Desired<Item>,
     known: ReadonlyMap<string, Item>,
     unknown?: ReadonlyMap<string, Item | undefined>,
-  ): Comparison<Operation>;
+  ): Comparison<Item, Operation>;
 
   /** The lines of a readable diff, for each of the kernel's operations that an operation makes. */
   describe(operation: Operation, known: Known<Item>): string[][];

@@ -1,6 +1,6 @@
 // The items in the kernel as far as they are known, and the operations that change them.
 import type { NetlinkError } from '../errors.js';
-import type { Desired, KeyedOperation, Known, Mode } from '../modes/mode.js';
+import type { Comparison, Desired, KeyedOperation, Known, Mode } from '../modes/mode.js';
 import { PartitionedMap } from '../partitionedMap.js';
 import { TimeSlice } from '../timeSlice.js';
 import type { Before } from './drift.js';
@@ -27,8 +27,6 @@ export interface Piece {
 /** Operations that the kernel carries out. */
 interface Applied<Operation> {
   readonly operations: readonly Operation[];
-  /** The keys that were compared and have a known item. */
-  readonly looked: readonly string[];
   readonly results: Promise<readonly (NetlinkError | undefined)[]>;
 }
 
@@ -76,13 +74,13 @@ export class KernelState<Item, Operation extends KeyedOperation<Item>> {
     let underWay: Applied<Operation> | undefined;
     try {
       for await (const { keys, last } of pieces) {
-        const looked = await this.#look(comparison, keys);
+        await this.#look(comparison, keys);
         const additions = comparison.additions();
         const operations = last ? additions.concat(comparison.removals()) : additions;
         await this.#mode.prepare?.(operations);
         const before = underWay;
         if (before) await record.waitFor(before.results);
-        underWay = this.#begin(operations, looked, record);
+        underWay = this.#begin(operations, record);
         if (before) await this.#end(before, record);
       }
     } finally {
@@ -92,25 +90,18 @@ export class KernelState<Item, Operation extends KeyedOperation<Item>> {
 
   /** Applies operations. Items of failed ones are unknown. */
   async apply(operations: readonly Operation[], record: PassRecord): Promise<void> {
-    await this.#end(this.#begin(operations, [], record), record);
+    await this.#end(this.#begin(operations, record), record);
   }
 
-  #begin(
-    operations: readonly Operation[],
-    looked: readonly string[],
-    record: PassRecord,
-  ): Applied<Operation> {
+  #begin(operations: readonly Operation[], record: PassRecord): Applied<Operation> {
     record.countItems(operations);
     const results = operations.length === 0 ? Promise.resolve([]) : this.#mode.apply(operations);
     results.catch(() => {}); // Whoever awaits it next rejects.
-    return { operations, looked, results };
+    return { operations, results };
   }
 
   /** Records the results of operations. */
-  async #end(
-    { operations, looked, results: applied }: Applied<Operation>,
-    record: PassRecord,
-  ): Promise<void> {
+  async #end({ operations, results: applied }: Applied<Operation>, record: PassRecord): Promise<void> {
     const results = await record.waitFor(applied);
     const slice = new TimeSlice();
     for (let i = 0; i < operations.length; i++) {
@@ -124,7 +115,6 @@ export class KernelState<Item, Operation extends KeyedOperation<Item>> {
         record.accepted++;
       }
     }
-    await this.share(looked);
   }
 
   /**
@@ -183,20 +173,6 @@ export class KernelState<Item, Operation extends KeyedOperation<Item>> {
     return this.readAlone(items, desired, record);
   }
 
-  /** Saves memory: known items that equal the desired ones become the same objects. */
-  async share(keys: Iterable<string>): Promise<void> {
-    const slice = new TimeSlice();
-    for (const key of keys) {
-      if (slice.spend(1)) await slice.yield();
-      const have = this.known.get(key);
-      const want = this.#planner.desired.get(key);
-      if (have === undefined || want === undefined || want === have || this.unknown.items.has(key)) continue;
-      if (!this.#mode.items.isSame(want, have)) continue;
-      this.#replaced++;
-      this.known.set(key, want);
-    }
-  }
-
   /** Saves memory after many items were replaced: in a copy, their keys are the same texts as those of the desired items. */
   async compact(): Promise<void> {
     const isWorthwhile = this.#replaced > this.known.size / 4;
@@ -222,17 +198,17 @@ export class KernelState<Item, Operation extends KeyedOperation<Item>> {
     return this.#mode.compare(this.#planner.desired, this.known, this.unknown.items);
   }
 
-  /** Compares the keys that are not unknown. Returns those with a known item. */
-  async #look(comparison: { look(key: string): void }, keys: Iterable<string>): Promise<string[]> {
-    const known: string[] = [];
+  /** Compares the keys that are not unknown. Saves memory: known items that equal the desired ones become the same objects. */
+  async #look(comparison: Comparison<Item, Operation>, keys: Iterable<string>): Promise<void> {
     const slice = new TimeSlice();
     for (const key of keys) {
-      if (this.unknown.items.has(key)) continue;
-      comparison.look(key);
-      if (this.known.has(key)) known.push(key);
       if (slice.spend(1)) await slice.yield();
+      if (this.unknown.items.has(key)) continue;
+      const same = comparison.look(key);
+      if (same === undefined) continue;
+      this.known.set(key, same);
+      this.#replaced++;
     }
-    return known;
   }
 
   /** The kernel acknowledged the operation. */

@@ -37,10 +37,47 @@ export async function* divide<Item, Operation extends KeyedOperation<Item>>(
   yield { keys, last: true };
 }
 
-/** Every key, desired or known, after all plans: one piece for few Services, otherwise in the order of {@link divide}. */
+/**
+ * Plans Services, and gives the keys that only one of them has, in pieces: the kernel works on one while others are planned. Keys of the
+ * node that such a plan needs come before.
+ */
+export async function* ahead<Item, Operation extends KeyedOperation<Item>>(
+  planner: Planner<Item, Operation>,
+  services: Iterable<readonly string[]>,
+): AsyncIterable<Piece> {
+  const { desired } = planner;
+  const given = new Set<string>();
+  let own: string[] = [];
+  const piece = (): Piece => {
+    const node = [...planner.planRest()].filter((key) => !given.has(key));
+    for (const key of node) given.add(key);
+    const keys = [...node, ...own];
+    own = [];
+    return { keys, last: false };
+  };
+  const slice = new TimeSlice();
+  let [done, left] = [0, 0];
+  for (const list of services) {
+    for (const key of await planner.plan(list)) if (!desired.isShared(key)) own.push(key);
+    await slice.yield();
+    done += list.length;
+    left -= list.length;
+    if (left > 0) continue;
+    yield piece();
+    left = planner.pieceAfter(done);
+  }
+  yield piece();
+}
+
+/**
+ * Every key, desired or known, after all plans: one piece for few Services, otherwise in the order of {@link divide}.
+ *
+ * @param programmed Services whose keys were given by {@link ahead} since they were planned: only those that other Services have too are given again
+ */
 export async function* everything<Item, Operation extends KeyedOperation<Item>>(
   planner: Planner<Item, Operation>,
   known: Known<Item>,
+  programmed: ReadonlySet<string> = new Set(),
 ): AsyncIterable<Piece> {
   const { desired } = planner;
   // Before anything is added: what is added is desired.
@@ -57,9 +94,11 @@ export async function* everything<Item, Operation extends KeyedOperation<Item>>(
       left = planner.pieceAfter(done) - 1;
     }
     done++;
+    const isDone = programmed.has(service);
     for (const key of desired.planOf(service)?.keys() ?? []) {
-      if (!desired.isShared(key)) keys.push(key);
-      else if (!planner.isVital(key)) shared.add(key);
+      if (!desired.isShared(key)) {
+        if (!isDone) keys.push(key);
+      } else if (!planner.isVital(key)) shared.add(key);
       if (slice.spend(1)) await slice.yield();
     }
   }

@@ -3,10 +3,11 @@ import type { DisturbedCheck, KeyedOperation, Mode } from '../modes/mode.js';
 import { endsWithin, TimeSlice } from '../timeSlice.js';
 import { Audit } from './audit.js';
 import { type Before, NO_REPAIR, repairsAfterReading, repairsOf } from './drift.js';
+import { programFirst } from './firstPiece.js';
 import type { Inputs } from './inputs.js';
 import { KernelState } from './kernelState.js';
 import { observeAll } from './observeAll.js';
-import { countServices, divide, everything } from './pieces.js';
+import { ahead, countServices, divide, everything } from './pieces.js';
 import { describeItems, type PlannedOperation } from './plannedOperation.js';
 import { Planner } from './planner.js';
 import { Repairs } from './repairs.js';
@@ -187,20 +188,26 @@ export class Reconciler<Item, Operation extends KeyedOperation<Item>> {
     });
     reading.catch(() => {}); // It is awaited below.
     let pieces: string[][] = [];
+    let programmed: ReadonlySet<string> = new Set();
     try {
       if (planner.held) await record.waitFor(reading);
       pieces = await planner.take();
       const [first = []] = pieces;
       isFirst &&= pieces.length > 1;
       const slice = new TimeSlice();
-      for (const piece of pieces) {
+      for (const [place, piece] of pieces.entries()) {
         await planner.plan(piece);
         // On an empty kernel the first piece is programmed next: to plan the others would take the CPU from the reading.
         if (isFirst && piece === first) await endsWithin(READING_ALONE, reading);
         await slice.yield(); // else the reading waits for the plans
         if (!isFirst || !read) continue;
         isFirst = false;
-        await this.#programFirst(first, record);
+        if (!(await programFirst(this.#mode, planner, this.#kernel, first, record))) continue;
+        if (!this.#mode.programsAhead) continue;
+        const others = pieces.slice(place + 1);
+        await this.#kernel.program(ahead(planner, others), record);
+        programmed = new Set(others.flat());
+        break;
       }
     } finally {
       await record.waitFor(reading);
@@ -208,24 +215,10 @@ export class Reconciler<Item, Operation extends KeyedOperation<Item>> {
     const late = await planner.take();
     for (const piece of late) await planner.plan(piece);
     planner.planRest();
-    await this.#kernel.program(everything(planner, this.#kernel.known), record);
+    if (late.length > 0) programmed = new Set(); // A key that two Services had may now have one.
+    await this.#kernel.program(everything(planner, this.#kernel.known, programmed), record);
     this.#kernel.unknown.ownAgain();
-    await this.#kernel.compact();
     return countServices(pieces) + countServices(late);
-  }
-
-  /**
-   * Programs the first Services, and the node for them, on a kernel without items of ours: pods need the vital Services to find any
-   * other. What an earlier proxy left serves traffic that these plans do not know, and changes only after all plans are made.
-   */
-  async #programFirst(services: readonly string[], record: PassRecord): Promise<void> {
-    for (const item of this.#kernel.known.values()) if (this.#mode.items.isOurs(item)) return;
-    const node = this.#planner.planRest();
-    const keys = services.flatMap((service) => [...(this.#planner.desired.planOf(service)?.keys() ?? [])]);
-    await this.#kernel.program(
-      [node, keys].map((each) => ({ keys: each, last: false })),
-      record,
-    );
   }
 
   async #planPieces(pieces: Iterable<readonly string[]>): Promise<Set<string>> {
@@ -244,6 +237,11 @@ export class Reconciler<Item, Operation extends KeyedOperation<Item>> {
   #program(pieces: readonly string[][], keys: Set<string>, record: PassRecord): Promise<void> {
     const few = pieces.length <= 1;
     return this.#kernel.program(few ? [{ keys, last: true }] : divide(this.#planner, pieces, keys), record);
+  }
+
+  /** Saves memory after a pass. Must not be called during one. */
+  tidy(): Promise<void> {
+    return this.#kernel.compact();
   }
 
   /**
@@ -342,7 +340,6 @@ export class Reconciler<Item, Operation extends KeyedOperation<Item>> {
         record.failures.push({ ...failure, vital: false });
       }
       await kernel.apply(due.operations, record);
-      await kernel.share(due.operations.map(({ key }) => key));
     }
     const { followUp } = this.#inputs;
     const followed = await followUp?.run(kernel.unknown.services);

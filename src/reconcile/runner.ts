@@ -17,6 +17,8 @@ export interface Passes {
   sync(): Promise<SyncSummary>;
   /** Resolves to undefined if the audit has more slices. */
   auditSlice(): Promise<SyncSummary | undefined>;
+  /** Saves memory after a pass or audit. */
+  tidy(): Promise<void>;
 }
 
 /** Timers, injected so that tests need not wait. */
@@ -151,6 +153,7 @@ export class Runner {
       if (changed(summary)) this.#arm('audit', this.#periods.audit);
       if (isReading(summary)) this.#arm('overdue audit', OVERDUE * this.#periods.audit);
       if (summary.failures.length > 0 && retryIn !== undefined) this.#events.retrying(retryIn);
+      if (!this.#stopped) await this.#passes.tidy();
     } catch (error) {
       this.#events.failed(error);
       this.#blind = true;

@@ -3,7 +3,7 @@ import type { Family } from '../../net/address.js';
 import { checkArgument } from '../../shapes.js';
 import type { Mode } from '../mode.js';
 import type { Result } from '../shared/program/result.js';
-import { compare, isSame } from './plan/compare.js';
+import { compare } from './plan/compare.js';
 import { describe } from './plan/describe.js';
 import { nodePortHosts } from './plan/host.js';
 import { chainsBehind, type Item, isOurs } from './plan/items.js';
@@ -36,7 +36,7 @@ export function createIptablesMode(kernel: IptablesKernel, options: IptablesOpti
     planService: (input, node) => planService(input, node, options),
     sharedEndpoints: { formOf },
     transactions: { refusedBy, dependsOn: chainsBehind },
-    items: { isOurs, isSame, keep },
+    items: { isOurs, keep },
     planNode: (_desired, node) => planNode(node, options),
     compare,
     describe,

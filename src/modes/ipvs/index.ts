@@ -3,7 +3,7 @@
 import { checkArgument } from '../../shapes.js';
 import type { Mode } from '../mode.js';
 import { nodePortHost } from '../shared/plan/nodePortAddresses.js';
-import { compare, isSame } from './plan/compare.js';
+import { compare } from './plan/compare.js';
 import { describe } from './plan/describe.js';
 import { protectedItems } from './plan/excluded.js';
 import { groupOf, type Item, isOurs, LINK, type VirtualServiceItem } from './plan/items.js';
@@ -53,7 +53,7 @@ export function createIpvsMode(kernel: IpvsKernel, options: IpvsOptions): Mode<I
       ownLink: LINK,
       onOwnLink: !options.cures.has('node-ports-off-vips'),
     }),
-    items: { isOurs: (item) => isOurs(item) && !isProtected(item), isSame, keep, groupOf },
+    items: { isOurs: (item) => isOurs(item) && !isProtected(item), keep, groupOf },
     planService: (input, node) => planService(input, node, options),
     planNode: (desired, node) => planNode(desired, node, options),
     affectsNode,

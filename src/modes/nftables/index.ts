@@ -1,7 +1,7 @@
 // nftables mode: load balancing by maps. A packet needs one look-up; every Service port has a chain or, in layout `scalable`, shares one.
 import { checkArgument } from '../../shapes.js';
 import type { Mode } from '../mode.js';
-import { compare, isSame } from './plan/compare.js';
+import { compare } from './plan/compare.js';
 import { nodePortHosts } from './plan/host.js';
 import type { Item } from './plan/items.js';
 import { keep } from './plan/keep.js';
@@ -42,9 +42,10 @@ export function createNftablesMode(kernel: NftablesKernel, options: NftablesOpti
     ...(options.layout === 'kube-proxy' && { sharedEndpoints: { formOf: ONE_FORM } }),
     // Each transaction makes the kernel validate the tables.
     growingPieces: true,
+    programsAhead: true,
     transactions: { refusedBy, dependsOn },
     // The tables are ours with all that is read of them.
-    items: { isOurs: () => true, isSame, keep, groupOf },
+    items: { isOurs: () => true, keep, groupOf },
     planNode: (desired, node) => planNode(desired, node, options),
     affectsNode,
     compare,

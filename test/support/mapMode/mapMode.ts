@@ -31,7 +31,6 @@ export function createMapMode(kernel: MapKernel, auditPeriod: number): Mode<Item
     host: nodePortHost({ nodePortAddresses: [], ownLink: '', onOwnLink: false }),
     items: {
       isOurs: () => true,
-      isSame: () => true,
       keep: {
         found: (known) => new Map([...known].filter(([, { kind }]) => kind === 'entry')),
         beyond: () => undefined,
@@ -70,7 +69,7 @@ function* planService({ ports }: ServicePlanInput, { host }: NodeFacts): Steps<M
 }
 
 /** The table is created first, and deleted last. */
-function compare(desired: Desired<Item>, known: ReadonlyMap<string, Item>): Comparison<Operation> {
+function compare(desired: Desired<Item>, known: ReadonlyMap<string, Item>): Comparison<Item, Operation> {
   const phases: Record<'create' | 'set' | 'delete' | 'last', Operation[]> = {
     create: [],
     set: [],
@@ -95,6 +94,7 @@ function compare(desired: Desired<Item>, known: ReadonlyMap<string, Item>): Comp
       } else if (!want && have?.kind === 'table') {
         phases.last.push({ key, phase: 'delete', call: { do: 'deleteTable' }, becomes: undefined });
       }
+      return undefined;
     },
     additions: () => [...phases.create.splice(0), ...phases.set.splice(0)],
     removals: () => [...phases.delete, ...phases.last],

@@ -40,7 +40,7 @@ for (const count of [10, PIECE + 44]) {
         ...comparison,
         look(key) {
           looked.push(key);
-          comparison.look(key);
+          return comparison.look(key);
         },
       };
     };

@@ -3,68 +3,14 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import { FakeKernel } from '../../../src/kernel/testing/index.js';
-import { decodeObject } from '../../../src/objects/decode.js';
 import type { KubernetesObject } from '../../../src/objects/types.js';
 import { PIECE } from '../../../src/reconcile/planner.js';
+import { ageOf, cluster, ipOf, objectsOf, SERVICES, VITAL } from '../../support/clusters/agedServices.js';
 import { HOST } from '../../support/clusters/manifests.js';
 import { FakeNode } from '../../support/oracle/testNode.js';
 
-const SERVICES = 3 * PIECE + 10;
 /** Services whose planning takes longer than a time slice: the kernel has been read before they are planned. */
 const SLOW = 12;
-
-interface Wanted {
-  readonly name: string;
-  readonly namespace?: string;
-  readonly ip: string;
-  /** Age, in days. */
-  readonly age: number;
-  readonly port?: number;
-  readonly spec?: object;
-}
-
-/** A Service and its slice with two endpoints. */
-function objectsOf({ name, namespace = 'demo', ip, age, port = 80, spec = {} }: Wanted) {
-  const protocol = port === 53 ? 'UDP' : 'TCP';
-  const createdAt = new Date(Date.UTC(2026, 0, 1) - age * 86_400_000).toISOString();
-  const raws = [
-    {
-      apiVersion: 'v1',
-      kind: 'Service',
-      metadata: { namespace, name, creationTimestamp: createdAt },
-      spec: { clusterIP: ip, ports: [{ port, protocol }], ...spec },
-    },
-    {
-      apiVersion: 'discovery.k8s.io/v1',
-      kind: 'EndpointSlice',
-      metadata: { namespace, name, labels: { 'kubernetes.io/service-name': name } },
-      addressType: 'IPv4',
-      ports: [{ port: 8080, protocol }],
-      endpoints: ['10.128', '10.129'].map((network) => ({ addresses: [ip.replace('10.96', network)] })),
-    },
-  ];
-  return raws.map((raw): [string, KubernetesObject] => {
-    const { object, problems } = decodeObject(raw);
-    assert.deepEqual(problems, []);
-    assert.ok(object);
-    return [`${raw.kind} ${namespace}/${name}`, object];
-  });
-}
-
-const ipOf = (n: number) => `10.96.${n >> 8}.${n & 255}`;
-/** Services of all ages, the oldest is not the first. */
-const ageOf = (n: number) => (n * 7919) % 1000;
-
-/** The cluster's own Services are the youngest. */
-const VITAL = [
-  { name: 'kubernetes', namespace: 'default', ip: '10.96.255.1', port: 443, age: 0 },
-  { name: 'kube-dns', namespace: 'kube-system', ip: '10.96.255.10', port: 53, age: 0 },
-];
-
-function cluster(...more: Wanted[]): Map<string, KubernetesObject> {
-  const plain = Array.from({ length: SERVICES }, (_, n) => ({ name: `s${n}`, ip: ipOf(n), age: ageOf(n) }));
-  return new Map([...plain, ...VITAL, ...more].flatMap(objectsOf));
-}
 
 const EXTERNAL = '192.0.2.7';
 /** The oldest Service. Its source ranges exclude the node: only a rule keeps the node from its load-balancer IP. */

@@ -16,7 +16,7 @@ import { RandomCluster, randomFrom } from '../../support/clusters/randomCluster.
 const SEEDS = 60;
 const STEPS = 12;
 /** Turns of the event loop without a pass, after which no pass is due. */
-const QUIET = 12;
+const QUIET = 60;
 
 const ADDRESSES = [
   'eth0 192.168.50.10/24',

@@ -23,7 +23,9 @@ async function pass(pieces: readonly string[], resultsOf: (key: string) => Resul
   let compared: Operation[] = [];
   const mode = {
     compare: () => ({
-      look: (key: string) => compared.push({ key, phase: 'add', becomes: key }),
+      look(key: string) {
+        compared.push({ key, phase: 'add', becomes: key });
+      },
       additions() {
         const additions = compared;
         compared = [];

@@ -34,6 +34,9 @@ const AUDIT = 60_000;
 function setUp(results: (SyncSummary | Error)[], rest = 0, audit = AUDIT) {
   const told: string[] = [];
   let slices = 3;
+  let reported = 0;
+  /** Of each call of `tidy`: the number of passes that had been reported. */
+  const tidied: number[] = [];
   const timers = new Map<object, { run: () => void; milliseconds: number }>();
   const passes = {
     pending: false as boolean,
@@ -53,6 +56,9 @@ function setUp(results: (SyncSummary | Error)[], rest = 0, audit = AUDIT) {
       if (over) passes.auditing = false;
       return over ? summary(0, true) : undefined;
     },
+    async tidy() {
+      tidied.push(reported);
+    },
     async sync() {
       passes.pending = false;
       told.push('sync');
@@ -65,7 +71,7 @@ function setUp(results: (SyncSummary | Error)[], rest = 0, audit = AUDIT) {
   const runner = new Runner(
     passes,
     {
-      synced: () => {},
+      synced: () => reported++,
       failed: () => told.push('failed'),
       retrying: (milliseconds) => told.push(`retry in ${milliseconds}`),
     },
@@ -91,10 +97,28 @@ function setUp(results: (SyncSummary | Error)[], rest = 0, audit = AUDIT) {
     due.run();
   };
   const armed = () => [...timers.values()].map(({ milliseconds }) => milliseconds);
-  return { runner, passes, settle, fire, armed };
+  return { runner, passes, settle, fire, armed, tidied };
 }
 
 describe('Runner', () => {
+  it('saves memory when a pass has been reported, and not if it could not read or the runner stops', async () => {
+    const { runner, passes, settle, fire, tidied } = setUp([summary(0), new Error('blind'), summary(0)]);
+    for (let i = 0; i < 2; i++) {
+      passes.pending = true;
+      runner.request();
+      await settle();
+    }
+    assert.deepEqual(tidied, [1]);
+    fire(RETRY.first);
+    await settle();
+    assert.deepEqual(tidied, [1, 2]);
+    passes.pending = true;
+    runner.request();
+    await turn();
+    await runner.stop();
+    assert.deepEqual(tidied, [1, 2]);
+  });
+
   it('runs one pass for many requests, and another for changes that arrive meanwhile', async () => {
     const { runner, passes, settle } = setUp([]);
     runner.request();

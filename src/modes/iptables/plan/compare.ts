@@ -16,36 +16,39 @@ import {
 import { ADDITIONS, type KernelCall, type Operation, type Phase, REMOVALS } from './operations.js';
 
 /** Compares one key at a time. */
-export function compare(desired: Desired<Item>, known: ReadonlyMap<string, Item>): Comparison<Operation> {
+export function compare(
+  desired: Desired<Item>,
+  known: ReadonlyMap<string, Item>,
+): Comparison<Item, Operation> {
   const steps = new Steps();
   return {
     look(key) {
       const want = desired.get(key);
       const have = known.get(key);
-      if (want === have) return;
+      if (want === have) return undefined;
+      if (want && have && isSame(want, have)) return want;
       const step = new KeySteps(steps, key, want, have);
       if (want) step.towards(want, have);
       else if (have && !isRemovedWithChain(have, desired, known)) step.away(have);
+      return undefined;
     },
     additions: () => steps.take(ADDITIONS),
     removals: () => steps.take(REMOVALS),
   };
 }
 
-/**
- * Whether a desired item can replace the known one. Not if the known item is foreign, or has rules that remain to be deleted.
- */
+/** Whether a desired item equals the known one. Not if the known item is foreign, or has rules that remain to be deleted. */
 export function isSame(want: Item, have: Item): boolean {
   if ('foreign' in have && have.foreign) return false;
   switch (want.kind) {
+    case 'sysctl':
+      return have.kind === 'sysctl' && have.value === want.value;
     case 'chain':
       return have.kind === 'chain' && equalChains(want, have);
     case 'sharedChain':
-      return have.kind === 'sharedChain' && !have.strays && have.tail.length === want.tail.length;
+      return have.kind === 'sharedChain' && !have.strays && equalTexts(want.tail, have.tail);
     case 'rule':
       return have.kind === 'rule' && equalTexts(textsOf(want), textsOf(have));
-    default:
-      return true;
   }
 }
 

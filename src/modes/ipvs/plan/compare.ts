@@ -44,7 +44,7 @@ export function compare(
   isProtected: IsProtected,
   usable: (want: VirtualServiceItem, have: VirtualServiceItem | undefined) => VirtualServiceItem = (want) =>
     want,
-): Comparison<Operation> {
+): Comparison<Item, Operation> {
   const steps = new Steps();
   for (const [key, item] of unknown) {
     if (item?.kind === 'virtualService' && !desired.get(key)) steps.leaves(item.service, key);
@@ -53,7 +53,8 @@ export function compare(
     look(key) {
       const want = desired.get(key);
       const have = known.get(key);
-      if (want === have) return;
+      if (want === have) return undefined;
+      if (want && have && isSame(want, have)) return want;
       if (want?.kind === 'virtualService') {
         const there = have?.kind === 'virtualService' ? have : undefined;
         compareServer(steps, key, usable(want, there), there);
@@ -65,7 +66,7 @@ export function compare(
         if (step) steps.add(...step, key, want);
         else if (want.kind === 'set' && have?.kind === 'set') rebuildSet(steps, key, want, have, desired);
       } else if (have === undefined || isProtected(have)) {
-        return;
+        return undefined;
       } else if (have.kind === 'virtualService') {
         if (!have.foreign) steps.deleteServer(key, have);
       } else if (have.kind === 'tunnelLink') {
@@ -74,6 +75,7 @@ export function compare(
         const step = stepAway(have, desired);
         if (step) steps.add(...step, key, undefined);
       }
+      return undefined;
     },
     additions: () => steps.additions(),
     removals: () => steps.removals(known),
@@ -292,15 +294,26 @@ function rebuildSet(steps: Steps, key: string, want: SetItem, have: SetItem, des
 }
 
 /**
- * Whether a desired item can replace the known one if no difference was found. Not if the known item has more state:
- * draining real servers, a foreign link or chain, the size of a set, unchanged timeouts.
+ * Whether a desired item equals the known one. Not if the known item has more state: draining real servers, a foreign link or chain,
+ * the size of a set, unchanged timeouts.
  */
 export function isSame(want: Item, have: Item): boolean {
-  if ('foreign' in have && have.foreign) return false;
-  if (want.kind === 'virtualService') {
-    return have.kind === 'virtualService' && isSameServer(want, have);
+  if (want.kind !== have.kind || ('foreign' in have && have.foreign)) return false;
+  switch (want.kind) {
+    case 'virtualService':
+      return have.kind === 'virtualService' && isSameServer(want, have);
+    case 'sysctl':
+      return have.kind === 'sysctl' && have.value === want.value;
+    case 'chain':
+      return have.kind === 'chain' && equalTexts(want.rules, have.rules);
+    case 'tunnelLink':
+      return have.kind === 'tunnelLink' && have.whole === want.whole;
+    case 'set':
+    case 'timeouts':
+      return false;
+    default:
+      return true; // The key has all fields.
   }
-  return want.kind !== 'set' && want.kind !== 'timeouts';
 }
 
 const ipset = (operation: IpsetOperation): KernelCall => ({ on: 'ipset', operation });

@@ -14,7 +14,10 @@ import { sameRules } from './sameRules.js';
 import { arranged, BalancedElement, hasSlots, LooseElement, sameOrder } from './slots.js';
 
 /** Compares one key at a time. */
-export function compare(desired: Desired<Item>, known: ReadonlyMap<string, Item>): Comparison<Operation> {
+export function compare(
+  desired: Desired<Item>,
+  known: ReadonlyMap<string, Item>,
+): Comparison<Item, Operation> {
   const phases = new Map<Phase, Operation[]>();
   const push = (operation: Operation) => {
     const list = phases.get(operation.phase);
@@ -31,25 +34,29 @@ export function compare(desired: Desired<Item>, known: ReadonlyMap<string, Item>
     look(key) {
       const want = desired.get(key);
       const have = known.get(key);
-      if (want === have) return;
+      if (want === have) return undefined;
       const service = serviceOf(want) ?? serviceOf(have);
       if (want) {
         const verb = towards(want, have);
-        if (!verb) return;
+        if (!verb) return isInSameOrder(want, have) ? want : undefined;
         const item = want instanceof BalancedElement ? arranged(want, have) : want;
         const from = hasSlots(have) ? have : undefined;
         push({ key, phase: additionPhase(want), do: verb, item, from, service, becomes: item });
       } else if (have && !isRemovedWithTable(have, desired, known))
         push({ key, phase: removalPhase(have), do: 'delete', item: have, service, becomes: undefined });
+      return undefined;
     },
     additions: () => take(ADDITIONS),
     removals: () => take(REMOVALS),
   };
 }
 
-/** Whether a desired item can replace the known one if no difference was found: the slots of endpoints may differ. */
+/** Whether a desired item equals the known one: no change is needed, and endpoints are in the same slots. */
 export function isSame(want: Item, have: Item): boolean {
-  if (!isAsWanted(want, have)) return false;
+  return isAsWanted(want, have) && isInSameOrder(want, have);
+}
+
+function isInSameOrder(want: Item, have: Item | undefined): boolean {
   return !(want instanceof BalancedElement && have instanceof BalancedElement) || sameOrder(want, have);
 }
 

@@ -40,22 +40,25 @@ export async function* observe(
 ): AsyncGenerator<ReadonlyMap<string, Item>> {
   for (const family of families) {
     let piece = new Map<string, Item>();
-    for await (const item of itemsOf(nftables, family, whole)) {
-      piece.set(keyOf(item), item);
-      if (piece.size < PIECE) continue;
-      yield piece;
-      piece = new Map();
+    for await (const items of itemsOf(nftables, family, whole)) {
+      for (const item of items) {
+        piece.set(keyOf(item), item);
+        if (piece.size < PIECE) continue;
+        yield piece;
+        piece = new Map();
+      }
     }
     if (piece.size > 0) yield piece;
   }
 }
 
-async function* itemsOf(nftables: Client, family: Family, whole: boolean): AsyncGenerator<Item> {
+/** All items of a family, in lists: a promise for each item would cost more than to read it. */
+async function* itemsOf(nftables: Client, family: Family, whole: boolean): AsyncGenerator<Iterable<Item>> {
   const { items, names, own } = await readTable(nftables, family);
-  yield* items;
+  yield items;
   if (!names) return;
-  yield* countersOf(nftables, family);
-  yield* chainsOf(nftables, family, { sets: own, whole });
+  for await (const counter of countersOf(nftables, family)) yield [counter];
+  for await (const chain of chainsOf(nftables, family, { sets: own, whole })) yield [chain];
   for (const container of Object.values(CONTAINERS[family]))
     yield* elementsOf(nftables, container, (name) => names.has(name));
 }
@@ -70,38 +73,42 @@ export async function* countersOf(
     if (type === 'counter' && protocolOfCounter(name) !== undefined) yield { kind: 'counter', family, name };
 }
 
-/** The elements of a container, with their slots. Those that may have some wait for them: the kernel lists elements in no order. */
+/** The elements of a container, with their slots, in lists. Those that may have some wait for them: the kernel lists elements in no order. */
 async function* elementsOf(
   nftables: Client,
   container: Container,
   has: (set: string) => boolean,
-): AsyncGenerator<ElementItem> {
-  const maps = slotMapsOf(container).filter(({ name }) => has(name));
+): AsyncGenerator<readonly ElementItem[]> {
+  const elements = has(container.name) ? await nftables.listElements(inTable(container)).toArray() : [];
   const waiting = new Map<string, ElementItem>();
   const slice = new TimeSlice();
-  if (has(container.name)) {
-    for await (const element of nftables.listElements(inTable(container))) {
-      const item = elementItem(container, element);
-      if (maps.length > 0) waiting.set(item.text, item);
-      else yield withSlots(item, undefined);
-    }
+  for (const element of elements) {
+    const item = elementItem(container, element);
+    waiting.set(item.text, item);
+    if (slice.spend(1)) await slice.yield();
   }
-  for (const map of maps) {
+  for (const map of slotMapsOf(container).filter(({ name }) => has(name))) {
+    const complete: ElementItem[] = [];
     for (const [text, found] of await readSlots(nftables, map)) {
       // Another program may have added it to a map in which no rule looks for its frontend: it does no harm, and stays.
       if (slotMapOf(container, text) !== map) continue;
       const item = waiting.get(text);
       waiting.delete(text);
+      complete.push(
+        item
+          ? withSlots(item, found)
+          : new LooseElement(new ElementItem(container, text), found.numbers, true),
+      );
       if (slice.spend(1)) await slice.yield();
-      yield item
-        ? withSlots(item, found)
-        : new LooseElement(new ElementItem(container, text), found.numbers, true);
     }
+    yield complete;
   }
+  const rest: ElementItem[] = [];
   for (const item of waiting.values()) {
+    rest.push(withSlots(item, undefined));
     if (slice.spend(1)) await slice.yield();
-    yield withSlots(item, undefined);
   }
+  yield rest;
 }
 
 function inTable<Shape extends NamedSet>(set: Shape) {

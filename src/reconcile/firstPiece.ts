@@ -1,0 +1,28 @@
+// The first piece of the first pass.
+import type { KeyedOperation, Mode } from '../modes/mode.js';
+import type { KernelState } from './kernelState.js';
+import type { Planner } from './planner.js';
+import type { PassRecord } from './summary.js';
+
+/**
+ * Programs the first Services, and the node for them, on a kernel without items of ours: pods need the vital Services to find any
+ * other. What an earlier proxy left serves traffic that these plans do not know, and changes only after all plans are made.
+ *
+ * @returns whether they were programmed
+ */
+export async function programFirst<Item, Operation extends KeyedOperation<Item>>(
+  mode: Pick<Mode<Item, Operation>, 'items'>,
+  planner: Planner<Item, Operation>,
+  kernel: KernelState<Item, Operation>,
+  services: readonly string[],
+  record: PassRecord,
+): Promise<boolean> {
+  for (const item of kernel.known.values()) if (mode.items.isOurs(item)) return false;
+  const node = planner.planRest();
+  const keys = services.flatMap((service) => [...(planner.desired.planOf(service)?.keys() ?? [])]);
+  await kernel.program(
+    [node, keys].map((each) => ({ keys: each, last: false })),
+    record,
+  );
+  return true;
+}

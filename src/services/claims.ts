@@ -30,8 +30,6 @@ export const RANKS: Readonly<Record<FrontendKind, number>> = {
   externalIP: 2,
 };
 
-const RANK_COUNT = 3;
-
 /** A claimant with the rank of a claim. */
 interface RankedClaimant {
   readonly claimant: Claimant;
@@ -94,18 +92,15 @@ export class Claims {
     const counter = new StepCounter();
     const others = new Set<string>();
     const { service } = claimant;
-    const ranked = Array.from({ length: RANK_COUNT }, (_, rank) =>
-      rank === 0 ? claimant : { claimant, rank },
-    );
+    const ranked = (rank: number) => (rank === 0 ? claimant : { claimant, rank });
     for (const [claim, before] of had) {
       const rank = has.get(claim);
       if (rank !== before || renewed) this.#remove(claim, service, others);
-      if (rank !== undefined && (rank !== before || renewed))
-        this.#add(claim, ranked[rank] as Claimant | RankedClaimant, others);
+      if (rank !== undefined && (rank !== before || renewed)) this.#add(claim, ranked(rank), others);
       if (counter.isFull()) yield;
     }
     for (const [claim, rank] of has) {
-      if (!had.has(claim)) this.#add(claim, ranked[rank] as Claimant | RankedClaimant, others);
+      if (!had.has(claim)) this.#add(claim, ranked(rank), others);
       if (counter.isFull()) yield;
     }
     return others.size === 0 ? NOBODY : others;

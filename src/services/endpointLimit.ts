@@ -19,6 +19,13 @@ export interface LimitedSlices {
   readonly beyond?: EndpointExcess;
 }
 
+/** Whether a Service has no more than {@link MOST_PAIRS}, as far as this is certain without a look at its ports: nearly always. */
+export function isWithinLimit(service: Service, slices: readonly EndpointSlice[]): boolean {
+  let endpoints = 0;
+  for (const slice of slices) endpoints += slice.endpoints.size;
+  return endpoints * frontendCount(service) <= MOST_PAIRS;
+}
+
 /**
  * The slices of a Service, without the endpoints with which it would have more than {@link MOST_PAIRS}. Those that remain are the
  * first ones, by the names of slices and then by address, so that all nodes have the same ones.
@@ -30,9 +37,6 @@ export function* limitSlices(
   slices: readonly EndpointSlice[],
   isShared: boolean,
 ): Steps<LimitedSlices> {
-  const endpoints = slices.reduce((sum, slice) => sum + slice.endpoints.size, 0);
-  // Nearly always, no port needs to be looked at.
-  if (endpoints * frontendCount(service) <= MOST_PAIRS) return { slices };
   const counter = new StepCounter();
   const frontends = yield* frontendsByPort(service, isShared, counter);
   const pairs = new Map<EndpointSlice, number>();

@@ -44,20 +44,23 @@ export class NodeDependents {
     let zone = dependOnNodeZone(input?.settings?.zoneWeights);
     let nodeIPs = false;
     let nodePorts = false;
-    const outside = new Set<string>();
+    let outside: Set<string> | undefined;
     for (const { endpoints, frontends } of input?.ports ?? []) {
       zone ||= endpoints.zoneHints !== undefined;
       for (const { kind, address, sourceRanges } of frontends) {
         nodeIPs ||= sourceRanges.length > 0;
         nodePorts ||= kind === 'nodePort';
-        if (kind === 'externalIP' || kind === 'loadBalancerIP') outside.add(address);
+        if (kind === 'externalIP' || kind === 'loadBalancerIP') {
+          outside ??= new Set();
+          outside.add(address);
+        }
         if (counter.isFull()) yield;
       }
     }
     mark(this.#zone, service, zone);
     mark(this.#nodeIPs, service, nodeIPs);
     mark(this.#nodePorts, service, nodePorts);
-    yield* this.#file(service, outside, counter);
+    yield* this.#file(service, outside ?? NONE, counter);
   }
 
   /** Services whose plans may change. */

@@ -3,7 +3,7 @@ import type { EndpointSlice, Service } from '../objects/types.js';
 import { StepCounter, type Steps } from '../steps.js';
 import { categorizeEndpoints, type NodeTopology, type Uses } from './categorizeEndpoints.js';
 import { type Claim, claimOf } from './claims.js';
-import { limitSlices } from './endpointLimit.js';
+import { isWithinLimit, type LimitedSlices, limitSlices } from './endpointLimit.js';
 import { endpointsOfPort, SlicesByPort } from './endpoints.js';
 import { externalPolicyIsLocal, frontendsOf, type PortFrontends } from './frontends.js';
 import type { SettingsReader } from './settings/settingsReader.js';
@@ -36,7 +36,9 @@ export interface PlanContext {
 export function* planInputOf(key: string, service: Service, context: PlanContext): Steps<ServicePlanInput> {
   const counter = new StepCounter();
   const slices = new SlicesByPort();
-  const limited = yield* limitSlices(service, context.slices, context.sharesEndpoints);
+  const limited: LimitedSlices = isWithinLimit(service, context.slices)
+    ? { slices: context.slices }
+    : yield* limitSlices(service, context.slices, context.sharesEndpoints);
   const { settings } = context.settings.ofService(service);
   for (const slice of limited.slices) {
     const { weight } = context.settings.ofSlice(slice);

@@ -74,8 +74,8 @@ export class ServiceCache {
   readonly #externalIPs: boolean;
   readonly #sharesEndpoints: boolean;
   readonly #settings: SettingsReader;
-  /** The slices from which an input was made. */
-  readonly #slicesOf = new WeakMap<ServicePlanInput, readonly EndpointSlice[]>();
+  /** The input that was made last, and the slices from which it was made. A map of all inputs would cost more than the inputs. */
+  #made: { readonly input: ServicePlanInput; readonly slices: readonly EndpointSlice[] } | undefined;
 
   constructor({
     externalIPs = true,
@@ -174,16 +174,20 @@ export class ServiceCache {
       sharesEndpoints: this.#sharesEndpoints,
       settings: this.#settings,
     });
-    this.#slicesOf.set(input, slices);
+    this.#made = { input, slices };
     return input;
   }
 
-  /** The Service was planned from this input: the next one lists the endpoints that leave its slices from now on. */
+  /**
+   * The Service was planned from this input: the next one lists the endpoints that leave its slices from now on. Call it as soon as the input
+   * is made: after another one, it has no effect.
+   */
   planned(service: string, input: ServicePlanInput | undefined): void {
     const entry = this.#entries.get(service);
     if (!entry) return;
     const now = slicesOf(entry);
-    const planned = input && this.#slicesOf.get(input);
+    const planned = this.#made?.input === input ? this.#made?.slices : undefined;
+    if (input && !planned) return;
     // If slices changed during the steps, the Service is planned again, and what left until now is not lost.
     if (planned && !(planned.length === now.length && planned.every((slice, i) => slice === now[i]))) return;
     entry.planned = planned?.length === 1 ? planned[0] : planned;

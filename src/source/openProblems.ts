@@ -13,6 +13,8 @@ export class OpenProblems {
 
   /** Replaces the problems of an object or file by those that it has now. Reports the difference. */
   set(about: string, problems: readonly Problem[]): void {
+    // Nearly always there is none, and the key of each object of a cluster is a new text.
+    if (problems.length === 0 && this.#open.size === 0) return;
     const before = this.#open.get(about) ?? NONE;
     if (problems.length === 0 && before.length === 0) return;
     if (problems.length === 0) this.#open.delete(about);

@@ -92,7 +92,9 @@ class PortPlan {
       yield* this.#endpoints(ownExternal || !this.#mayShare);
       if (ownExternal) this.#externalChain(external.some(({ localPolicy }) => localPolicy));
     }
-    yield* this.#firewall(external.filter(({ kind }) => kind === 'loadBalancerIP'));
+    const balanced = external.filter(({ kind }) => kind === 'loadBalancerIP');
+    const ranges = balanced[0]?.sourceRanges ?? [];
+    if (ranges.length > 0) yield* this.#firewall(balanced, ranges);
     for (const frontend of frontends) {
       this.#capture(frontend);
       if (this.#counter.isFull()) yield;
@@ -191,9 +193,7 @@ class PortPlan {
    * Source ranges apply with endpoints and without. Traffic of the node itself to a load-balancer IP has this IP as its source: it is
    * allowed if a range has the node IP.
    */
-  *#firewall(frontends: readonly Frontend[]): Steps<void> {
-    const ranges = frontends[0]?.sourceRanges ?? [];
-    if (ranges.length === 0) return;
+  *#firewall(frontends: readonly Frontend[], ranges: readonly string[]): Steps<void> {
     const { family, protocol } = this.#port;
     let ownAllowed = false;
     for (const range of ranges) {

@@ -38,11 +38,13 @@ export async function* observe(
   { families }: Pick<NftablesOptions, 'families'>,
   whole: boolean,
 ): AsyncGenerator<ReadonlyMap<string, Item>> {
+  const slice = new TimeSlice();
   for (const family of families) {
     let piece = new Map<string, Item>();
     for await (const items of itemsOf(nftables, family, whole)) {
       for (const item of items) {
         piece.set(keyOf(item), item);
+        if (slice.spend(1)) await slice.yield();
         if (piece.size < PIECE) continue;
         yield piece;
         piece = new Map();

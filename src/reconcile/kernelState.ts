@@ -38,8 +38,8 @@ export class KernelState<Item, Operation extends KeyedOperation<Item>> {
   readonly #mode: Mode<Item, Operation>;
   readonly #planner: Planner<Item, Operation>;
   readonly #tried: (key: string) => void;
-  /** Number of known items that were replaced by the desired ones since the last copy. */
-  #replaced = 0;
+  /** Number of known items that were replaced by the desired ones since all were read; undefined once their keys were too. */
+  #replaced: number | undefined;
 
   /**
    * @param tried called with the key of each operation
@@ -55,6 +55,12 @@ export class KernelState<Item, Operation extends KeyedOperation<Item>> {
     this.#planner = planner;
     this.#tried = tried;
     this.unknown = new UnknownItems(planner, now);
+  }
+
+  /** All items were read. */
+  observed(known: Known<Item>): void {
+    this.known = known;
+    this.#replaced = 0;
   }
 
   /** The operations for these keys, in order. */
@@ -173,10 +179,10 @@ export class KernelState<Item, Operation extends KeyedOperation<Item>> {
     return this.readAlone(items, desired, record);
   }
 
-  /** Saves memory after many items were replaced: in a copy, their keys are the same texts as those of the desired items. */
+  /** Saves memory if many of the items that were read are desired: in a copy, their keys are the same texts as those of the desired items. */
   async compact(): Promise<void> {
-    const isWorthwhile = this.#replaced > this.known.size / 4;
-    this.#replaced = 0;
+    const isWorthwhile = (this.#replaced ?? 0) > this.known.size / 4;
+    this.#replaced = undefined;
     if (!isWorthwhile) return;
     const { known } = this;
     const { desired } = this.#planner;
@@ -207,7 +213,7 @@ export class KernelState<Item, Operation extends KeyedOperation<Item>> {
       const same = comparison.look(key);
       if (same === undefined) continue;
       this.known.set(key, same);
-      this.#replaced++;
+      if (this.#replaced !== undefined) this.#replaced++;
     }
   }
 

@@ -353,7 +353,7 @@ export class Reconciler<Item, Operation extends KeyedOperation<Item>> {
 
   async #observe(): Promise<void> {
     const asked = this.#fullAsked;
-    this.#kernel.known = await observeAll(this.#mode, this.#planner.held);
+    this.#kernel.observed(await observeAll(this.#mode, this.#planner.held));
     this.#planner.found(this.#kernel.known);
     this.#kernel.unknown.readAll();
     this.#fullDone = asked;

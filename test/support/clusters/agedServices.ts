@@ -16,19 +16,21 @@ export interface Wanted {
   readonly age: number;
   readonly port?: number;
   readonly spec?: object;
+  readonly annotations?: Readonly<Record<string, string>>;
   /** Those of its slice; default: two, which only this Service has, on no known node. */
   readonly endpoints?: readonly { readonly addresses: readonly string[]; readonly nodeName: string }[];
 }
 
 /** A Service and its slice. */
-export function objectsOf({ name, namespace = 'demo', ip, age, port = 80, spec = {}, endpoints }: Wanted) {
+export function objectsOf(wanted: Wanted) {
+  const { name, namespace = 'demo', ip, age, port = 80, spec = {}, annotations, endpoints } = wanted;
   const protocol = port === 53 ? 'UDP' : 'TCP';
   const createdAt = new Date(Date.UTC(2026, 0, 1) - age * 86_400_000).toISOString();
   const raws = [
     {
       apiVersion: 'v1',
       kind: 'Service',
-      metadata: { namespace, name, creationTimestamp: createdAt },
+      metadata: { namespace, name, creationTimestamp: createdAt, ...(annotations && { annotations }) },
       spec: { clusterIP: ip, ports: [{ port, protocol }], ...spec },
     },
     {

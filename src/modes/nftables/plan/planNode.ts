@@ -1,20 +1,24 @@
-// The node's own plan in nftables mode. In layout `scalable`, it has the shared chains to which elements of Services lead.
+// The node's own plan in nftables mode. It has the chains that Services share: one that resets connections, and those of layout `scalable`.
 import type { NodeFacts } from '../../../services/types.js';
 import type { Desired, Plan } from '../../mode.js';
 import { CONTAINERS, type ContainerName, slotMapNames } from './containers.js';
-import { nodeChains } from './fixedChains.js';
-import { ElementItem, type Item, itemMap } from './items.js';
+import { nodeChains, RESET_CHAIN, resetChain } from './fixedChains.js';
+import { chainKey, ElementItem, type Item, itemMap } from './items.js';
 import { localhostRejects } from './localhostPorts.js';
 import type { NftablesOptions } from './options.js';
 import { sharedChainItems } from './sharedChains.js';
 import { hasSlots } from './slots.js';
 
+/** The keys of {@link RESET_CHAIN}. */
+const RESET_KEYS = { 4: chainKey(4, RESET_CHAIN), 6: chainKey(6, RESET_CHAIN) } as const;
+
 /**
- * The group of an element that leads to a shared chain: the key of this chain. It is in the node's plan while its group has items, so
- * that no change of a Service costs a walk over others.
+ * The group of an element that leads to a chain of several Services: the key of this chain. It is in the node's plan while its group has items,
+ * so that no change of a Service costs a walk over others, and the chain precedes the elements in a pass of many pieces.
  */
 export function groupOf(item: Item): string | undefined {
-  return hasSlots(item) ? item.chain?.key : undefined;
+  if (hasSlots(item)) return item.chain?.key;
+  return item.kind === 'element' && item.verdict === RESET_CHAIN ? RESET_KEYS[item.family] : undefined;
 }
 
 /** Whether a shared chain is needed, or is no longer. */
@@ -29,6 +33,7 @@ export function planNode(
   options: NftablesOptions,
 ): Plan<Item> {
   const items: Item[] = [];
+  const groups = new Set(desired.groups());
   for (const family of options.families) {
     const limited = !node.host.unrestricted.has(family);
     const containers = CONTAINERS[family];
@@ -43,10 +48,11 @@ export function planNode(
     if (options.layout === 'scalable')
       for (const name of slotMapNames(family)) items.push({ kind: 'set', family, name });
     items.push(...nodeChains(family, node, options), ...localhostRejects(family, rejected));
+    if (groups.has(RESET_KEYS[family])) items.push(resetChain(family));
     if (!limited) continue;
     for (const address of node.host.nodePortAddresses[family])
       items.push(new ElementItem(containers['nodeport-ips'], address));
   }
-  items.push(...sharedChainItems(desired.groups(), options.masqueradeMark));
+  items.push(...sharedChainItems(groups, options.masqueradeMark));
   return itemMap(items);
 }

@@ -8,7 +8,7 @@ import type { Plan } from '../../mode.js';
 import { localMatch } from '../../shared/plan/localDetector.js';
 import { weightsOf, withoutWeightZero } from '../../shared/plan/weights.js';
 import { CONTAINERS, type Container, type ContainerName, keyText } from './containers.js';
-import { podNetwork, REJECT_CHAIN, RESET_CHAIN, resetChain } from './fixedChains.js';
+import { podNetwork, REJECT_CHAIN, RESET_CHAIN } from './fixedChains.js';
 import { ElementItem, type Item, keyOf } from './items.js';
 import { rejectChainName } from './localhostPorts.js';
 import { type ChainRole, hashedName, portText, servicePortName } from './names.js';
@@ -241,7 +241,6 @@ class PortPlan {
   #refuse(container: ContainerName, key: readonly (string | number)[]): void {
     const rejection = this.#resets ? RESET_CHAIN : REJECT_CHAIN;
     const verdict = this.#hasEndpoints ? 'drop' : rejection;
-    if (verdict === RESET_CHAIN) this.#add(resetChain(this.#port.family));
     const name = servicePortName(this.#service, this.#port.portName);
     this.#element(container, key, verdict, commentOf(name));
   }

@@ -18,6 +18,15 @@ const COMMON = [{ addresses: ['10.130.0.1'], nodeName: 'node-a' }];
 const OLDEST = { name: 'oldest', ip: '10.96.200.1', age: 5000, endpoints: COMMON };
 const YOUNGEST = { name: 'youngest', ip: '10.96.200.2', age: 0.5, endpoints: COMMON };
 
+/** Services without endpoints that reset connections: they have a chain in common, to which their elements lead. */
+const RESETTING = [5000, 4999, 0.5].map((age, i) => ({
+  name: `resetting-${i}`,
+  ip: `10.96.201.${i}`,
+  age,
+  annotations: { 'kube-netlink-proxy.io/fail-fast': 'removed' },
+  endpoints: [],
+}));
+
 /** A transaction, and the number of Services that had been planned when it was sent. */
 interface Sent {
   readonly planned: number;
@@ -53,7 +62,11 @@ function recorded(
       },
     }),
   });
-  const node = new FakeNftablesNode(HOST, seen, layout);
+  const node = new FakeNftablesNode(
+    { ...HOST, configuration: { serviceSettings: ['fail-fast'] } },
+    seen,
+    layout,
+  );
   const { planService } = node.mode;
   node.mode.planService = (...args) => {
     if (planned++ < SLOW) for (const until = performance.now() + 3; performance.now() < until; );
@@ -92,6 +105,25 @@ for (const layout of ['kube-proxy', 'scalable'] as const) {
         const count = sent.reduce((sum, { operations }) => sum + countElements(operations, ip), 0);
         assert.equal(count, ip.startsWith('10.96') ? 2 : 1, ip);
       }
+    });
+
+    it('adds a chain of several Services before the elements that lead to it', async () => {
+      const { node, kernel } = recorded(layout, { objects: cluster(...RESETTING) });
+      assert.deepEqual((await node.sync()).failures, []);
+      const restart = recorded(layout, { objects: cluster(...RESETTING), kernel });
+      assert.equal((await restart.node.sync()).operations, 0);
+    });
+
+    it('the same when the Services are added to others, in this process or the next one', async () => {
+      const { node, kernel } = recorded(layout, { objects: cluster() });
+      await node.sync();
+      const next = recorded(layout, { objects: cluster(...RESETTING), kernel });
+      assert.deepEqual((await next.node.sync()).failures, []);
+      const empty = recorded(layout, { objects: new Map() });
+      await empty.node.sync();
+      empty.node.set(cluster(...RESETTING));
+      assert.deepEqual((await empty.node.sync()).failures, []);
+      assert.deepEqual(lines(empty.kernel), lines(kernel));
     });
 
     it('has the same result as several passes of few Services, and a restart makes no operation', async () => {

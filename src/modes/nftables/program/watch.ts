@@ -94,9 +94,10 @@ export class TableWatch {
       }
       const before = this.#seen;
       this.#seen = current;
-      const isOurs =
+      const isOurs = () =>
         before !== undefined && current !== undefined && this.#own.areOurs({ after: before, last: current });
-      if (!isOurs) this.#listener.disturbed(() => true);
+      // Asked again after the current pass: a small transaction that is under way has committed its generation, and has not recorded it.
+      if (!isOurs()) this.#listener.disturbed(() => !isOurs());
       this.#read(commits);
     } catch {
       this.#fail();

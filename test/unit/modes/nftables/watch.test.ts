@@ -191,6 +191,24 @@ it('a large transaction while the watch starts again', async () => {
   assert.equal(kernel.isWatched, false);
 });
 
+it('a small transaction under way while the watch starts again', async () => {
+  const { kernel, tables, watch, reports } = await watching();
+  await tables.during(MANY, async () => kernel.commit(OURS));
+  await tables.during(1, async () => {
+    kernel.commit(OURS);
+    await delay(LATER);
+  });
+  assert.deepEqual(await reports(), [false], 'asked when it has ended');
+  await tables.during(MANY, async () => kernel.commit(OURS));
+  await tables.during(1, async () => {
+    kernel.commit(OURS);
+    kernel.commit(OURS);
+    await delay(LATER);
+  });
+  assert.deepEqual(await reports(), [true], 'one of the two generations is of another program');
+  watch.close();
+});
+
 it('a watch that is closed during a large transaction or soon after it, or cannot start again', async () => {
   const closed = async (during: boolean) => {
     const { kernel, tables, watch, reports } = await watching();

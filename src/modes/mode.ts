@@ -231,8 +231,8 @@ export interface Mode<Item, Operation extends KeyedOperation<Item>> {
   readonly growingPieces?: boolean;
 
   /**
-   * No plan of a Service changes what the node has for others, it only adds to it: on a kernel without items of ours, Services are programmed while
-   * others are planned. Default: they are programmed when all are planned.
+   * A kernel without items of ours is programmed while Services are planned. The plan of a Service must only add items to the plan of the node, and
+   * must change none of them. Default: the kernel is programmed when all Services are planned.
    */
   readonly programsAhead?: boolean;
 

@@ -5,10 +5,10 @@ import type { Planner } from './planner.js';
 import type { PassRecord } from './summary.js';
 
 /**
- * Programs the first Services, and the node for them, on a kernel without items of ours: pods need the vital Services to find any
- * other. What an earlier proxy left serves traffic that these plans do not know, and changes only after all plans are made.
+ * Programs the first Services and the items of the node, if the kernel has no items of ours. Pods need the vital Services to find any other
+ * Service. Items of an earlier proxy serve traffic that these plans do not know: they change only after all plans are made.
  *
- * @returns whether they were programmed
+ * @returns whether the Services were programmed
  */
 export async function programFirst<Item, Operation extends KeyedOperation<Item>>(
   mode: Pick<Mode<Item, Operation>, 'items'>,

@@ -38,7 +38,7 @@ export class KernelState<Item, Operation extends KeyedOperation<Item>> {
   readonly #mode: Mode<Item, Operation>;
   readonly #planner: Planner<Item, Operation>;
   readonly #tried: (key: string) => void;
-  /** Number of known items that were replaced by the desired ones since all were read; undefined once their keys were too. */
+  /** Number of known items that were replaced by the desired ones since all were read; undefined when {@link compact} was called since then. */
   #replaced: number | undefined;
 
   /**

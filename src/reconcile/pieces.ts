@@ -96,9 +96,9 @@ export async function* everything<Item, Operation extends KeyedOperation<Item>>(
     done++;
     const isDone = programmed.has(service);
     for (const key of desired.planOf(service)?.keys() ?? []) {
-      if (!desired.isShared(key)) {
-        if (!isDone) keys.push(key);
-      } else if (!planner.isVital(key)) shared.add(key);
+      if (desired.isShared(key)) {
+        if (!planner.isVital(key)) shared.add(key);
+      } else if (!isDone) keys.push(key);
       if (slice.spend(1)) await slice.yield();
     }
   }

@@ -185,9 +185,9 @@ export class ServiceCache {
   planned(service: string, input: ServicePlanInput | undefined): void {
     const entry = this.#entries.get(service);
     if (!entry) return;
+    if (input && this.#made?.input !== input) return;
     const now = slicesOf(entry);
-    const planned = this.#made?.input === input ? this.#made?.slices : undefined;
-    if (input && !planned) return;
+    const planned = input && this.#made?.slices;
     // If slices changed during the steps, the Service is planned again, and what left until now is not lost.
     if (planned && !(planned.length === now.length && planned.every((slice, i) => slice === now[i]))) return;
     entry.planned = planned?.length === 1 ? planned[0] : planned;

@@ -54,7 +54,7 @@ export async function* observe(
   }
 }
 
-/** All items of a family, in lists: a promise for each item would cost more than to read it. */
+/** All items of a family. Elements come in lists: a promise for each element would cost more than to read it. */
 async function* itemsOf(nftables: Client, family: Family, whole: boolean): AsyncGenerator<Iterable<Item>> {
   const { items, names, own } = await readTable(nftables, family);
   yield items;
@@ -81,10 +81,11 @@ async function* elementsOf(
   container: Container,
   has: (set: string) => boolean,
 ): AsyncGenerator<readonly ElementItem[]> {
-  const elements = has(container.name) ? await nftables.listElements(inTable(container)).toArray() : [];
   const waiting = new Map<string, ElementItem>();
   const slice = new TimeSlice();
-  for (const element of elements) {
+  for (const element of has(container.name)
+    ? await nftables.listElements(inTable(container)).toArray()
+    : []) {
     const item = elementItem(container, element);
     waiting.set(item.text, item);
     if (slice.spend(1)) await slice.yield();

@@ -140,16 +140,23 @@ for (const layout of ['kube-proxy', 'scalable'] as const) {
       assert.deepEqual([(await restart.node.sync()).operations, restart.sent], [0, []]);
     });
 
-    it('programs a Service that changes meanwhile as it is at the end', async () => {
-      const { node, kernel } = recorded(layout);
+    it('programs a Service that changes after it was programmed, and has lost a common element', async () => {
+      const { node, kernel, sent } = recorded(layout);
       const changed = new Map<string, KubernetesObject>([
-        ...cluster(OLDEST),
-        ...objectsOf({ ...YOUNGEST, endpoints: [{ addresses: ['10.130.0.9'], nodeName: 'node-a' }] }),
+        ...cluster(YOUNGEST),
+        ...objectsOf({ ...OLDEST, endpoints: [{ addresses: ['10.130.0.9'], nodeName: 'node-a' }] }),
       ]);
-      const pass = node.sync();
-      node.set(changed);
-      await pass;
-      await node.sync();
+      const { planService } = node.mode;
+      let left = SERVICES + VITAL.length + 2;
+      node.mode.planService = (...args) => {
+        if (--left === 0) {
+          assert.equal(having(sent, '"10.96.200.1"').length > 0, true);
+          node.set(changed);
+        }
+        return planService(...args);
+      };
+      assert.deepEqual((await node.sync()).failures, []);
+      assert.equal(node.reconciler.pending, false);
       const expected = recorded(layout, { objects: changed });
       await expected.node.sync();
       assert.deepEqual(lines(kernel), lines(expected.kernel));

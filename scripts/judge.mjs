@@ -36,6 +36,7 @@ new network namespaces of this machine, in ipvs mode in User Mode Linux.
                     virtualServicesDeleted, addressesDeleted, conntrackSmall,
                     clockStepped
   --events N        events of a history, at least 2 (default 25)
+  --pause MS        the longest pause between two events, in ms (default 1200)
   --programming S   bound from a change to its effect, in s (default 3)
   --recovery S      bound from the end of a fault, or from damage, until all
                     promises hold, in s (default 15)
@@ -51,7 +52,7 @@ new network namespaces of this machine, in ipvs mode in User Mode Linux.
   --help            print this text
 `;
 
-/** Time beside that of the histories, in s: start, the last history, and shrinking. */
+/** Time beside that of the histories, in s: start, the last history, and shrinking. Those have the pauses between events beside it. */
 const START_SECONDS = 300;
 const HISTORY_SECONDS = 90;
 
@@ -79,7 +80,8 @@ async function judge(args) {
   buildTypeScript();
   mkdirSync(orders.output, { recursive: true });
   heading(`histories in mode ${orders.mode}`);
-  const seconds = START_SECONDS + orders.time / 1000 + (1 + orders.tries) * HISTORY_SECONDS;
+  const longest = HISTORY_SECONDS + (orders.steps * orders.pause) / 1000;
+  const seconds = START_SECONDS + orders.time / 1000 + (1 + orders.tries) * longest;
   const machine = orders.mode === 'ipvs' ? 'uml' : 'namespace';
   const command = [
     process.execPath,

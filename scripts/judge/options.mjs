@@ -75,6 +75,9 @@ const VALUED = {
   '--events': (orders, value, option) => {
     orders.steps = count(value, option, 2);
   },
+  '--pause': (orders, value, option) => {
+    orders.pause = count(value, option, 1);
+  },
   '--programming': (orders, value, option) => {
     orders.bounds.programming = count(value, option, 1) * 1000;
   },

@@ -39,8 +39,11 @@ before(async () => {
   manifests = closeAfter(new ManifestFolder(''));
   manifests.write(SERVICE, service('web', CLUSTER_IP.address));
   manifests.write(SLICE, local('10.244.1.10'));
+  // A chain of iptables mode: after the first pass the proxy looks for what other modes left, which starts programs, and this shows
+  // when it has ended.
+  ask(lab.namespace(NODE_A), 'ip6tables', '-t', 'nat', '-N', 'KUBE-SEP-AAAAAAAAAAAAAAAA');
   proxy = closeAfter(new ProxyProcess(lab.namespace(NODE_A), manifests.path, NO_AUDIT));
-  await proxy.programmed();
+  await proxy.logged(({ msg }) => msg === 'removed items of another mode', 'the end of its start');
   ipvs = closeAfter(await openIpvs({ netns: lab.netns(NODE_A) }));
   trace = closeAfter(await ExecTrace.attach(proxy.pid));
 });

@@ -24,10 +24,10 @@ it('has all modes and faults of the judge', () => {
 
 it('has orders in ms for times', () => {
   const words =
-    '--seed 7 --minutes 2 --faults serverDown,proxyKilled --programming 4 --recovery 60 --shrink 0';
-  const { bounds, faults, seed, time, tries } = parseOptions(words.split(' '));
+    '--seed 7 --minutes 2 --faults serverDown,proxyKilled --programming 4 --recovery 60 --shrink 0 --pause 200';
+  const { bounds, faults, pause, seed, time, tries } = parseOptions(words.split(' '));
   assert.deepEqual([seed, time, tries, faults], [7, 120_000, 0, ['serverDown', 'proxyKilled']]);
-  assert.deepEqual([bounds.programming, bounds.recovery], [4000, 60_000]);
+  assert.deepEqual([bounds.programming, bounds.recovery, pause], [4000, 60_000, 200]);
   assert.deepEqual(parseOptions(['--faults', 'none']).faults, []);
 });
 
@@ -38,6 +38,7 @@ const WRONG: [words: string, told: RegExp][] = [
   ['--mode ebpf', /--mode ebpf: must be one of nftables, iptables, ipvs/],
   ['--faults clockStepped', /--faults clockStepped: does not exist in mode nftables, only in ipvs/],
   ['--events 1', /--events 1: must be an integer from 2/],
+  ['--pause 0', /--pause 0: must be an integer from 1/],
   ['--faults serverDown,earthquake', /--faults earthquake: must be one of/],
   ['--proxy "', /^--proxy: the quote " at character 1 is not closed$/],
 ];

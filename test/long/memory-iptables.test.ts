@@ -1,0 +1,7 @@
+// An agent in iptables mode has as many changes as histories of the judge have in 24 hours, and does not grow.
+// Needs: conntrack, nftables, bridge filter, command
+import { memoryTests } from '../support/judge/memoryTests.js';
+import { selectBackend } from '../support/namespaces/iptablesBackend.js';
+
+selectBackend('nft');
+memoryTests('iptables', 40_000);

@@ -82,7 +82,10 @@ before(async () => {
     'ip link add out type veth peer name peer',
     'ip link set out up && ip link set peer up',
     'ip route add 10.96.0.1 dev out src 10.0.0.9',
-    ...['fd00::1', 'fd00::2', 'fd00::3', 'fd00::9'].map((address) => `ip address add ${address}/128 dev lo`),
+    // An address is tentative for a moment without nodad, and no route may have it as its source.
+    ...['fd00::1', 'fd00::2', 'fd00::3', 'fd00::9'].map(
+      (address) => `ip address add ${address}/128 dev lo nodad`,
+    ),
     'ip route add fd00:96::1 dev out src fd00::9',
   );
   for (const address of [...PLACES[4].endpoints, ...PLACES[6].endpoints]) {

@@ -29,6 +29,7 @@ export interface DocumentParts {
 
 /** The document. */
 export function markdownDocument({ reports, targets, chart, explanation }: DocumentParts): string {
+  const anchors = anchorsOf(reports);
   return `${[
     '# Benchmarks',
     `Written by \`npm run bench -- --folder docs\`; do not edit it.
@@ -38,7 +39,7 @@ make the same changes, at several numbers of Services. Each run has a new networ
 so that other load of the machine concerns all of them. Times depend on the machine; the ratios in one table hold elsewhere
 too. To repeat a measurement, run its command as root on your own node.`,
     reports
-      .map((report) => `- [${machineLine(report.machine)}](#${anchorOf(report)}): ${scenarioNames(report)}.`)
+      .map((report, i) => `- [${machineLine(report.machine)}](#${anchors[i]}): ${scenarioNames(report)}.`)
       .join('\n'),
     '## Targets',
     'The limits that the project has set for itself.',
@@ -107,12 +108,18 @@ function scenarioNames(report: BenchReport): string {
     .join(', ');
 }
 
-/** The anchor that GitHub makes of the heading of a report. */
-function anchorOf({ machine }: BenchReport): string {
-  return machineLine(machine)
-    .toLowerCase()
-    .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
-    .replaceAll(' ', '-');
+/** The anchors that GitHub makes of the headings of the reports: equal headings are numbered from the second one on. */
+function anchorsOf(reports: readonly BenchReport[]): string[] {
+  const before = new Map<string, number>();
+  return reports.map(({ machine }) => {
+    const anchor = machineLine(machine)
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
+      .replaceAll(' ', '-');
+    const number = before.get(anchor) ?? 0;
+    before.set(anchor, number + 1);
+    return number === 0 ? anchor : `${anchor}-${number}`;
+  });
 }
 
 function left(title: string): Table['columns'][number] {

@@ -22,14 +22,18 @@ function brokenLinks(path: string, text: string): string[] {
   });
 }
 
-/** The anchors that GitHub makes of the headings. */
+/** The anchors that GitHub makes of the headings: `same`, `same-1`. */
 function anchorsOf(text: string): string[] {
-  return [...withoutBlocks(text).matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) =>
+  const slugs = [...withoutBlocks(text).matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) =>
     heading
       .toLowerCase()
       .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
       .replaceAll(' ', '-'),
   );
+  return slugs.map((slug, i) => {
+    const before = slugs.slice(0, i).filter((other) => other === slug).length;
+    return before === 0 ? slug : `${slug}-${before}`;
+  });
 }
 
 function withoutBlocks(text: string): string {
@@ -45,7 +49,7 @@ it('every link leads to a file, and to a heading in it', () => {
 
 it('a link that leads nowhere is found', () => {
   const text =
-    '# Two words, and more\n[a](#two-words-and-more) [b](#none) [c](README.md#use-it) [d](none.md)\n';
+    '# Two words, and more\n# Same\n# Same\n[a](#two-words-and-more) [b](#none) [c](README.md#use-it) [d](none.md) [e](#same-1)\n';
   assert.deepEqual(brokenLinks('x.md', text), [
     'x.md: #none: there is no such heading',
     'x.md: none.md: there is no such file',

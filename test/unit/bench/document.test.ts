@@ -138,6 +138,14 @@ describe('the document', () => {
     assert.doesNotMatch(benchFiles(merged)[0]?.text ?? '', /performance\.md/);
   });
 
+  it('has another anchor for the second report of a machine', () => {
+    const [document] = benchFiles(mergeReports([report({}), report({})]));
+    assert.deepEqual(document?.text.match(/\(#linux[^)]*\)/g), [
+      '(#linux-610-user-mode-linux-1-cpu)',
+      '(#linux-610-user-mode-linux-1-cpu-1)',
+    ]);
+  });
+
   it('has the figures of the greatest size in words', () => {
     assert.equal(
       plain(summaryText(report().figures) ?? ''),

@@ -52,7 +52,7 @@ new network namespaces of this machine, in ipvs mode in User Mode Linux.
   --help            print this text
 `;
 
-/** Time beside that of the histories, in s: start, the last history, and shrinking. Those have the pauses between events beside it. */
+/** Time beside that of the histories, in s: start; the last history and each of shrinking, without the pauses between events. */
 const START_SECONDS = 300;
 const HISTORY_SECONDS = 90;
 

@@ -7,7 +7,7 @@ import { type AgentMemory, agentMemory, slopeByChanges } from './agentMemory.js'
 /** Part of the changes in which the heap gets its size. */
 const WARM_UP = 0.25;
 /**
- * The most that an agent may grow, in KiB for 10 000 changes: 350 bytes that each change leaves behind are more. V8 returns memory late, so
+ * The most that an agent may grow, in KiB for 10 000 changes: as 307 bytes that each change leaves behind. V8 returns memory late, so
  * that the values go up and down by some MiB.
  */
 const MOST = 3000;

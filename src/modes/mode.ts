@@ -231,8 +231,8 @@ export interface Mode<Item, Operation extends KeyedOperation<Item>> {
   readonly growingPieces?: boolean;
 
   /**
-   * A kernel without items of ours is programmed while Services are planned. The plan of a Service must only add items to the plan of the node, and
-   * must change none of them. Default: the kernel is programmed when all Services are planned.
+   * On a kernel that has no items of this proxy, the first pass programs Services while it plans others. The plan of a Service must only add items to
+   * those of the node, and must change none of them. Default: the first pass plans all Services, and then programs them.
    */
   readonly programsAhead?: boolean;
 

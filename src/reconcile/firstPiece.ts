@@ -5,8 +5,8 @@ import type { Planner } from './planner.js';
 import type { PassRecord } from './summary.js';
 
 /**
- * Programs the first Services and the items of the node, if the kernel has no items of ours. Pods need the vital Services to find any other
- * Service. Items of an earlier proxy serve traffic that these plans do not know: they change only after all plans are made.
+ * Programs the first Services and the items of the node, if the kernel has no items of this proxy. A pod needs the vital Services before it can
+ * find another Service. Items of an earlier proxy may serve Services that are not planned yet: the pass changes them when it has planned all.
  *
  * @returns whether the Services were programmed
  */

@@ -1,4 +1,4 @@
-// An agent in nftables mode has as many changes as histories of the judge have in 24 hours, and does not grow.
+// An agent in nftables mode has as many changes as histories of the judge have in 24 hours, and its memory and descriptors do not grow with them.
 // Needs: conntrack, nftables, bridge filter, command
 import { memoryTests } from '../support/judge/memoryTests.js';
 

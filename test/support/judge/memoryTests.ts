@@ -7,8 +7,8 @@ import { type AgentMemory, agentMemory, slopeByChanges } from './agentMemory.js'
 /** Part of the changes in which the heap gets its size. */
 const WARM_UP = 0.25;
 /**
- * The most that an agent may grow, in KiB for 10 000 changes: as 307 bytes that each change leaves behind. V8 returns memory late, so
- * that the values go up and down by some MiB.
+ * The most that an agent may grow, in KiB for 10 000 changes: 307 bytes for each change. V8 returns memory late, so that the values go up
+ * and down by some MiB.
  */
 const MOST = 3000;
 /** Descriptors come and go with connections to the API server. */
@@ -32,7 +32,7 @@ export function memoryTests(mode: JudgedMode, changes: number): void {
     ['resident', MOST],
     ['descriptors', MOST_DESCRIPTORS],
   ] as const) {
-    test(`${value}: flat`, () => {
+    test(`${value}: the slope is at most ${most} for 10 000 changes`, () => {
       const { slope, error } = slopeByChanges(memory, value, changes * WARM_UP);
       console.log(`${value}: slope ${slope.toFixed(2)} ± ${error.toFixed(2)} for 10 000 changes`);
       assert.ok(slope - 3 * error < most, `slope ${slope} ± ${error}`);

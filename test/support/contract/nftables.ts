@@ -214,6 +214,22 @@ export function nftablesContract(open: () => Promise<Nftables>): void {
     assert.equal(element?.code, 'ENOENT');
   });
 
+  it('refuses a set of a rule whose name another set has', async () => {
+    const nftables = await opened();
+    const rule = (name: string): NftablesOperation => {
+      const set = { key: 'ipv4_addr', elements: [{ key: '10.0.0.1' }], name } as const;
+      const expressions = [DESTINATION, { kind: 'lookup', set, source: 1 } as const];
+      return { do: 'addRule', rule: { ...T, chain: 'web', expressions } };
+    };
+    assert.deepEqual(await results(nftables, [rule('once')]), ['done']);
+    const refusal = 'EEXIST rule ip t web set of the rule';
+    assert.deepEqual(await results(nftables, [rule('once')]), [refusal]);
+    assert.deepEqual(await results(nftables, [rule('vips')]), [refusal]);
+    assert.deepEqual(await results(nftables, [rule('twice'), rule('twice')]), ['undone', refusal]);
+    const emptied = [{ do: 'flushChain', chain: { ...T, name: 'web' } }, rule('once')] as const;
+    assert.deepEqual(await results(nftables, emptied), ['done', 'done']);
+  });
+
   it('refuses intervals that overlap, and lifetimes of sets without', async () => {
     const nftables = await opened();
     const [overlap] = await nftables.apply([

@@ -70,8 +70,8 @@ export type CtKey =
 export interface AnonymousSet extends SetShape {
   readonly elements: readonly NewElement[];
   /**
-   * A name that no other set of the table has, at most 15 bytes. Default: the kernel looks for a free one (`__set%d`), which takes longer the more
-   * sets the table has.
+   * A name that no other set of the table has, at most 15 bytes; EEXIST if one has it. Default: the kernel looks for a free one (`__set%d`), which takes
+   * longer the more sets the table has.
    */
   readonly name?: string;
 }

@@ -1,11 +1,12 @@
 // The operations of the mode → those of the kernel, in order.
+import type { Expression } from '../../../kernel/nftables/expressions/types.js';
 import type { NewSet, NftablesOperation } from '../../../kernel/nftables/types.js';
 import type { Family } from '../../../net/address.js';
 import { ADDRESS_TYPE, nameIn, setNamed, shapeOf, TABLE_FAMILY } from './containers.js';
 import { ElementChanges } from './elementChanges.js';
 import { TABLE_COMMENT } from './fixedChains.js';
 import type { ChainItem, CounterItem, SetItem } from './items.js';
-import { TABLE } from './names.js';
+import { shortSetName, TABLE } from './names.js';
 import type { Operation } from './operations.js';
 
 /**
@@ -16,14 +17,14 @@ export class KernelOperations {
   readonly #all: NftablesOperation[] = [];
   #elements = new ElementChanges();
 
-  /** Adds those of an operation. */
-  add({ do: verb, item, from }: Operation): void {
+  /** Adds those of an operation. @param nameOf the name in the kernel of a set of a rule; default the short one */
+  add({ do: verb, item, from }: Operation, nameOf: NameOfSet = shortSetName): void {
     if (item.kind === 'element') {
       this.#elements.add(verb, item, from);
       return;
     }
     this.#endElements();
-    for (const each of operationsOf(verb, item)) this.#all.push(each);
+    for (const each of operationsOf(verb, item, nameOf)) this.#all.push(each);
   }
 
   /** All of them. Call it once. */
@@ -39,16 +40,20 @@ export class KernelOperations {
   }
 }
 
-/** The operations of the kernel for one operation. */
-export function kernelOperations(operation: Operation): readonly NftablesOperation[] {
+/** The operations of the kernel for one operation. @param nameOf see {@link KernelOperations.add} */
+export function kernelOperations(operation: Operation, nameOf?: NameOfSet): readonly NftablesOperation[] {
   const operations = new KernelOperations();
-  operations.add(operation);
+  operations.add(operation, nameOf);
   return operations.take();
 }
+
+/** The name in the kernel of the set of a rule, by its name in the plan. */
+export type NameOfSet = (name: string) => string;
 
 function operationsOf(
   verb: Operation['do'],
   item: Exclude<Operation['item'], { kind: 'element' }>,
+  nameOf: NameOfSet,
 ): NftablesOperation[] {
   switch (item.kind) {
     case 'table':
@@ -62,7 +67,7 @@ function operationsOf(
     case 'counter':
       return [counterOperation(verb, item)];
     case 'chain':
-      return chainOperations(verb, item);
+      return chainOperations(verb, item, nameOf);
   }
 }
 
@@ -94,7 +99,7 @@ export function setOf({ family, name, timeout }: SetItem): NewSet {
 }
 
 /** All its rules are written: a chain that exists is emptied first. */
-function chainOperations(verb: Operation['do'], item: ChainItem): NftablesOperation[] {
+function chainOperations(verb: Operation['do'], item: ChainItem, nameOf: NameOfSet): NftablesOperation[] {
   const chain = nameIn(item.family, item.name);
   const operations: NftablesOperation[] = [];
   if (verb !== 'add') operations.push({ do: 'flushChain', chain }, { do: 'deleteChain', chain });
@@ -105,12 +110,19 @@ function chainOperations(verb: Operation['do'], item: ChainItem): NftablesOperat
     chain: { ...chain, ...(base && { base }), ...(comment !== undefined && { comment }) },
   });
   if (verb === 'add') operations.push({ do: 'flushChain', chain });
-  for (const { expressions, comment } of item.rules) {
+  for (const { expressions: planned, comment } of item.rules) {
     const { family, table, name } = chain;
+    const expressions = planned.map((each) => withSetName(each, nameOf));
     operations.push({
       do: 'addRule',
       rule: { family, table, chain: name, expressions, ...(comment !== undefined && { comment }) },
     });
   }
   return operations;
+}
+
+function withSetName(expression: Expression, nameOf: NameOfSet): Expression {
+  if (expression.kind !== 'lookup' || typeof expression.set === 'string') return expression;
+  const { name } = expression.set;
+  return name === undefined ? expression : { ...expression, set: { ...expression.set, name: nameOf(name) } };
 }

@@ -1,6 +1,7 @@
 // Whether rules are the same ones: those that we make, and those that the kernel reports.
 import type { AnonymousSet, Expression } from '../../../kernel/nftables/expressions/types.js';
 import type { NewElement } from '../../../kernel/nftables/types.js';
+import { sameSetName } from './names.js';
 import type { Rule } from './rules.js';
 
 /** Whether rules do the same in the same order, with the same comments. */
@@ -21,7 +22,7 @@ function sameExpression(a: Expression, b: Expression): boolean {
   const { set: second, ...others } = b;
   if (!sameValue(rest, others)) return false;
   if (typeof first === 'object' && typeof second === 'object') return sameSet(first, second);
-  return nameOf(first) === nameOf(second);
+  return sameSetName(nameOf(first), nameOf(second));
 }
 
 /** The name of a set of a rule that was not read says what it contains, see `ownSetName`. */

@@ -10,6 +10,7 @@ import type { Operation } from '../plan/operations.js';
 import { slotsOf } from '../plan/slots.js';
 import type { NftablesKernel } from './kernel.js';
 import { recordRefused } from './refused.js';
+import { TakenNames } from './takenNames.js';
 import type { TableWatch } from './watch.js';
 
 /**
@@ -52,10 +53,7 @@ export async function apply(
   for (const { places, changes, merged } of transactions) {
     const made = await leaveOut({
       changes,
-      send: async (some) => {
-        const ahead = some === changes ? merged : undefined;
-        return send(nftables, tables, some, ahead ?? (await merge(some)));
-      },
+      send: (some) => send(nftables, tables, some, some === changes ? merged : undefined),
       ownerOf,
       removes: (operation) => operation.do === 'delete',
     });
@@ -99,12 +97,12 @@ function divided(places: readonly number[], operations: readonly Operation[]): T
   return transactions;
 }
 
-/** One transaction. An operation has the first error of its operations in the kernel. @param all its operations in the kernel, merged */
+/** One transaction. An operation has the first error of its operations in the kernel. @param merged its operations in the kernel, if they were prepared */
 async function send(
   nftables: Pick<NftablesKernel['nftables'], 'apply'>,
   tables: Pick<TableWatch, 'during'>,
   operations: readonly Operation[],
-  all: readonly NftablesOperation[],
+  merged: readonly NftablesOperation[] | undefined,
 ): Promise<Result[]> {
   const transact = async (some: readonly NftablesOperation[]) =>
     resultsOf('nftables.apply', some.length, () =>
@@ -115,13 +113,19 @@ async function send(
     if (error) recordRefused(error, item);
     return error;
   };
-  const results = await transact(all);
+  const names = new TakenNames();
+  let all = merged ?? (await merge(operations, names));
+  let results = await transact(all);
+  while (names.learn(all, results)) {
+    all = await merge(operations, names);
+    results = await transact(all);
+  }
   const failure = results.find((result) => result !== undefined);
   if (!failure || !isOfOne(results)) return new Array<Result>(operations.length).fill(failure);
   const [operation] = operations;
   if (operation && operations.length === 1) return [errorOf(operation, results, 0, results.length)];
   // Nothing was done. A merged operation has elements of many Services: made alone, each has its own error.
-  const { each: alone, ends } = await unmerged(operations);
+  const { each: alone, ends } = await unmerged(operations, names);
   const errors = await transact(alone);
   return operations.map((each, i) => errorOf(each, errors, ends[i - 1] ?? 0, ends[i] as number));
 }
@@ -141,26 +145,29 @@ function isOfOne(results: readonly Result[]): boolean {
   return results.length === 1 || results.some((result) => result?.code === ROLLED_BACK);
 }
 
-async function merge(operations: readonly Operation[]): Promise<readonly NftablesOperation[]> {
+async function merge(
+  operations: readonly Operation[],
+  names?: TakenNames,
+): Promise<readonly NftablesOperation[]> {
   const slice = new TimeSlice();
   const all = new KernelOperations();
   for (const operation of operations) {
-    all.add(operation);
+    all.add(operation, names?.nameOf);
     if (slice.spend(1)) await slice.yield();
   }
   return all.take();
 }
 
 /** The same, without merging. @returns for each operation, the place behind its last one */
-async function unmerged(operations: readonly Operation[]): Promise<{
-  readonly each: readonly NftablesOperation[];
-  readonly ends: readonly number[];
-}> {
+async function unmerged(
+  operations: readonly Operation[],
+  { nameOf }: TakenNames,
+): Promise<{ readonly each: readonly NftablesOperation[]; readonly ends: readonly number[] }> {
   const slice = new TimeSlice();
   const each: NftablesOperation[] = [];
   const ends: number[] = [];
   for (const operation of operations) {
-    for (const one of kernelOperations(operation)) each.push(one);
+    for (const one of kernelOperations(operation, nameOf)) each.push(one);
     ends.push(each.length);
     if (slice.spend(1)) await slice.yield();
   }

@@ -162,6 +162,35 @@ it('sends what was prepared, and prepares the rest again if the kernel refuses s
   assert.deepEqual(ahead.sent, afterwards.sent);
 });
 
+it('a short name that another set has: the whole one is sent instead, and the others stay short', async () => {
+  const operations = between([IDLE], [IDLE, ...WEB, service('new', '10.96.0.3'), slice('new', '10.244.0.2')]);
+  const namesIn = (sent: readonly NftablesOperation[] = []) =>
+    sent.flatMap((each) =>
+      each.do !== 'addRule'
+        ? []
+        : each.rule.expressions.flatMap((expression) =>
+            expression.kind === 'lookup' && typeof expression.set === 'object' ? [expression.set.name] : [],
+          ),
+    );
+  const { kernel, sent } = kernelThat((operation) =>
+    namesIn([operation]).includes(namesIn(sent[0])[0]) ? 'EEXIST' : undefined,
+  );
+  const results = await apply(kernel, TABLES, operations);
+  assert.ok(results.every((result) => result === undefined));
+  const [short = [], whole = [], ...more] = sent.map(namesIn);
+  assert.deepEqual([short.map((name) => name?.length), more], [[7, 7], []]);
+  assert.equal(whole[0]?.slice(0, 7), short[0]);
+  assert.deepEqual([whole[0]?.length, whole[1]], [10, short[1]]);
+});
+
+it('a rule with a whole name that is refused all the same fails its Service', async () => {
+  const { kernel, sent } = kernelThat(({ do: verb }) => (verb === 'addRule' ? 'EEXIST' : undefined));
+  const operations = between([IDLE], [IDLE, ...WEB]);
+  const results = await apply(kernel, TABLES, operations);
+  assert.ok(results.some((result) => result?.code === 'EEXIST'));
+  assert.ok(sent.length <= 4, `${sent.length} transactions`);
+});
+
 it('generations: those of our transactions, once each', async () => {
   let id = 7;
   const own = new OwnGenerations({ generation: async () => ({ id, pid: 0, program: '' }) });

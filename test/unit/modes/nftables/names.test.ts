@@ -9,7 +9,9 @@ import {
   isOwnSetName,
   ownSetName,
   portText,
+  sameSetName,
   servicePortName,
+  shortSetName,
 } from '../../../../src/modes/nftables/plan/names.js';
 
 const NAMES: Readonly<Record<string, string>> = {
@@ -61,7 +63,21 @@ it('the name of a set of a rule is short, and that of its chain with this conten
     Array.from({ length: 1000 }, (_, i) => ownSetName(`service-${i >> 1}`, i % 2 === 0 ? '10.0.0.1:80' : '')),
   );
   assert.equal(names.size, 1000);
-  for (const name of names) assert.ok(isOwnSetName(name) && name.length <= 15, name);
+  for (const name of names) {
+    const short = shortSetName(name);
+    assert.ok(isOwnSetName(name) && isOwnSetName(short) && short.length === 7, name);
+    assert.ok(sameSetName(name, short) && sameSetName(short, name) && sameSetName(name, name), name);
+  }
+  const [one = '', other = ''] = names;
+  for (const [a, b] of [
+    [one, other],
+    [shortSetName(one), other],
+    [one, shortSetName(other)],
+    [one, `${shortSetName(one)}${other.slice(7)}`],
+    [one, undefined],
+    ['cluster-ips', 'cluster'],
+  ])
+    assert.ok(!sameSetName(a, b), `${a} ${b}`);
   for (const other of ['__map3', '__set12', '__set12345', 'cluster-ips', `${[...names][0]}A`])
     assert.ok(!isOwnSetName(other));
 });

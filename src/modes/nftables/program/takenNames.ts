@@ -1,0 +1,34 @@
+// Names that other sets of the table have. Two chains in 2^42 have the same short name of a set.
+import type { NftablesOperation } from '../../../kernel/nftables/types.js';
+import type { Result } from '../../shared/program/result.js';
+import { shortSetName } from '../plan/names.js';
+
+/** The short names that the kernel has refused in a transaction. The sets get their whole names instead. */
+export class TakenNames {
+  readonly #short = new Set<string>();
+
+  /** The name in the kernel of a set of a rule. @param name of `ownSetName` */
+  readonly nameOf = (name: string): string => {
+    const short = shortSetName(name);
+    return this.#short.has(short) ? name : short;
+  };
+
+  /** Adds those of the operations that failed because another set has the name. Returns whether there are any. */
+  learn(operations: readonly NftablesOperation[], results: readonly Result[]): boolean {
+    const before = this.#short.size;
+    for (const [i, result] of results.entries()) {
+      if (result?.code !== 'EEXIST') continue;
+      for (const name of setNames(operations[i])) if (shortSetName(name) === name) this.#short.add(name);
+    }
+    return this.#short.size > before;
+  }
+}
+
+/** Names of the sets that are added with a rule. */
+function setNames(operation: NftablesOperation | undefined): string[] {
+  if (operation?.do !== 'addRule') return [];
+  return operation.rule.expressions.flatMap((expression) => {
+    if (expression.kind !== 'lookup' || typeof expression.set === 'string') return [];
+    return expression.set.name ?? [];
+  });
+}

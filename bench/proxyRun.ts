@@ -27,6 +27,10 @@ const LIMIT = 600_000;
 const NEVER = 24 * 3600_000;
 /** Resolution of the measurement of the event loop, in ms. */
 const RESOLUTION = 1;
+/** Waits before and after a measured pass, for that measurement. */
+const [BEFORE, AFTER] = [4 * RESOLUTION, 2 * RESOLUTION];
+/** Time between two measured passes, in ms. */
+export const BETWEEN = AFTER + BEFORE;
 
 /** A proxy under way. */
 export class ProxyRun {
@@ -105,14 +109,14 @@ export class ProxyRun {
     const delay = monitorEventLoopDelay({ resolution: RESOLUTION });
     // The histogram measures from one timer to the next: the first one must have run.
     delay.enable();
-    await new Promise((resolve) => setTimeout(resolve, 4 * RESOLUTION));
+    await new Promise((resolve) => setTimeout(resolve, BEFORE));
     delay.reset();
     const meter = new Meter();
     this.#watch.begin();
     report(this.#source);
     const summary = await ended;
     const cost = meter.stop();
-    await new Promise((resolve) => setTimeout(resolve, 2 * RESOLUTION));
+    await new Promise((resolve) => setTimeout(resolve, AFTER));
     delay.disable();
     return {
       cost: { ...cost, messages: this.#watch.operations },

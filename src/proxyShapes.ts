@@ -37,7 +37,7 @@ const MODE = partOf({
   transactions: optional(methods('dependsOn', 'refusedBy')),
   sharedEndpoints: optional(methods('formOf')),
   endsDraining: optional(FLAG),
-  growingPieces: optional(FLAG),
+  largestPiece: optional(number(1, 0x7fff_ffff)),
   programsAhead: optional(FLAG),
   planService: FUNCTION,
   planNode: FUNCTION,

@@ -1,4 +1,5 @@
 // The methods that make the changes of a proxy in nftables mode: the raw limit, and nft.
+import { setTimeout as sleep } from 'node:timers/promises';
 import { loadBenchAddon } from '../addon.js';
 import {
   type Context,
@@ -12,6 +13,7 @@ import {
 } from '../context.js';
 import { costOf } from '../cost.js';
 import { execAll, type Run, spawnAll } from '../methods.js';
+import { BETWEEN } from '../proxyRun.js';
 import { LIVES, type Life } from '../scenarios.js';
 import type { MethodName, ScenarioName, Size, Step } from '../types.js';
 import { prepareLists } from './lists.js';
@@ -90,7 +92,10 @@ async function measureLists(
   }
 }
 
-/** Changes of one kind. Each method makes its share of them, in order: those of a method that is not measured are left out. */
+/**
+ * Changes of one kind. Each method makes its share of them, in order: those of a method that is not measured are left out. Each change is after
+ * a pause, as a change by the proxy: without it, the CPU's caches still have the sets that the kernel walks.
+ */
 async function measureChanges(
   context: Context,
   job: Pick<Job, 'steps'>,
@@ -105,7 +110,10 @@ async function measureChanges(
     const step = stepOf(job, scenario, method);
     const runs = passes.slice(place * share, (place + 1) * share).map((pass) => {
       const run = prepare(method, pass, names);
-      return async (): Promise<Measured> => plain(await run(), pass.length);
+      return async (): Promise<Measured> => {
+        await sleep(BETWEEN);
+        return plain(await run(), pass.length);
+      };
     });
     if (step) await takeStep(context, step, (window) => window(() => eachOf(runs)));
   }

@@ -225,10 +225,10 @@ export interface Mode<Item, Operation extends KeyedOperation<Item>> {
   readonly endsDraining?: boolean;
 
   /**
-   * The kernel's time for additions grows with the items that it has: the pieces of a large pass grow with what is done before them.
-   * Default: all pieces have the same number of Services.
+   * The kernel's time for additions grows with the items that it has: the pieces of a large pass grow with what is done before them, up to this
+   * number of Services. Default: every piece has at most 256.
    */
-  readonly growingPieces?: boolean;
+  readonly largestPiece?: number;
 
   /**
    * On a kernel that has no items of this proxy, the first pass programs Services while it plans others. The plan of a Service must only add items to

@@ -18,9 +18,6 @@ import type { Failure } from './summary.js';
  */
 export const PIECE = 256;
 
-/** The same for {@link Mode.growingPieces}. */
-const LARGEST_PIECE = 2048;
-
 /** Owner of the kept items. No Service can have this name. */
 const KEPT: Owner = { name: '/', rank: Number.POSITIVE_INFINITY };
 
@@ -150,7 +147,8 @@ export class Planner<Item, Operation extends KeyedOperation<Item>> {
 
   /** Number of Services in the next piece to program, after so many. */
   pieceAfter(services: number): number {
-    return this.#mode.growingPieces ? Math.min(Math.max(PIECE, services >> 2), LARGEST_PIECE) : PIECE;
+    const { largestPiece = PIECE } = this.#mode;
+    return Math.min(Math.max(PIECE, services >> 2), largestPiece);
   }
 
   /** Whether the item is in the node's own plan. */

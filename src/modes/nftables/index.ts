@@ -40,8 +40,8 @@ export function createNftablesMode(kernel: NftablesKernel, options: NftablesOpti
     planService: (input, node) => planService(input, node, options),
     // In layout `scalable`, each frontend has endpoints of its own.
     ...(options.layout === 'kube-proxy' && { sharedEndpoints: { formOf: ONE_FORM } }),
-    // Each transaction makes the kernel validate the tables.
-    growingPieces: true,
+    // Each transaction makes the kernel validate the tables. In layout `kube-proxy`, chains take it so long that Services must not wait for more.
+    largestPiece: options.layout === 'scalable' ? 8192 : 2048,
     programsAhead: true,
     transactions: { refusedBy, dependsOn },
     // The tables are ours with all that is read of them.

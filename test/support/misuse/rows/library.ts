@@ -48,7 +48,7 @@ const MODE = {
   sharedEndpoints: methods('formOf'),
   endsDraining: true,
   programsAhead: true,
-  growingPieces: true,
+  largestPiece: 2048,
   ...methods('planService', 'planNode', 'affectsNode', 'compare', 'acknowledged', 'describe'),
   ...methods('prepare', 'apply', 'observe', 'observeAlone', 'maintain', 'watch'),
 };

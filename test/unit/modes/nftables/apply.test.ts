@@ -122,10 +122,10 @@ it('an error of the call is the error of each operation', async () => {
   assert.ok(results.every((result) => result?.code === 'ERR_UNKNOWN'));
 });
 
-it('a transaction has at most 16 384 elements, those of slots included, and the operation that exceeds them', async () => {
+it('a transaction has at most 98 304 elements, those of slots included, and the operation that exceeds them', async () => {
   const { kernel, sent } = kernelThat(() => undefined);
-  const endpoints = Array.from({ length: 100 }, (_, i) => `10.244.0.${i}`);
-  const many = Array.from({ length: 400 }, (_, i) => [
+  const endpoints = Array.from({ length: 1000 }, (_, i) => `10.244.${number(i)}`);
+  const many = Array.from({ length: 250 }, (_, i) => [
     service(`s${i}`, `10.97.${number(i)}`),
     slice(`s${i}`, ...endpoints),
   ]).flat();
@@ -141,10 +141,10 @@ it('a transaction has at most 16 384 elements, those of slots included, and the 
   assert.equal(sent.length, 3);
   assert.equal(
     given.reduce((sum, elements) => sum + elements),
-    400 * 102,
+    250 * 1002,
   );
   for (const elements of given.slice(0, -1))
-    assert.ok(elements >= 16_384 && elements < 16_384 + 102, `${elements}`);
+    assert.ok(elements >= 98_304 && elements < 98_304 + 1002, `${elements}`);
 });
 
 it('sends what was prepared, and prepares the rest again if the kernel refuses some of it', async () => {

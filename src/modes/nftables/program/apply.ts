@@ -10,7 +10,7 @@ import type { Operation } from '../plan/operations.js';
 import { slotsOf } from '../plan/slots.js';
 import type { NftablesKernel } from './kernel.js';
 import { recordRefused } from './refused.js';
-import { TakenNames } from './takenNames.js';
+import { ownSets, TakenNames } from './takenNames.js';
 import type { TableWatch } from './watch.js';
 
 /**
@@ -130,12 +130,16 @@ async function send(
   return operations.map((each, i) => errorOf(each, errors, ends[i - 1] ?? 0, ends[i] as number));
 }
 
+/** Number of elements that the operations add and delete, those of the sets of rules included. */
 function countElements(operations: readonly NftablesOperation[]): number {
   let count = 0;
   for (const operation of operations) {
-    if (operation.do !== 'addElements' && operation.do !== 'deleteElements') continue;
-    const { elements } = operation;
-    count += 'count' in elements ? elements.count : elements.length;
+    if (operation.do === 'addRule') {
+      for (const set of ownSets(operation)) count += set.elements.length;
+    } else if (operation.do === 'addElements' || operation.do === 'deleteElements') {
+      const { elements } = operation;
+      count += 'count' in elements ? elements.count : elements.length;
+    }
   }
   return count;
 }

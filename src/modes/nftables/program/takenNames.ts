@@ -1,4 +1,5 @@
 // Names that other sets of the table have. Two chains in 2^42 have the same short name of a set.
+import type { AnonymousSet } from '../../../kernel/nftables/expressions/types.js';
 import type { NftablesOperation } from '../../../kernel/nftables/types.js';
 import type { Result } from '../../shared/program/result.js';
 import { shortSetName } from '../plan/names.js';
@@ -18,17 +19,17 @@ export class TakenNames {
     const before = this.#short.size;
     for (const [i, result] of results.entries()) {
       if (result?.code !== 'EEXIST') continue;
-      for (const name of setNames(operations[i])) if (shortSetName(name) === name) this.#short.add(name);
+      for (const { name } of ownSets(operations[i]))
+        if (name !== undefined && shortSetName(name) === name) this.#short.add(name);
     }
     return this.#short.size > before;
   }
 }
 
-/** Names of the sets that are added with a rule. */
-function setNames(operation: NftablesOperation | undefined): string[] {
+/** The sets that are added with a rule. */
+export function ownSets(operation: NftablesOperation | undefined): AnonymousSet[] {
   if (operation?.do !== 'addRule') return [];
-  return operation.rule.expressions.flatMap((expression) => {
-    if (expression.kind !== 'lookup' || typeof expression.set === 'string') return [];
-    return expression.set.name ?? [];
-  });
+  return operation.rule.expressions.flatMap((expression) =>
+    expression.kind === 'lookup' && typeof expression.set === 'object' ? [expression.set] : [],
+  );
 }

@@ -147,6 +147,25 @@ it('a transaction has at most 98 304 elements, those of slots included, and the 
     assert.ok(elements >= 98_304 && elements < 98_304 + 1002, `${elements}`);
 });
 
+it('the elements of the sets of rules count as those of a transaction, of which nobody is notified if there are many', async () => {
+  const { kernel } = kernelThat(() => undefined);
+  const given: number[] = [];
+  const tables = {
+    during: <Result>(elements: number, send: () => Promise<Result>) => {
+      given.push(elements);
+      return send();
+    },
+  };
+  const endpoints = Array.from({ length: 100 }, (_, i) => `10.244.0.${i}`);
+  await apply(
+    kernel,
+    tables,
+    between([IDLE], [IDLE, service('web', '10.96.0.1'), slice('web', ...endpoints)]),
+  );
+  // Those of the map, and those in cluster-ips and service-ips.
+  assert.deepEqual(given, [100 + 2]);
+});
+
 it('sends what was prepared, and prepares the rest again if the kernel refuses some of it', async () => {
   const operations = between([IDLE], [IDLE, ...WEB, service('new', '10.96.0.3')]);
   const refuses = (each: NftablesOperation) =>

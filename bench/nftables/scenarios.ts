@@ -14,14 +14,15 @@ export const NFTABLES_SCENARIOS = [
     name: 'nftablesEndpoint',
     title: 'nftables mode: one endpoint changed',
     description:
-      'One endpoint of one Service is replaced: its chain gets its rules anew. The time of kube-netlink-proxy is from the report of the change to the acknowledgement of the kernel; the other ways make the same finished changes.',
+      'One endpoint of one Service is replaced: its chain gets its rules anew. The time of kube-netlink-proxy is from the report of the change to the acknowledgement of the kernel; the other ways make the same finished changes. Each way pauses for 6 ms before a change.',
     operation: 'change of the kernel',
     methods: ['ours', 'raw', 'toolBatch', 'execFile'],
   },
   {
     name: 'nftablesService',
     title: 'nftables mode: one Service added',
-    description: 'One Service is added, with its endpoints: a chain with its rules, and elements of sets.',
+    description:
+      'One Service is added, with its endpoints: a chain with its rules, and elements of sets. Each way pauses for 6 ms before a change.',
     operation: 'change of the kernel',
     methods: ['ours', 'raw', 'toolBatch', 'execFile'],
   },
@@ -29,7 +30,7 @@ export const NFTABLES_SCENARIOS = [
     name: 'nftablesEndpoints',
     title: 'nftables mode: 1 000 endpoints changed at once',
     description:
-      'One endpoint of each of 1 000 Services, or of all that have no node port, is replaced, and all of this is reported at once.',
+      'One endpoint of each of 1 000 Services, or of all that have no node port, is replaced, and all of this is reported at once. Each way pauses for 6 ms before a change.',
     operation: 'change of the kernel',
     methods: ['ours', 'raw', 'toolBatch'],
   },
@@ -88,7 +89,7 @@ export const SCALABLE_SCENARIOS = [
     name: 'scalableEndpoint',
     title: 'nftables mode, layout scalable: one endpoint changed',
     description:
-      'One endpoint of one Service is replaced: an element is deleted, and another one added. The time of kube-netlink-proxy is from the report of the change to the acknowledgement of the kernel; the other ways make the same finished changes.',
+      'One endpoint of one Service is replaced: an element is deleted, and another one added. The time of kube-netlink-proxy is from the report of the change to the acknowledgement of the kernel; the other ways make the same finished changes. Each way pauses for 6 ms before a change.',
     operation: 'change of the kernel',
     methods: ['ours', 'raw', 'toolBatch'],
   },

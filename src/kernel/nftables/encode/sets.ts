@@ -139,7 +139,7 @@ export function encodeAnonymousSet(
     messages.check.fail(`${path}.name`, name, rule, typeof name !== 'string');
   }
   const flags = shape.flags | DERIVED_SET_FLAGS.anonymous | SET_FLAGS.constant;
-  // Without `exclusive`, kernels accept the message when the set of another rule has the name, and refuse what follows.
+  // Without `exclusive`, some kernels accept the message if another rule's set has the name, and refuse what follows.
   messages.begin(MESSAGE.newSet, NLM_F.create | NLM_F.exclusive, family);
   messages.name(SET.table, 'rule.table', table);
   messages.name(SET.name, `${path}.name`, name);

@@ -1,4 +1,4 @@
-// Names that other sets of the table have. Two chains in 2^42 have the same short name of a set.
+// Short names of sets of rules that other sets of the table have. Of two sets, the short names are equal once in 2^42 cases.
 import type { AnonymousSet } from '../../../kernel/nftables/expressions/types.js';
 import type { NftablesOperation } from '../../../kernel/nftables/types.js';
 import type { Result } from '../../shared/program/result.js';

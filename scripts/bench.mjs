@@ -32,7 +32,7 @@ async function bench(args) {
     return 0;
   }
   ensurePackages({ ...BUILD_PACKAGES, ...WITNESS_PACKAGES });
-  const machine = await readyTestMachine(options.machine);
+  const { name: machine } = await readyTestMachine(options.machine);
   build();
   const inVm =
     machine === 'namespace' ? [] : nodeScript('scripts/vm.mjs', '--machine', machine, ...GUEST, '--');

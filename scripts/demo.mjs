@@ -52,7 +52,7 @@ async function demo(args) {
   heading('Debian packages');
   ensurePackages({ ...COMPILER_PACKAGES, ...WITNESS_PACKAGES });
   heading('a kernel with IPVS');
-  const machine = await readyTestMachine(options.machine);
+  const { name: machine } = await readyTestMachine(options.machine);
   ensureNodeModules();
   buildNative();
   buildTypeScript();

@@ -27,6 +27,18 @@ export const QEMU_PACKAGES = {
   'xz-utils': 'xz',
 };
 
+/** @type {Requirements} Builds a kernel of User Mode Linux. */
+export const KERNEL_BUILD_PACKAGES = {
+  bc: 'bc',
+  bison: 'bison',
+  flex: 'flex',
+  gcc: 'gcc',
+  // The headers of the C library, in which User Mode Linux runs.
+  'libc6-dev': '/usr/include/stdio.h',
+  make: 'make',
+  'xz-utils': 'xz',
+};
+
 /** @type {Requirements} Run node-gyp, with a compiler from elsewhere. */
 export const NODE_GYP_PACKAGES = { make: 'make', python3: 'python3' };
 

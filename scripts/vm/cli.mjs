@@ -34,6 +34,8 @@ async function runVm(args) {
       throw new Failure(`--writable ${path} is not a folder`);
   }
   ensurePackages(WITNESS_PACKAGES);
-  const machine = TEST_MACHINES[await readyTestMachine(options.machine)];
+  const { name, why } = await readyTestMachine(options.machine);
+  const machine = TEST_MACHINES[name];
+  if (options.machine === undefined) process.stderr.write(`vm: in ${machine.title} (${why})\n`);
   return machine.run({ ...options, folder: process.cwd(), checkout: CHECKOUT });
 }

@@ -23,6 +23,7 @@ const LEFTOVER_MS = 3600_000;
  * @property {string} image the bootable file
  * @property {string} modules a folder to appear as /lib/modules
  * @property {string} [libraries] the folder of the libraries that the image needs
+ * @property {string} [preload] a library whose functions it uses in place of the C library's
  * @property {readonly string[]} [options] more of its command line
  */
 

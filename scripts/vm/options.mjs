@@ -2,7 +2,7 @@
 
 import { resolve } from 'node:path';
 import { Failure } from '../lib/failure.mjs';
-import { KERNEL_NAMES, UML_KERNEL_NAMES } from './kernelNames.mjs';
+import { BUILT, KERNEL_NAMES, UML_KERNEL_NAMES } from './kernelNames.mjs';
 import { testMachineNamed } from './testMachines.mjs';
 
 export const HELP = `Usage: npm run vm -- [OPTIONS] [--] CMD ARGS…
@@ -12,8 +12,9 @@ these that is available:
 
   namespace   this machine's kernel in a new network namespace, if it has both and you are root: the fastest, but
               writes to files are real
-  uml         User Mode Linux, Debian's package of Linux 6.12: a kernel that runs as a process, without KVM and without
-              root. It has one CPU, only iptables-legacy, and no conntrack zones
+  uml         User Mode Linux: a kernel that runs as a process, without KVM and without root. It has one CPU. It is the
+              kernel that --kernel built has built, if it is in the cache; otherwise Debian's package of Linux 6.12,
+              which is half as quick, and has only iptables-legacy and no conntrack zones
   qemu        Debian's kernel in QEMU without KVM: a complete machine, but six to eight times slower
 
 User Mode Linux and QEMU see this machine's files at the same paths, and start in the same folder with the same
@@ -28,10 +29,11 @@ input is empty.
   --cpus COUNT        number of CPUs; implies QEMU (default 2)
   --kernel NAME       the kernel of a suite of Debian: ${KERNEL_NAMES.join(', ')} (of bookworm); or the first part
                       of a version in this machine's package sources, for example 6.12 (default: linux-image-amd64
-                      of these sources). Implies QEMU, unless --machine uml, which has ${UML_KERNEL_NAMES.join(', ')}
+                      of these sources). Implies QEMU, unless --machine uml, which has ${UML_KERNEL_NAMES.join(', ')}.
+                      built: of Debian's package of the source, with all that the tests need, built in some minutes
   --help              print this text
 
-Each kernel is downloaded once to .cache/vm; delete that folder to update them.
+Each kernel is downloaded or built once in .cache/vm; delete that folder to update them.
 Status 125 means that the VM failed, 128+N that signal N killed CMD.
 `;
 
@@ -104,6 +106,7 @@ export function parseOptions(args) {
     readOption(options, word, rest);
   }
   options.command = rest;
+  if (options.kernel === BUILT) options.machine ??= 'uml';
   if (options.cpus !== undefined || options.kernel !== undefined) options.machine ??= 'qemu';
   checkMachine(options);
   return options;

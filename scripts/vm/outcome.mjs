@@ -2,6 +2,7 @@
 
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import { open, watch as watchFile } from 'node:fs/promises';
 import { constants } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Failure } from '../lib/failure.mjs';
@@ -12,6 +13,8 @@ const TIMED_OUT = 124;
 // Booting takes 2 to 4 s, and several times as long if all CPUs are busy.
 const BOOT_SECONDS = 120;
 const CONSOLE_TAIL = 30;
+// Lines of kernel/panic.c and of the handlers of faults in arch/. A kernel may hang after them, whatever it was told to do.
+const PANIC = /Kernel panic - not syncing|\bOops\b|BUG: unable to handle/;
 
 /**
  * @typedef {object} Watch
@@ -37,6 +40,7 @@ export function outcome(machine, timeoutSeconds, consoleLog, over, interrupted) 
   return Promise.race([
     commandEnd(watch, machine.ports),
     machineEnd(watch),
+    panic(watch),
     bootLimit(watch),
     timeLimit(watch, timeoutSeconds),
     interrupted,
@@ -70,10 +74,34 @@ async function commandEnd(watch, ports) {
  */
 async function machineEnd(watch) {
   await once(watch.process, 'exit', { signal: watch.over });
-  throw machineFailure(
-    watch,
-    watch.start.signal.aborted ? 'the machine stopped before the command ended' : 'the machine did not boot',
-  );
+  throw machineFailure(watch, stage(watch));
+}
+
+/** @param {Watch} watch */
+const stage = ({ start }) =>
+  start.signal.aborted ? 'the machine stopped before the command ended' : 'the machine did not boot';
+
+/**
+ * A panic, when it is printed.
+ *
+ * @param {Watch} watch
+ * @returns {Promise<never>}
+ */
+async function panic(watch) {
+  const log = await open(watch.consoleLog);
+  const changes = watchFile(watch.consoleLog, { signal: watch.over })[Symbol.asyncIterator]();
+  try {
+    let text = '';
+    // The watch begins with the first wait, so that nothing is printed between it and a look at the file.
+    for (let change = changes.next(); ; change = changes.next()) {
+      change.catch(() => {}); // it may be rejected when nothing waits for it any more
+      text = text.slice(text.lastIndexOf('\n') + 1) + (await log.readFile('utf8'));
+      if (PANIC.test(text)) throw machineFailure(watch, stage(watch));
+      await change;
+    }
+  } finally {
+    await log.close();
+  }
 }
 
 /**
@@ -87,12 +115,18 @@ async function bootLimit(watch) {
 }
 
 /**
+ * With the first line of a panic, and the lines before it, which have the cause; what follows is registers and stacks.
+ *
  * @param {Watch} watch
  * @param {string} what
  */
 function machineFailure(watch, what) {
-  const said = readFileSync(watch.consoleLog, 'utf8').trimEnd().split('\n').slice(-CONSOLE_TAIL);
-  return new Failure(`${what}; the end of its console:\n${said.map((line) => `  ${line}`).join('\n')}`);
+  const lines = readFileSync(watch.consoleLog, 'utf8').trimEnd().split('\n');
+  const first = lines.findIndex((line) => PANIC.test(line));
+  const said = first === -1 ? lines : lines.slice(0, first + 1);
+  const end = said.slice(-CONSOLE_TAIL).map((line) => `  ${line}`);
+  const reason = first === -1 ? '' : `: ${lines[first]?.trim()}`;
+  return new Failure(`${what}${reason}; the end of its console:\n${end.join('\n')}`);
 }
 
 /**

@@ -1,13 +1,14 @@
 // The test machines: kernels with IPVS and dummy interfaces. This machine's kernel, User Mode Linux, QEMU.
 
-import { existsSync, writeFileSync } from 'node:fs';
-import { release } from 'node:os';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { CHECKOUT } from '../lib/checkout.mjs';
 import { Failure } from '../lib/failure.mjs';
 import { ensurePackages, isObtainable, QEMU_PACKAGES, UML_PACKAGES } from '../lib/packages.mjs';
+import { tryUml } from './bootTrial.mjs';
+import { ensureBuiltKernel, hasBuiltKernel } from './builtKernel.mjs';
 import { ensureKernel, ensureSuiteKernel } from './kernel.mjs';
-import { isKernelName, UML_KERNEL_NAMES } from './kernelNames.mjs';
+import { BUILT, isKernelName, USUAL_SUITE } from './kernelNames.mjs';
 import { runMachine } from './machine.mjs';
 import { IPVS_TRIAL, runInNamespace, serves } from './namespace.mjs';
 import { QEMU } from './qemu.mjs';
@@ -15,6 +16,8 @@ import { UML, umlNamespacesServe } from './uml.mjs';
 import { ensureUmlKernel } from './umlKernel.mjs';
 
 const CACHE = join(CHECKOUT, '.cache/vm');
+const NO_IPVS = "this machine's kernel has no IPVS or no dummy interfaces, or we are not root";
+const ONLY_X64 = `it runs only on x86-64, not on ${process.arch}`;
 
 /** @typedef {import('../lib/packages.mjs').Requirements} Requirements */
 /** @typedef {import('./machine.mjs').MachineJob & { kernel: string | undefined }} TestMachineJob */
@@ -22,7 +25,7 @@ const CACHE = join(CHECKOUT, '.cache/vm');
 /**
  * @typedef {object} TestMachine
  * @property {string} title for people
- * @property {() => boolean | Promise<boolean>} serves whether it is available on this machine
+ * @property {() => Promise<string | undefined>} lacks why it is not available on this machine; undefined if it is
  * @property {Requirements} packages the packages that it needs
  * @property {(job: TestMachineJob) => Promise<number>} run runs the job, with these packages; its exit status
  */
@@ -31,14 +34,14 @@ const CACHE = join(CHECKOUT, '.cache/vm');
 export const TEST_MACHINES = {
   namespace: {
     title: 'a network namespace',
-    serves: () => serves('true'),
+    lacks: async () => (serves('true') ? undefined : 'only root can have one'),
     packages: {},
     run: runInNamespace,
   },
-  uml: { title: 'User Mode Linux', serves: umlServes, packages: UML_PACKAGES, run: runInUml },
+  uml: { title: 'User Mode Linux', lacks: umlLacks, packages: UML_PACKAGES, run: runInUml },
   qemu: {
     title: 'QEMU',
-    serves: () => process.arch === 'x64',
+    lacks: async () => (process.arch === 'x64' ? undefined : ONLY_X64),
     packages: QEMU_PACKAGES,
     run: (job) => runMachine(QEMU, qemuKernel(job.kernel), job),
   },
@@ -62,25 +65,34 @@ export function testMachineNamed(option, value) {
 }
 
 /**
+ * @typedef {object} Choice
+ * @property {TestMachineName} name
+ * @property {string} why for people, in a line
+ */
+
+/**
  * A test machine whose packages are installed: the named one, or the first that is available. It tries the kernel with the packages
  * that show its state.
  *
  * @param {TestMachineName | undefined} named
- * @returns {Promise<TestMachineName>}
+ * @returns {Promise<Choice>}
  */
 export async function readyTestMachine(named) {
-  const name = named ?? (await firstTestMachine());
-  ensurePackages(TEST_MACHINES[name].packages);
-  return name;
+  const choice = named === undefined ? await firstTestMachine() : { name: named, why: 'it was named' };
+  ensurePackages(TEST_MACHINES[choice.name].packages);
+  return choice;
 }
 
-/** @returns {Promise<TestMachineName>} */
+/** @returns {Promise<Choice>} */
 async function firstTestMachine() {
+  const reasons = [];
   for (const name of TEST_MACHINE_NAMES) {
-    if (name === 'namespace' && !serves(IPVS_TRIAL)) continue;
-    if (await TEST_MACHINES[name].serves()) return name;
+    const { title, lacks } = TEST_MACHINES[name];
+    const reason = name === 'namespace' && !serves(IPVS_TRIAL) ? NO_IPVS : await lacks();
+    if (reason === undefined) return { name, why: reasons.join('; ') || "this machine's kernel has IPVS" };
+    reasons.push(`not in ${title}: ${reason.split('\n', 1)[0]}`);
   }
-  throw new Failure(`the VM runs only on x86-64, not on ${process.arch}`);
+  throw new Failure(reasons.join('; '));
 }
 
 /**
@@ -106,34 +118,50 @@ function qemuKernel(name) {
     : ensureKernel(CACHE, name);
 }
 
+/** The kernel of User Mode Linux if none is named: the one that was built, which is twice as quick, or that of a package. */
+export const usualUmlKernel = () => (hasBuiltKernel(CACHE) ? BUILT : USUAL_SUITE);
+
+/** @param {string} [name] of {@link UML_KERNEL_NAMES} */
+function triedUmlKernel(name = usualUmlKernel()) {
+  mkdirSync(CACHE, { recursive: true });
+  const kernel = isKernelName(name) ? ensureUmlKernel(CACHE, name) : ensureBuiltKernel(CACHE);
+  return tryUml(CACHE, kernel);
+}
+
+/** Builds the kernel that has everything, unless it is in the cache. */
+export function buildUmlKernel() {
+  mkdirSync(CACHE, { recursive: true });
+  ensureBuiltKernel(CACHE);
+}
+
 /**
  * @param {TestMachineJob} job
  * @returns {Promise<number>}
  */
-function runInUml(job) {
-  const suite = UML_KERNEL_NAMES.find((name) => name === job.kernel);
-  return runMachine(UML, ensureUmlKernel(CACHE, suite), job);
+async function runInUml(job) {
+  const { kernel, failure } = await triedUmlKernel(job.kernel);
+  if (failure !== undefined) throw new Failure(failure);
+  return runMachine(UML, kernel, job);
 }
 
-/** Checks this by booting it, once for each pair of kernels: containers may forbid tracing of processes. */
-async function umlServes() {
-  if (process.arch !== 'x64' || !isObtainable(UML_PACKAGES) || !umlNamespacesServe()) return false;
+/** @type {Promise<string | undefined> | undefined} Found once for a run. */
+let umlAnswer;
+
+function umlLacks() {
+  umlAnswer ??= findUmlLack();
+  return umlAnswer;
+}
+
+/** @returns {Promise<string | undefined>} */
+async function findUmlLack() {
+  if (process.arch !== 'x64') return ONLY_X64;
+  if (!isObtainable(UML_PACKAGES)) return `there are no packages ${Object.keys(UML_PACKAGES).join(', ')}`;
+  if (!umlNamespacesServe()) return 'this machine refuses new namespaces';
   ensurePackages(UML_PACKAGES);
   try {
-    const stamp = join(CACHE, `uml-${ensureUmlKernel(CACHE).release}-boots-on-${release()}`);
-    if (existsSync(stamp)) return true;
-    if (!(await boots())) return false;
-    writeFileSync(stamp, '');
-    return true;
+    return (await triedUmlKernel()).failure;
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
-    process.stderr.write(`User Mode Linux does not run here, QEMU serves instead: ${error.message}\n`);
-    return false;
+    return error.message;
   }
-}
-
-async function boots() {
-  const place = { folder: CHECKOUT, checkout: CHECKOUT, writable: [] };
-  const limits = { timeoutSeconds: 60, memoryMib: 512, cpus: undefined, kernel: undefined };
-  return (await runInUml({ command: ['true'], ...place, ...limits })) === 0;
 }

@@ -37,7 +37,9 @@ export const UML = {
         ...['--pdeathsig', 'KILL'],
         ...['unshare', ...asRoot(), ...NAMESPACES],
         ...['taskset', '--cpu-list', processor],
-        ...['sh', '-c', SET_UP, 'sh', kernel.image, ...args],
+        ...['sh', '-c', SET_UP, 'sh'],
+        ...(kernel.preload === undefined ? [] : ['env', `LD_PRELOAD=${kernel.preload}`]),
+        ...[kernel.image, ...args],
       ],
       {
         cwd: place.folder,

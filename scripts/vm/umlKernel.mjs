@@ -6,8 +6,6 @@ import { run } from '../lib/commands.mjs';
 import { Failure } from '../lib/failure.mjs';
 import { ensureUnpacked, librariesIn } from '../lib/suites.mjs';
 
-// Linux 6.12: the tests take two thirds of their time on Debian 12's 6.1. Later suites have no legacy tables of iptables.
-const USUAL = 'trixie';
 // The first kernel that can control its processes by seccomp: the tests take less than half of their time then.
 const SECCOMP_SINCE = [6, 16];
 
@@ -18,18 +16,29 @@ export const LIBRARIES = 'libraries';
  * The kernel, from the cache or from Debian.
  *
  * @param {string} cache
- * @param {import('./kernelNames.mjs').KernelName} [suite]
+ * @param {import('./kernelNames.mjs').KernelName} suite
  * @returns {import('./kernel.mjs').Kernel}
  */
-export function ensureUmlKernel(cache, suite = USUAL) {
+export function ensureUmlKernel(cache, suite) {
   const root = join(cache, `uml-${suite}`);
   ensureUnpacked({ name: 'user-mode-linux', suite, size: '40 MB', root }, useOwnLibraries);
-  const modules = join(root, 'usr/lib/uml/modules');
+  return {
+    ...umlKernelIn(root, join(root, 'usr/lib/uml/modules')),
+    libraries: join(root, librariesIn(root).folder),
+  };
+}
+
+/**
+ * @param {string} root with the image
+ * @param {string} modules the folder with the modules of one kernel
+ * @returns {import('./kernel.mjs').Kernel}
+ */
+export function umlKernelIn(root, modules) {
   const [release, ...others] = readdirSync(modules);
   if (release === undefined || others.length > 0)
     throw new Failure(`${modules} must have the modules of one kernel`);
   const options = isSince(release, SECCOMP_SINCE) ? ['seccomp=on'] : [];
-  return { release, image: imageIn(root), modules, libraries: join(root, librariesIn(root).folder), options };
+  return { release, image: join(root, IMAGE), modules, options };
 }
 
 /**
@@ -41,8 +50,8 @@ function isSince(release, [firstMajor = 0, firstMinor = 0]) {
   return major > firstMajor || (major === firstMajor && minor >= firstMinor);
 }
 
-/** @param {string} root */
-const imageIn = (root) => join(root, 'usr/bin/linux.uml');
+/** The image, in the folder of a kernel of User Mode Linux. */
+export const IMAGE = 'usr/bin/linux.uml';
 
 /**
  * Lets the kernel find its own libraries, whatever this machine has. The paths are relative: a checkout may be moved.
@@ -54,6 +63,6 @@ function useOwnLibraries(root) {
   run('patchelf', [
     ...['--set-interpreter', join(LIBRARIES, loader)],
     ...['--set-rpath', LIBRARIES],
-    imageIn(root),
+    join(root, IMAGE),
   ]);
 }

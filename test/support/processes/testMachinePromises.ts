@@ -23,7 +23,7 @@ import { ROOT } from '../paths.js';
 const VM = join(ROOT, 'scripts/vm.mjs');
 const {
   TEST_MACHINES,
-}: { TEST_MACHINES: Readonly<Record<string, { serves(): boolean | Promise<boolean> }>> } = await import(
+}: { TEST_MACHINES: Readonly<Record<string, { lacks(): Promise<string | undefined> }>> } = await import(
   pathToFileURL(join(ROOT, 'scripts/vm/testMachines.mjs')).href
 );
 
@@ -140,7 +140,8 @@ async function promisesOf(machine: string): Promise<void> {
 /** The test machines that are available on this machine, the fastest first. */
 export async function availableTestMachines(): Promise<string[]> {
   const names: string[] = [];
-  for (const [name, { serves }] of Object.entries(TEST_MACHINES)) if (await serves()) names.push(name);
+  for (const [name, { lacks }] of Object.entries(TEST_MACHINES))
+    if ((await lacks()) === undefined) names.push(name);
   return names;
 }
 

@@ -1,0 +1,89 @@
+// A kernel of User Mode Linux with everything that the tests need, built from Debian's package of the kernel's source.
+
+import { createHash } from 'node:crypto';
+import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { capture, run } from '../lib/commands.mjs';
+import { Failure } from '../lib/failure.mjs';
+import { ensurePackages, KERNEL_BUILD_PACKAGES } from '../lib/packages.mjs';
+import { heading } from '../lib/steps.mjs';
+import { ensureUnpacked } from '../lib/suites.mjs';
+import { IMAGE, umlKernelIn } from './umlKernel.mjs';
+
+// The newest source of Debian's stable release: the test machine is quick only with a kernel that is newer than the release's own.
+const SUITE = 'trixie-backports';
+const CONFIGURATION = fileURLToPath(new URL('kernel.config', import.meta.url));
+
+/** @param {string} cache */
+function folderIn(cache) {
+  const digest = createHash('sha256').update(readFileSync(CONFIGURATION)).digest('hex');
+  return join(cache, `uml-built-${digest.slice(0, 12)}`);
+}
+
+/**
+ * Whether the kernel of this configuration is in the cache.
+ *
+ * @param {string} cache
+ */
+export const hasBuiltKernel = (cache) => existsSync(folderIn(cache));
+
+/**
+ * The kernel, from the cache or built.
+ *
+ * @param {string} cache
+ * @returns {import('./kernel.mjs').Kernel}
+ */
+export function ensureBuiltKernel(cache) {
+  const root = folderIn(cache);
+  if (!existsSync(root)) {
+    ensurePackages(KERNEL_BUILD_PACKAGES);
+    const wanted = { name: 'linux-source', suite: SUITE, size: '170 MB', only: /^linux-source-\d/ };
+    ensureUnpacked({ ...wanted, root }, build);
+  }
+  return umlKernelIn(root, join(root, 'lib/modules'));
+}
+
+/**
+ * Builds the kernel in an unpacked package, and leaves only the image and the list of what is built in.
+ *
+ * @param {string} root
+ */
+function build(root) {
+  const packed = join(root, 'usr/src');
+  const [archive, ...others] = readdirSync(packed).filter((name) => name.endsWith('.tar.xz'));
+  if (archive === undefined || others.length > 0)
+    throw new Failure(`${packed} must have one archive of the source`);
+  const source = join(packed, 'linux');
+  mkdirSync(source);
+  run('tar', ['-xf', join(packed, archive), '-C', source, '--strip-components=1']);
+  heading(`kernel of the tests: ${archive.replace('.tar.xz', '')} (6 minutes on 2 CPUs, once)`);
+  const make = ['-C', source, '-s', 'ARCH=um', '-j', String(availableParallelism() + 1)];
+  run('make', [...make, `KCONFIG_ALLCONFIG=${CONFIGURATION}`, 'allnoconfig']);
+  requireConfigured(join(source, '.config'));
+  run('make', [...make, 'linux']);
+  const release = capture('make', [...make, 'kernelrelease'])
+    .stdout.toString()
+    .trim();
+  const modules = join(root, 'usr/lib/modules', release);
+  mkdirSync(modules, { recursive: true });
+  for (const name of ['modules.builtin', 'modules.builtin.modinfo', 'modules.order'])
+    if (existsSync(join(source, name))) copyFileSync(join(source, name), join(modules, name));
+  run('depmod', ['-b', root, release]);
+  mkdirSync(join(root, 'usr/bin'), { recursive: true });
+  renameSync(join(source, 'linux'), join(root, IMAGE));
+  rmSync(packed, { recursive: true });
+}
+
+/**
+ * The build leaves out an option whose name it does not know, or which depends on another one, and says nothing.
+ *
+ * @param {string} path of the complete configuration
+ */
+function requireConfigured(path) {
+  const complete = new Set(readFileSync(path, 'utf8').split('\n'));
+  const wanted = readFileSync(CONFIGURATION, 'utf8').split('\n');
+  const missing = wanted.filter((line) => /^CONFIG_\w+=[^n]/.test(line) && !complete.has(line));
+  if (missing.length > 0) throw new Failure(`this source of Linux cannot have ${missing.join(', ')}`);
+}

@@ -7,7 +7,7 @@ import { placeOf, titleOf } from './places.mjs';
  * @typedef {object} Batch
  * @property {import('./tiers.mjs').Tier} tier
  * @property {import('./places.mjs').Place} place
- * @property {import('../vm/kernelNames.mjs').KernelName} [kernel] another one than usual in this place
+ * @property {import('../vm/kernelNames.mjs').UmlKernelName} [kernel] another one than usual in this place
  * @property {string[]} files relative to the checkout
  * @property {string} result the file for its counts
  * @property {string} log the file for its output
@@ -24,17 +24,20 @@ export async function planBatches(tiers, machine, results) {
   /** @type {Batch[]} */
   const batches = [];
   for (const [tier, all] of tiers) {
-    /** @type {Map<import('./places.mjs').Place, string[]>} */
+    /** @type {Map<string, Batch>} */
     const places = new Map();
-    for (const file of all) {
-      const place = await placeOf(file, machine);
-      places.set(place, [...(places.get(place) ?? []), file.path]);
+    for (const { path, ...file } of all) {
+      const found = await placeOf({ path, ...file }, machine);
+      const name = [tier.name, found.place, found.kernel].filter(Boolean).join('-');
+      const result = join(results, name);
+      const batch = places.get(name) ?? {
+        ...{ tier, ...found, files: [] },
+        ...{ result: `${result}.json`, log: `${result}.log` },
+      };
+      batch.files.push(path);
+      places.set(name, batch);
     }
-    if (places.size === 0) places.set('machine', []);
-    for (const [place, files] of places) {
-      const path = join(results, `${tier.name}-${place}`);
-      batches.push({ tier, place, files, result: `${path}.json`, log: `${path}.log` });
-    }
+    batches.push(...places.values());
   }
   return batches;
 }

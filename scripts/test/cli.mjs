@@ -32,12 +32,16 @@ export function main(args) {
  * @returns {Promise<number>} the exit status
  */
 async function test(options) {
-  const { filters, machine, matrix } = options;
-  const all = options.tiers.map((tier) => /** @type {const} */ ([tier, filesOf(tier, filters)]));
+  const { filters, machine, matrix, all } = options;
+  const found = options.tiers.map((tier) => /** @type {const} */ ([tier, filesOf(tier, filters, all)]));
   // Without a filter, every tier must have tests; with a filter, tiers without a matching file are omitted.
-  const tiers = new Map(all.filter(([, files]) => filters.length === 0 || files.length > 0));
+  const tiers = new Map(found.filter(([, files]) => files.length > 0));
+  if (filters.length === 0 && tiers.size < found.length) throw new Failure('a tier has no test file');
   if (tiers.size === 0) throw new Failure(`no test file has ${filters.join(' or ')} in its path`);
-  prepare(tiers);
+  // Read by test/support/extent.ts, also in guests.
+  process.env['KNP_TEST_EXTENT'] = all ? 'whole' : 'sample';
+  process.env['KNP_TEST_SEED'] = String(options.seed);
+  prepare(tiers, all);
   const results = mkdtempSync(join(tmpdir(), 'kube-netlink-proxy-tests-'));
   try {
     const { batches, tried } = matrix

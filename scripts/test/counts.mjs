@@ -7,7 +7,7 @@ import { relative, resolve } from 'node:path';
  * @property {number} passed
  * @property {string[]} failed names of the failed tests
  * @property {string[]} skipped names of the skipped and todo tests
- * @property {Record<string, number>} durations test file → its time with the start of its process, in ms
+ * @property {Record<string, number>} durations test file → its time, in ms: of its process, or of its tests if it shares one
  */
 
 /**
@@ -17,12 +17,22 @@ import { relative, resolve } from 'node:path';
 export default async function* counts(events) {
   /** @type {Counts} */
   const counted = { passed: 0, failed: [], skipped: [], durations: {} };
+  /** @type {Record<string, number>} */
+  const processes = {};
+  /** @type {Record<string, number>} */
+  const tests = {};
   for await (const { type, data } of events) {
     if (type === 'test:pass' || type === 'test:fail') count(counted, type === 'test:pass', data);
-    // A test belongs to the file that defines it, which several test files may share; its own file is a test that completes.
-    if (type === 'test:complete' && isFile(data))
-      counted.durations[sourceOf(data.file)] = data.details?.duration_ms ?? 0;
+    if (type === 'test:complete' && data.file) {
+      const source = sourceOf(data.file);
+      const ms = data.details?.duration_ms ?? 0;
+      // A test belongs to the file that defines it, which several test files may share; its own file is a test that completes.
+      if (isFile(data)) processes[source] = ms;
+      else if (data.nesting === 0) tests[source] = (tests[source] ?? 0) + ms;
+    }
   }
+  const all = Object.entries({ ...tests, ...processes });
+  counted.durations = Object.fromEntries(all.filter(([source]) => source.startsWith('test/')));
   yield JSON.stringify(counted);
 }
 
@@ -30,10 +40,10 @@ export default async function* counts(events) {
 const isFile = (data) => Boolean(data.file) && resolve(data.name) === data.file;
 
 /**
- * @param {string} file a compiled test file
+ * @param {string} file a test file, or what is compiled from it: a test has the first, a process the second
  * @returns {string} `test/unit/heap.test.ts`
  */
-const sourceOf = (file) => relative('dist', file).replace(/\.js$/, '.ts');
+const sourceOf = (file) => relative('', file).replace(/^dist\/(.*)\.js$/, '$1.ts');
 
 /**
  * @param {Counts} counted

@@ -50,6 +50,6 @@ export async function runLanes(batches, alone) {
 function show(batch) {
   const counts = readCounts(batch);
   const { passed = 0, failed = [] } = counts ?? {};
-  if (batch.files.length > 0) process.stdout.write(readFileSync(batch.log));
+  process.stdout.write(readFileSync(batch.log));
   heading(`${describe(batch)}: ended, ${passed} passed, ${failed.length} failed; their output is above`);
 }

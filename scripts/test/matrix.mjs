@@ -6,10 +6,11 @@ import { CHECKOUT } from '../lib/checkout.mjs';
 import { capture } from '../lib/commands.mjs';
 import { Failure } from '../lib/failure.mjs';
 import { ensurePackages } from '../lib/packages.mjs';
-import { isKernelName, KERNEL_NAMES, UML_KERNEL_NAMES } from '../vm/kernelNames.mjs';
+import { KERNEL_NAMES, UML_KERNEL_NAMES } from '../vm/kernelNames.mjs';
 import { serves } from '../vm/namespace.mjs';
 import { TEST_MACHINES, testMachineNamed } from '../vm/testMachines.mjs';
 import { FEATURES } from './needs.mjs';
+import { guestFeatures, OF_GUESTS } from './places.mjs';
 import { readCounts } from './results.mjs';
 
 /**
@@ -18,7 +19,7 @@ import { readCounts } from './results.mjs';
  *
  * @typedef {object} Cell
  * @property {import('../vm/testMachines.mjs').TestMachineName} machine
- * @property {import('../vm/kernelNames.mjs').KernelName} [kernel] absent: that of this machine
+ * @property {import('../vm/kernelNames.mjs').UmlKernelName} [kernel] absent: that of this machine
  *
  * @typedef {object} TriedCell
  * @property {Cell} cell
@@ -32,6 +33,7 @@ import { readCounts } from './results.mjs';
 /** All cells: that of this machine, and each suite in each machine. Suites with equal kernels are not repeated in QEMU. */
 export const ALL_CELLS = [
   'namespace',
+  'uml:built',
   'uml:bookworm',
   'uml:trixie',
   'uml:sid',
@@ -40,7 +42,7 @@ export const ALL_CELLS = [
   'qemu:sid',
 ];
 
-/** @type {Readonly<Record<Cell['machine'], readonly import('../vm/kernelNames.mjs').KernelName[]>>} */
+/** @type {Readonly<Record<Cell['machine'], readonly import('../vm/kernelNames.mjs').UmlKernelName[]>>} */
 const KERNELS_OF = { namespace: [], uml: UML_KERNEL_NAMES, qemu: KERNEL_NAMES };
 /** In s. */
 const TRIAL_LIMIT = 300;
@@ -65,8 +67,8 @@ function cellNamed(option, name) {
   const machine = testMachineNamed(option, machineName);
   const known = KERNELS_OF[machine];
   if (machine === 'namespace' && kernel === undefined) return { machine };
-  if (rest.length === 0 && kernel !== undefined && isKernelName(kernel) && known.includes(kernel))
-    return { machine, kernel };
+  const found = known.find((each) => each === kernel);
+  if (rest.length === 0 && found !== undefined) return { machine, kernel: found };
   const names = machine === 'namespace' ? machine : known.map((each) => `${machine}:${each}`).join(', ');
   throw new Failure(`a cell of ${option} with ${machine} must be ${names}, found ${name}`);
 }
@@ -132,9 +134,10 @@ function batchOf(tier, { machine, kernel }, files, results) {
  */
 async function tryCell(cell) {
   try {
-    const { packages, serves: served, title } = TEST_MACHINES[cell.machine];
+    const { packages, lacks, title } = TEST_MACHINES[cell.machine];
     ensurePackages(packages);
-    if (!(await served())) throw new Failure(`there is no ${title} on this machine`);
+    const lack = await lacks();
+    if (lack !== undefined) throw new Failure(`there is no ${title} on this machine: ${lack}`);
     return featuresOf(cell);
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
@@ -152,11 +155,8 @@ function featuresOf(cell) {
   if (kernel === undefined) {
     return { release: release(), features: new Set(NAMES.filter((feature) => serves(FEATURES[feature]))) };
   }
-  // A guest has modules of its own, which tests may unload; in QEMU also two CPUs, and Debian's kernel with AppArmor.
-  /** @type {readonly Feature[]} */
-  const ofQemu = ['two processors', 'enforced AppArmor'];
-  const sure = new Set(/** @type {Feature[]} */ (['modules', ...(machine === 'qemu' ? ofQemu : [])]));
-  const trials = NAMES.filter((feature) => feature !== 'modules' && !ofQemu.includes(feature)).map(
+  const guest = guestFeatures(machine, kernel);
+  const trials = NAMES.filter((feature) => !OF_GUESTS.includes(feature)).map(
     (feature) =>
       `unshare --net --mount sh -c '${FEATURES[feature]}' >/dev/null 2>&1 && echo 'feature ${feature}'`,
   );
@@ -170,7 +170,7 @@ function featuresOf(cell) {
   ]);
   if (!ok) throw new Failure(`${nameOfCell(cell)} does not run: ${stderr.trim()}`);
   const lines = stdout.toString().split('\n');
-  const found = NAMES.filter((feature) => sure.has(feature) || lines.includes(`feature ${feature}`));
+  const found = NAMES.filter((feature) => guest.includes(feature) || lines.includes(`feature ${feature}`));
   const line = lines.find((each) => each.startsWith('release '));
   return { release: line?.slice('release '.length) ?? '', features: new Set(found) };
 }

@@ -45,6 +45,7 @@ export const PREPARED = {
   shells: 'zsh, fish and groff',
   testMachines: 'all test machines that this machine has',
   idle: 'that no other test runs at the same time',
+  time: 'so much time that only --all runs it, or a filter',
 };
 
 /**

@@ -15,7 +15,8 @@ const namesOf = (meant) =>
 
 export const HELP = `Usage: npm test -- [OPTIONS] [FILTER]…
 
-Installs missing packages, builds, and runs the tests. A test that needs a kernel runs in the first test machine with the
+Installs missing packages, builds, and runs the tests: with --all (npm run test:all) all of them, otherwise those that tell in ten
+minutes whether this checkout works, with a sample of the rows of long tables. A test that needs a kernel runs in the first test machine with the
 necessary features: a network namespace of this machine, User Mode Linux, QEMU (see npm run vm -- --help).
 Batches run in parallel; the output of each is printed at its end.
 Fails if a test fails, is skipped or is a todo, or if a tier has no tests.
@@ -23,8 +24,12 @@ The last line is "N passed, N failed, N skipped"; the lines before it count the 
 follows it.
 
   --only TIER     run only this tier; may be repeated. In the order of their start:
-                  ${namesOf((tier) => !tier.apart)};
-                  only by name: ${namesOf((tier) => tier.apart === true)}
+                  ${namesOf((tier) => tier.only === undefined)};
+                  with --all also: ${namesOf((tier) => tier.only === 'all')};
+                  only by name: ${namesOf((tier) => tier.only === 'named')}
+  --all           run all rows of all files of these tiers, in User Mode Linux on a kernel that is built first
+                  (6 minutes on 2 CPUs, once)
+  --seed NUMBER   select other rows of long tables (default 1)
   --machine NAME  run all kernel tests in namespace, uml or qemu; fails if a test needs a feature that it lacks
   --matrix CELLS  run the kernel tests (tier kernel, unless --only) on several kernels, and print a table. A cell is a test
                   machine with a kernel of Debian, or namespace for this machine's kernel; cells are separated by commas.
@@ -46,6 +51,8 @@ ${Object.entries(PREPARED)
 /**
  * @typedef {object} TestOptions
  * @property {boolean} help
+ * @property {boolean} all
+ * @property {number} seed
  * @property {readonly import('./tiers.mjs').Tier[]} tiers
  * @property {string[]} filters
  * @property {import('../vm/testMachines.mjs').TestMachineName | undefined} machine
@@ -63,14 +70,25 @@ export function parseOptions(args) {
   if (unknown !== undefined) throw new Failure(`there is no tier ${unknown} (see --help)`);
   const matrix = matrixOf(values);
   const isUsual = (/** @type {import('./tiers.mjs').Tier} */ tier) =>
-    matrix === undefined ? !tier.apart : tier.name === 'kernel';
+    matrix !== undefined
+      ? tier.name === 'kernel'
+      : tier.only === undefined || (values.all && tier.only === 'all');
   return {
     help: values.help,
+    all: values.all,
+    seed: seedOf(values.seed),
     matrix,
     tiers: TIERS.filter((tier) => (only === undefined ? isUsual(tier) : only.includes(tier.name))),
     filters: positionals,
     machine: values.machine === undefined ? undefined : testMachineNamed('--machine', values.machine),
   };
+}
+
+/** @param {string} value */
+function seedOf(value) {
+  if (!/^\d{1,9}$/.test(value))
+    throw new Failure(`--seed must be a number of at most 9 digits, found ${value}`);
+  return Number(value);
 }
 
 /** @param {{ matrix?: string | undefined, machine?: string | undefined, only?: string[] | undefined }} values */
@@ -93,6 +111,8 @@ function read(args) {
         only: { type: 'string', multiple: true },
         machine: { type: 'string' },
         matrix: { type: 'string' },
+        all: { type: 'boolean', default: false },
+        seed: { type: 'string', default: '1' },
         help: { type: 'boolean', default: false },
       },
       allowPositionals: true,

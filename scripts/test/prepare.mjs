@@ -12,7 +12,7 @@ import {
   WITNESS_PACKAGES,
 } from '../lib/packages.mjs';
 import { heading, nodeScript, step } from '../lib/steps.mjs';
-import { testMachinePackages } from '../vm/testMachines.mjs';
+import { buildUmlKernel, testMachinePackages } from '../vm/testMachines.mjs';
 import { ensureAppArmor } from './appArmor.mjs';
 import { ensureCycloneDx } from './cycloneDx.mjs';
 import { ensureDeployTools } from './deployTools.mjs';
@@ -23,8 +23,9 @@ import { ensureSeccompLauncher, SECCOMP_PACKAGES } from './seccompLauncher.mjs';
 
 /**
  * @param {ReadonlyMap<import('./tiers.mjs').Tier, readonly import('./tiers.mjs').TestFile[]>} tiers the tiers to run
+ * @param {boolean} whole whether a kernel is built that has everything
  */
-export function prepare(tiers) {
+export function prepare(tiers, whole) {
   const native = [...tiers.keys()].some((tier) => tier.native);
   const files = [...tiers.values()].flat();
   const needed = new Set(files.flatMap(({ prepared }) => prepared));
@@ -35,6 +36,7 @@ export function prepare(tiers) {
   if (needed.has('apparmor')) ensureAppArmor();
   if (needed.has('nft')) ensureNftVersions();
   if (needed.has('seccomp')) ensureSeccompLauncher();
+  if (whole && kernel && process.arch === 'x64') buildUmlKernel();
   ensureNodeModules();
   if (needed.has('deployTools')) ensureDeployTools();
   if (needed.has('cycloneDx')) ensureCycloneDx();

@@ -6,6 +6,7 @@ import { closeSync, openSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { dirname, join } from 'node:path';
 import { CHECKOUT } from '../lib/checkout.mjs';
+import { compiled, groupFiles } from './groups.mjs';
 import { addFailure, readCounts } from './results.mjs';
 
 /** @typedef {import('./batches.mjs').Batch} Batch */
@@ -23,10 +24,6 @@ const COUNTS_REPORTER = join(CHECKOUT, 'scripts/test/counts.mjs');
  * @param {AbortSignal} stop ends it early
  */
 export async function runBatch(batch, stop) {
-  if (batch.files.length === 0) {
-    addFailure(batch, `there is no test file in test/${batch.tier.name}`);
-    return;
-  }
   const [program = '', ...args] = commandOf(batch);
   // If an outer node --test has set it, this one would report to the outer one.
   const { NODE_TEST_CONTEXT: _, ...environment } = process.env;
@@ -58,7 +55,7 @@ function commandOf({ tier, place, kernel, files, result }) {
     ...['--test-concurrency', place === 'machine' ? String(availableParallelism()) : '1'],
     ...['--test-reporter=spec', '--test-reporter-destination=stdout'],
     ...[`--test-reporter=${COUNTS_REPORTER}`, `--test-reporter-destination=${result}`],
-    ...files.map((file) => join('dist', file.replace(/\.ts$/, '.js'))),
+    ...(place === 'machine' ? groupFiles(files, result.replace(/\.json$/, '')) : files.map(compiled)),
   ];
   if (place === 'machine') return tests;
   const options = [

@@ -10,7 +10,7 @@ import { needsOf } from './needs.mjs';
  * @property {boolean} native whether it needs the addon and a compiler
  * @property {boolean} [kernel] whether none of its files may run outside a test machine
  * @property {boolean} [bundled] whether its processes are the command of the package, as users start it
- * @property {boolean} [apart] whether it runs only by name, because it takes long
+ * @property {'all' | 'named'} [only] runs only with --all or by name, because it takes long; or only by name
  * @property {number} [limit] time limit of a file, in s, if it differs from the default
  */
 
@@ -21,18 +21,16 @@ export const TIERS = [
   { name: 'kernel', native: true, kernel: true },
   { name: 'unit', native: true },
   { name: 'native', native: true },
-  { name: 'vm', native: false },
   // Most of it is one guest in QEMU, beside which the others run.
-  { name: 'image', native: false, kernel: true, apart: true },
+  { name: 'image', native: false, kernel: true, only: 'all' },
   // Every scenario by every method. The harness itself is tested by the tiers unit and kernel (bench-here).
-  { name: 'bench', native: true, kernel: true, apart: true },
+  { name: 'bench', native: true, kernel: true, only: 'all' },
   // What repeats a property many times, or needs QEMU.
-  { name: 'long', native: true, apart: true, bundled: true },
+  { name: 'long', native: true, only: 'all', bundled: true },
   // Compiles the binaries of all platforms, and installs every Node that the package supports.
-  { name: 'package', native: true, apart: true },
-  { name: 'oracle-api', native: true, kernel: true, apart: true },
-  { name: 'scale', native: false, apart: true, limit: 3300 },
-  { name: 'scale-vm', native: true, kernel: true, apart: true, limit: 3300 },
+  { name: 'package', native: true, only: 'all' },
+  { name: 'scale', native: false, only: 'named', limit: 3300 },
+  { name: 'scale-vm', native: true, kernel: true, only: 'named', limit: 3300 },
 ];
 
 /**
@@ -44,9 +42,10 @@ export const TIERS = [
 /**
  * @param {Tier} tier
  * @param {readonly string[]} filters parts of paths; empty for all files
+ * @param {boolean} whole also the files that take long
  * @returns {TestFile[]} with paths in the checkout
  */
-export function filesOf(tier, filters) {
+export function filesOf(tier, filters, whole) {
   return filesBelow(`test/${tier.name}`, /\.test\.ts$/)
     .filter((path) => filters.length === 0 || filters.some((filter) => path.includes(filter)))
     .map((path) => {
@@ -56,5 +55,6 @@ export function filesOf(tier, filters) {
         throw new Failure(`${path} has no line "// Needs: …" with a kernel feature (see --help)`);
       }
       return { path, ...needs };
-    });
+    })
+    .filter(({ prepared }) => whole || filters.length > 0 || !prepared.includes('time'));
 }

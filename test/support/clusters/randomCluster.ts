@@ -4,18 +4,9 @@ import { decodeObject } from '../../../src/objects/decode.js';
 import type { KubernetesObject } from '../../../src/objects/types.js';
 import { identityOf } from '../../../src/source/manifestFile.js';
 import type { ToolOutput } from '../oracle/oracle.js';
+import { randomFrom } from '../random.js';
 
-/** Random numbers from a seed: mulberry32. */
-export function randomFrom(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let t = state;
-    t = Math.imul(t ^ (t >>> 15), t | 1);
-    t ^= t + Math.imul(t ^ (t >>> 7), t | 61);
-    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
+export { randomFrom };
 
 /** The node of a random cluster. It has some of the cluster's external IPs. */
 export const RANDOM_HOST = {

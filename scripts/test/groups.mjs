@@ -1,0 +1,38 @@
+// Test files that share a process: its start and its imports take longer than most of their tests.
+
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { CHECKOUT } from '../lib/checkout.mjs';
+
+// What a file has that needs its process for itself: hooks of all tests, and what belongs to the whole process.
+const OWN_PROCESS =
+  /^(before|after)(Each)?\(|\bcloseAfter\b|\bmock\b|\bprocess\.(env|on|once|exit|chdir|umask|kill|std\w+|memoryUsage|cpuUsage)\b|\bWorker\b|\bgc\(|\bspawn|\bexecFile|\bfork\(|\bglobalThis\b|\bperformance\b|^\/\/ Needs: /m;
+
+// Few enough that the processes end at about the same time.
+const GROUP_SIZE = 50;
+
+/**
+ * @param {readonly string[]} files of a tier, relative to the checkout
+ * @param {string} prefix of the paths of the files that are written
+ * @returns {string[]} what node --test starts: those that need their process, and files that import the others
+ */
+export function groupFiles(files, prefix) {
+  const alone = files.filter((file) => OWN_PROCESS.test(readFileSync(join(CHECKOUT, file), 'utf8')));
+  const others = files.filter((file) => !alone.includes(file));
+  const count = Math.ceil(others.length / GROUP_SIZE);
+  const groups = Array.from({ length: count }, (_, index) => {
+    const path = `${prefix}-${index + 1}.mjs`;
+    // Dealt out, because the files of one folder take long alike.
+    const dealt = others.filter((_file, n) => n % count === index);
+    writeFileSync(path, dealt.map((file) => `import '${pathToFileURL(compiled(file))}';\n`).join(''));
+    return path;
+  });
+  return [...alone.map(compiled), ...groups];
+}
+
+/**
+ * @param {string} file a test file, relative to the checkout
+ * @returns {string} what is compiled from it
+ */
+export const compiled = (file) => join(CHECKOUT, 'dist', file.replace(/\.ts$/, '.js'));

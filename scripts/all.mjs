@@ -8,7 +8,7 @@ import { nodeScript, step } from './lib/steps.mjs';
 process.exitCode = await reportFailures('all', () => {
   ensureNodeModules();
   step('types of the scripts', nodeScript('node_modules/typescript/bin/tsc', '-p', 'tsconfig.scripts.json'));
-  step('lint and formatting', nodeScript('scripts/lint.mjs'));
+  step('lint and formatting', nodeScript('scripts/lint.mjs', '--cpp'));
   const inQemu = ['--machine', 'qemu'];
   step('tests', nodeScript('scripts/test.mjs', ...inQemu));
   step('tests of the container image', nodeScript('scripts/test.mjs', ...inQemu, '--only', 'image'));

@@ -4,7 +4,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { buildNative, buildTypeScript } from './lib/build.mjs';
+import { buildNative, transpileTypeScript } from './lib/build.mjs';
 import { capture } from './lib/commands.mjs';
 import { Failure, reportFailures } from './lib/failure.mjs';
 import { ensureNodeModules } from './lib/nodeModules.mjs';
@@ -55,7 +55,7 @@ async function demo(args) {
   const { name: machine } = await readyTestMachine(options.machine);
   ensureNodeModules();
   buildNative();
-  buildTypeScript();
+  await transpileTypeScript(['src', 'demo', 'test/laboratory']);
   const slowdown = { machine: TEST_MACHINES[machine].title, loopbackMs: measureLoopback() };
   process.env['KNP_DEMO_HOST'] = JSON.stringify(slowdown);
   // In the VM, standard output is not a terminal, although ours may be one.

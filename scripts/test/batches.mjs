@@ -1,7 +1,12 @@
-// Batches: the test files of one tier that run in the same place, in one node --test.
+// Batches: test files of one tier that run in the same place, in one node --test.
 
 import { join } from 'node:path';
 import { placeOf, titleOf } from './places.mjs';
+
+const LATER = 'npm run test:all runs it, and npm test when the quick kernel that it builds is in the cache.';
+
+// Of a guest or a namespace. Guests boot in 1 to 2 s.
+const MOST_FILES = 12;
 
 /**
  * @typedef {object} Batch
@@ -16,30 +21,50 @@ import { placeOf, titleOf } from './places.mjs';
 
 /**
  * @param {ReadonlyMap<import('./tiers.mjs').Tier, readonly import('./tiers.mjs').TestFile[]>} tiers
- * @param {import('../vm/testMachines.mjs').TestMachineName | undefined} machine for all kernel tests
+ * @param {Pick<import('./options.mjs').TestOptions, 'all' | 'machine' | 'filters'>} options
  * @param {string} results the folder for the results
- * @returns {Promise<Batch[]>} in the order of the tiers; a batch without files for a tier that has none
+ * @returns {Promise<Batch[]>} in the order of the tiers
  */
-export async function planBatches(tiers, machine, results) {
+export async function planBatches(tiers, { all: whole, machine, filters }, results) {
   /** @type {Batch[]} */
   const batches = [];
   for (const [tier, all] of tiers) {
-    /** @type {Map<string, Batch>} */
+    /** @type {Map<string, Pick<Batch, 'place' | 'kernel' | 'files'>>} */
     const places = new Map();
     for (const { path, ...file } of all) {
       const found = await placeOf({ path, ...file }, machine);
+      if (found.place === 'qemu' && !whole && machine === undefined && filters.length === 0) {
+        process.stderr.write(
+          `test: ${path} is left out: here only QEMU has all of ${file.features.join(', ')}. ${LATER}\n`,
+        );
+        continue;
+      }
       const name = [tier.name, found.place, found.kernel].filter(Boolean).join('-');
-      const result = join(results, name);
-      const batch = places.get(name) ?? {
-        ...{ tier, ...found, files: [] },
-        ...{ result: `${result}.json`, log: `${result}.log` },
-      };
-      batch.files.push(path);
-      places.set(name, batch);
+      const place = places.get(name) ?? { ...found, files: [] };
+      place.files.push(path);
+      places.set(name, place);
     }
-    batches.push(...places.values());
+    for (const [name, place] of places) batches.push(...partsOf(name, tier, place, results));
   }
   return batches;
+}
+
+/**
+ * Kernel tests run one after the other, so that the files of a place are dealt out to several guests or namespaces.
+ *
+ * @param {string} name
+ * @param {Batch['tier']} tier
+ * @param {Pick<Batch, 'place' | 'kernel' | 'files'>} place
+ * @param {string} results
+ * @returns {Batch[]}
+ */
+function partsOf(name, tier, { files, ...place }, results) {
+  const count = place.place === 'machine' ? 1 : Math.ceil(files.length / MOST_FILES);
+  return Array.from({ length: count }, (_, part) => {
+    const result = join(results, `${name}-${part + 1}`);
+    const dealt = files.filter((_file, index) => index % count === part);
+    return { tier, ...place, files: dealt, result: `${result}.json`, log: `${result}.log` };
+  });
 }
 
 /** @param {Batch} batch */

@@ -32,7 +32,9 @@ export function main(args) {
  * @returns {Promise<number>} the exit status
  */
 async function test(options) {
-  const { filters, machine, matrix, all } = options;
+  const { filters, matrix } = options;
+  // Who names a tier that takes long wants all of it.
+  const all = options.all || options.tiers.every((tier) => tier.only !== undefined);
   const found = options.tiers.map((tier) => /** @type {const} */ ([tier, filesOf(tier, filters, all)]));
   // Without a filter, every tier must have tests; with a filter, tiers without a matching file are omitted.
   const tiers = new Map(found.filter(([, files]) => files.length > 0));
@@ -41,12 +43,12 @@ async function test(options) {
   // Read by test/support/extent.ts, also in guests.
   process.env['KNP_TEST_EXTENT'] = all ? 'whole' : 'sample';
   process.env['KNP_TEST_SEED'] = String(options.seed);
-  prepare(tiers, all);
+  prepare(tiers, options.all);
   const results = mkdtempSync(join(tmpdir(), 'kube-netlink-proxy-tests-'));
   try {
     const { batches, tried } = matrix
       ? await planMatrix(tiers, matrix, results)
-      : { batches: await planBatches(tiers, machine, results), tried: undefined };
+      : { batches: await planBatches(tiers, { ...options, all }, results), tried: undefined };
     // Before the first test: those of test machines that only the trials of features have found.
     for (const { place } of batches) if (place !== 'machine') ensurePackages(TEST_MACHINES[place].packages);
     const alone = [...tiers.values()].flat().some(({ prepared }) => prepared.includes('idle'));

@@ -32,7 +32,7 @@ export default async function* counts(events) {
     }
   }
   const all = Object.entries({ ...tests, ...processes });
-  counted.durations = Object.fromEntries(all.filter(([source]) => source.startsWith('test/')));
+  counted.durations = Object.fromEntries(all.filter(([source]) => source.endsWith('.test.ts')));
   yield JSON.stringify(counted);
 }
 

@@ -17,7 +17,8 @@ export const HELP = `Usage: npm test -- [OPTIONS] [FILTER]…
 
 Installs missing packages, builds, and runs the tests: with --all (npm run test:all) all of them, otherwise those that tell in ten
 minutes whether this checkout works, with a sample of the rows of long tables. A test that needs a kernel runs in the first test machine with the
-necessary features: a network namespace of this machine, User Mode Linux, QEMU (see npm run vm -- --help).
+necessary features: a network namespace of this machine, User Mode Linux, QEMU (see npm run vm -- --help). Files for which
+only QEMU is left run with --all, with --machine qemu, or if a filter names them.
 Batches run in parallel; the output of each is printed at its end.
 Fails if a test fails, is skipped or is a todo, or if a tier has no tests.
 The last line is "N passed, N failed, N skipped"; the lines before it count the tests by test machine. The table of --matrix

@@ -1,47 +1,53 @@
-// The end of `npm test`: the slowest files, failures and skipped tests by name, the number of tests by tier and place, and the
+// The end of `npm test`: the dearest files, failures and skipped tests by name, the number of tests by tier and place, and the
 // totals.
 
 import { titleOf } from './places.mjs';
 import { readCounts } from './results.mjs';
 
-const SLOWEST = 15;
+const DEAREST = 10;
+
+/**
+ * @typedef {object} Row of a tier in a place, of several batches
+ * @property {string} title
+ * @property {number} passed
+ * @property {number} seconds the sum of their times
+ */
 
 /**
  * @param {readonly import('./batches.mjs').Batch[]} batches the batches to report
  * @returns {number} the exit status: 0 only if every batch has passed tests and nothing else
  */
 export function summarize(batches) {
-  let passed = 0;
   /** @type {string[]} */
   const failed = [];
   /** @type {string[]} */
   const skipped = [];
-  /** @type {string[]} */
-  const places = [];
+  /** @type {Map<string, Row>} */
+  const rows = new Map();
   /** @type {[string, number][]} */
   const durations = [];
   for (const batch of batches) {
+    const { tier, place, kernel, seconds = 0 } = batch;
     const counts = readCounts(batch) ?? {
-      passed: 0,
-      failed: [`${batch.tier.name}: did not run`],
-      skipped: [],
-      durations: {},
+      ...{ passed: 0, failed: [`${tier.name}: did not run`], skipped: [], durations: {} },
     };
-    passed += counts.passed;
     skipped.push(...counts.skipped);
     failed.push(...counts.failed);
-    if (counts.passed === 0 && counts.failed.length === 0) failed.push(`${batch.tier.name}: no test passed`);
+    if (counts.passed === 0 && counts.failed.length === 0) failed.push(`${tier.name}: no test passed`);
     durations.push(...Object.entries(counts.durations));
-    const seconds = `${(batch.seconds ?? 0).toFixed(0)} s`.padStart(6);
-    places.push(
-      `${batch.tier.name.padEnd(10)} ${String(counts.passed).padStart(5)} passed ${seconds} ${titleOf(batch.place, batch.kernel)}`,
-    );
+    const title = `${tier.name} ${titleOf(place, kernel)}`;
+    const row = rows.get(title) ?? { title, passed: 0, seconds: 0 };
+    rows.set(title, { title, passed: row.passed + counts.passed, seconds: row.seconds + seconds });
   }
+  const passed = [...rows.values()].reduce((sum, row) => sum + row.passed, 0);
   const lines = [
-    ...slowest(durations),
+    ...dearest(durations),
     ...failed.map((name) => `FAILED  ${name}`),
     ...skipped.map((name) => `SKIPPED ${name}`),
-    ...places,
+    ...[...rows.values()].map(
+      (row) =>
+        `${String(row.passed).padStart(6)} passed ${row.seconds.toFixed(0).padStart(5)} s  ${row.title}`,
+    ),
     `${passed} passed, ${failed.length} failed, ${skipped.length} skipped`,
   ];
   process.stdout.write(`${lines.join('\n')}\n`);
@@ -50,9 +56,11 @@ export function summarize(batches) {
 
 /**
  * @param {readonly [string, number][]} durations of files, in ms
- * @returns {string[]} a line each for those that took longest
+ * @returns {string[]} a line each for those that took longest, with their share of the time of all
  */
-function slowest(durations) {
-  const sorted = [...durations].sort(([, one], [, other]) => other - one).slice(0, SLOWEST);
-  return sorted.map(([file, ms]) => `${(ms / 1000).toFixed(1).padStart(7)} s  ${file}`);
+function dearest(durations) {
+  const all = durations.reduce((sum, [, ms]) => sum + ms, 0);
+  const sorted = [...durations].sort(([, one], [, other]) => other - one).slice(0, DEAREST);
+  const share = (/** @type {number} */ ms) => ((ms / all) * 100).toFixed(1).padStart(5);
+  return sorted.map(([file, ms]) => `${(ms / 1000).toFixed(1).padStart(7)} s ${share(ms)} %  ${file}`);
 }

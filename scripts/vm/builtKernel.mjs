@@ -16,6 +16,9 @@ import { IMAGE, umlKernelIn } from './umlKernel.mjs';
 const SUITE = 'trixie-backports';
 const CONFIGURATION = fileURLToPath(new URL('kernel.config', import.meta.url));
 
+// Drivers that are built in create links at the start, as their modules do when they are loaded.
+const NO_LINKS = ['dummy.numdummies=0', 'ifb.numifbs=0', 'bonding.max_bonds=0'];
+
 /** @param {string} cache */
 function folderIn(cache) {
   const digest = createHash('sha256').update(readFileSync(CONFIGURATION)).digest('hex');
@@ -42,7 +45,8 @@ export function ensureBuiltKernel(cache) {
     const wanted = { name: 'linux-source', suite: SUITE, size: '170 MB', only: /^linux-source-\d/ };
     ensureUnpacked({ ...wanted, root }, build);
   }
-  return umlKernelIn(root, join(root, 'lib/modules'));
+  const kernel = umlKernelIn(root, join(root, 'lib/modules'));
+  return { ...kernel, options: [...(kernel.options ?? []), ...NO_LINKS] };
 }
 
 /**

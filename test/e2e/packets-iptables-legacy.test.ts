@@ -1,5 +1,5 @@
 // Real packets in iptables mode with iptables-legacy, compared with test/support/packets/packetTable.ts.
-// Needs: iptables-legacy, bridge filter
+// Needs: iptables-legacy, bridge filter, time
 import { testIptablesPackets } from '../support/packets/iptablesPackets.js';
 
 testIptablesPackets('legacy');

@@ -2,9 +2,8 @@
 // Needs: namespace, builds
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { before, test } from 'node:test';
-import { ROOT } from '../support/paths.js';
+import { prepared } from '../support/paths.js';
 
 interface Build {
   readonly configuration: {
@@ -18,7 +17,7 @@ interface Build {
 let builds: readonly [Build, Build];
 
 before(() => {
-  builds = JSON.parse(readFileSync(join(ROOT, '.cache/image/builds.json'), 'utf8')) as [Build, Build];
+  builds = JSON.parse(readFileSync(prepared('image/builds.json'), 'utf8')) as [Build, Build];
 });
 
 test('every file has the same path, mode, owner, time and content', () => {

@@ -12,9 +12,10 @@ import { join } from 'node:path';
 import { after, it } from 'node:test';
 import { loadBenchAddon } from '../../bench/addon.js';
 import { type HistoryCounts, runHistory } from '../support/clusters/history.js';
+import { WHOLE } from '../support/extent.js';
 import { selectBackend } from '../support/namespaces/iptablesBackend.js';
 
-const { HISTORY, HISTORIES = '50' } = process.env;
+const { HISTORY, HISTORIES = WHOLE ? '50' : '10' } = process.env;
 const SEEDS = HISTORY ? [Number(HISTORY)] : Array.from({ length: Number(HISTORIES) }, (_, i) => i + 1);
 
 /** So few histories need not have everything. */

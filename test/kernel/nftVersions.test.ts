@@ -15,10 +15,10 @@ import { makeNamespace, type Namespace } from '../support/namespaces/netns.js';
 import { inOrder } from '../support/nftables/listed.js';
 import { readRuleset } from '../support/nftables/readRuleset.js';
 import { NftablesNode } from '../support/oracle/testNode.js';
-import { ROOT } from '../support/paths.js';
+import { prepared } from '../support/paths.js';
 
 /** Folder of each version, see scripts/test/nftVersions.mjs. */
-const FOLDER = join(ROOT, '.cache/nft');
+const FOLDER = prepared('nft');
 
 /** The programs: that of this machine, and those that were prepared. */
 const PROGRAMS: readonly string[] = [

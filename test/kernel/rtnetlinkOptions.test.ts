@@ -229,7 +229,8 @@ describe('options whose values do not stay', () => {
     ]);
     const noVlan = { link: 'fport', hardwareAddress: A, master: true, vlan: 77 };
     await assert.rejects(rtnetlink.addForwardingEntry(noVlan), { code: 'EINVAL' });
-    await assert.rejects(rtnetlink.deleteForwardingEntry(noVlan), { code: 'EINVAL' });
+    // The second is that of later kernels.
+    await assert.rejects(rtnetlink.deleteForwardingEntry(noVlan), { code: /^(EINVAL|ENOENT)$/ });
     namespace.run('bridge', 'fdb', 'replace', A, 'dev', 'fport', 'master', 'vlan', '1', 'dynamic');
     namespace.run('bridge', 'fdb', 'del', B, 'dev', 'fport', 'master', 'vlan', '1');
     const listed = async (link: string) =>

@@ -4,6 +4,7 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { after, before, describe, it } from 'node:test';
+import { inspect } from 'node:util';
 import type {
   NewLink,
   NewNextHopObject,
@@ -266,7 +267,7 @@ describe('every option of the tables', () => {
           wrong.push(`${word}: ${JSON.stringify(at(listed, path))} for ${JSON.stringify(value)}`);
         }
       }
-      assert.deepEqual(wrong, [], JSON.stringify(listed));
+      assert.deepEqual(wrong, [], inspect(listed, { depth: null }));
       if (remove !== undefined) batch(theirs.namespace, [remove]);
     });
   }

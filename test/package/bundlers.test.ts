@@ -5,10 +5,10 @@ import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { ROOT } from '../support/paths.js';
+import { prepared } from '../support/paths.js';
 import { emptyProject, install, nodePath, type Project, run, succeed } from './installedPackage.js';
 
-const TOOLS = join(ROOT, '.cache/bundlers/node_modules');
+const TOOLS = prepared('bundlers/node_modules');
 
 /** Prints true. It has no await on its first level, which a bundle of CommonJS could not have. */
 const PROGRAM = `

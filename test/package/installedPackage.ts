@@ -4,9 +4,9 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ROOT } from '../support/paths.js';
+import { prepared } from '../support/paths.js';
 
-const TOOLS = join(ROOT, '.cache/nodes/node_modules');
+const TOOLS = prepared('nodes/node_modules');
 
 /** The Nodes, with an npm that each of their users may have. */
 export const NODES = [
@@ -24,9 +24,9 @@ export const npmPath = (name: string): string => join(TOOLS, name, 'bin/npm-cli.
 
 /** The tarball that `npm test` packed. */
 export function tarball(): string {
-  const folder = join(ROOT, '.cache/package');
+  const folder = prepared('package');
   const [name] = readdirSync(folder).filter((file) => file.endsWith('.tgz'));
-  assert.ok(name, `no tarball in ${folder}: run npm test -- --only package`);
+  assert.ok(name, `no tarball in ${folder}`);
   return join(folder, name);
 }
 

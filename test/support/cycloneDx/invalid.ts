@@ -1,7 +1,6 @@
 // A document against the schema of CycloneDX 1.6, as its authors publish it.
 import { createRequire } from 'node:module';
-import { join } from 'node:path';
-import { ROOT } from '../paths.js';
+import { prepared } from '../paths.js';
 
 /** What this uses of `@cyclonedx/cyclonedx-library`, which is not among the dependencies of the checkout. */
 interface Library {
@@ -11,7 +10,7 @@ interface Library {
   };
 }
 
-const require = createRequire(join(ROOT, '.cache/cyclonedx/package.json'));
+const require = createRequire(prepared('cyclonedx/package.json'));
 
 /** What breaks the schema, fields that it does not know included; null if nothing does. */
 export function invalidInCycloneDx(text: string): Promise<unknown> {

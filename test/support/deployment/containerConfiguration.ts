@@ -1,11 +1,11 @@
 // Converts a container of a pod to the configuration of an OCI runtime, like containerd.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { ROOT } from '../paths.js';
+import { prepared } from '../paths.js';
 import type { Container } from './daemonSet.js';
 
 /** The folder in which `npm run image` unpacks the image: `rootfs` and `config.json`. */
-export const IMAGE = join(ROOT, '.cache/image/unpacked');
+export const IMAGE = prepared('image/unpacked');
 
 /** A mount from the node. */
 export interface Mount {

@@ -1,17 +1,17 @@
 // The objects of deploy/ as kustomize builds them, and as Helm would render the chart.
 import { execFile } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { promisify } from 'node:util';
 import { parse, parseAllDocuments, stringify } from 'yaml';
-import { ROOT } from '../paths.js';
+import { prepared, ROOT } from '../paths.js';
 
 const run = promisify(execFile);
 const CACHE = join(ROOT, '.cache');
-const UNPACKED = join(CACHE, 'kustomize/kustomize');
+const KUSTOMIZE = prepared('kustomize/kustomize');
 
 /** Where `npm test` installs the packages of `tools/`. */
-export const TOOLS = join(CACHE, 'deploy-tools/node_modules');
+export const TOOLS = prepared('deploy-tools/node_modules');
 
 /** An object of Kubernetes. */
 export interface KubernetesObject {
@@ -42,7 +42,7 @@ export async function built(kustomization: {
       ...rest,
     });
     writeFileSync(join(folder, 'kustomization.yaml'), text);
-    const { stdout } = await run(existsSync(UNPACKED) ? UNPACKED : 'kustomize', ['build', folder]);
+    const { stdout } = await run(KUSTOMIZE, ['build', folder]);
     return objectsOf(stdout);
   } finally {
     rmSync(folder, { recursive: true });

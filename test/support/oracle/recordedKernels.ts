@@ -104,9 +104,12 @@ const OTHER_SERVERS: readonly (readonly [command: string, input: string])[] = [
 
 const NO_RULES = '*nat\nCOMMIT\n*filter\nCOMMIT\n*mangle\nCOMMIT\n';
 
+/** lo, and what a namespace has of drivers that are loaded or built in: a file of bonding, and tunnels that cannot be deleted. */
+const KEPT = /^(lo|bonding_masters|(erspan|gre|gretap|ip6gre|ip6tnl|ip6_vti|ip_vti|sit|tunl)0)$/;
+
 /** Removes all virtual services, rules, sets and links of the namespace. Settings stay: each recording writes them first. */
 function clear(): void {
-  const links = readdirSync('/sys/class/net').filter((link) => link !== 'lo');
+  const links = readdirSync('/sys/class/net').filter((link) => !KEPT.test(link));
   feed([
     ['ipvsadm -C', ''],
     ['iptables-restore', NO_RULES],

@@ -3,9 +3,9 @@
 import { execFileSync } from 'node:child_process';
 import { chmodSync, cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { ROOT } from '../paths.js';
+import { prepared, ROOT } from '../paths.js';
 
-const PARSER = join(ROOT, '.cache/apparmor');
+const PARSER = prepared('apparmor');
 const PACKAGE = '/opt/kube-netlink-proxy';
 
 /** Where the profile lets the proxy read its configuration. */

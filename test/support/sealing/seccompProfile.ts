@@ -4,10 +4,10 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { closeAfter } from '../closeAfter.js';
-import { ROOT } from '../paths.js';
+import { prepared, ROOT } from '../paths.js';
 
 /** The program that `npm test` compiles of launcher.c. */
-const LAUNCHER = join(ROOT, '.cache/seccomp/launcher');
+const launcher = () => prepared('seccomp/launcher');
 
 /** The part of the runtime specification's `linux.seccomp` that the profile uses. */
 export interface SeccompProfile {
@@ -49,12 +49,12 @@ export function without(profile: SeccompProfile, ...names: readonly string[]): S
 
 /** Words before a command that run it under this profile, until the end of the file's tests. */
 export function underProfile(profile: SeccompProfile): readonly string[] {
-  return [LAUNCHER, rulesFile(profile)];
+  return [launcher(), rulesFile(profile)];
 }
 
 /** The names of a profile that calls on arm64 do not have. */
 export function unknownOnArm64(profile: SeccompProfile): string[] {
-  return execFileSync(LAUNCHER, ['--unknown', rulesFile(profile)], { encoding: 'utf8' })
+  return execFileSync(launcher(), ['--unknown', rulesFile(profile)], { encoding: 'utf8' })
     .split('\n')
     .filter((name) => name !== '');
 }

@@ -6,9 +6,9 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { type DaemonSet, patched, readDeployed } from '../../support/deployment/daemonSet.js';
-import { ROOT } from '../../support/paths.js';
+import { prepared, ROOT } from '../../support/paths.js';
 
-const PARSER = join(ROOT, '.cache/apparmor');
+const PARSER = prepared('apparmor');
 const PROFILE = 'deploy/apparmor/kube-netlink-proxy';
 const text = readFileSync(join(ROOT, PROFILE), 'utf8');
 

@@ -1,5 +1,9 @@
 // The options of `ip link add type KIND`, for the kinds beside bridge and VLAN.
+import { release } from 'node:os';
 import { bit, type OptionRow, onOff, row } from './options.js';
+
+/** Linux 6.18 and later refuse the value off. */
+const CARRIER_CAN_BE_IGNORED = /^([1-5]\.|6\.\d\.|6\.1[0-7]\.)/.test(release());
 
 const JSON_DATA = 'linkinfo.info_data';
 
@@ -40,7 +44,7 @@ export const BOND_LACP: readonly OptionRow[] = [
   bond('updelay', 'upDelay', 100),
   bond('downdelay', 'downDelay', 150),
   bond('peer_notify_delay', 'peerNotificationDelay', 200),
-  bondBit('use_carrier', 'useCarrier', false),
+  bondBit('use_carrier', 'useCarrier', !CARRIER_CAN_BE_IGNORED),
   bond('xmit_hash_policy', 'hashPolicy', 'layer3+4'),
   bond('min_links', 'minLinks', 2),
   bond('lacp_rate', 'lacpRate', 'fast', 'ad_lacp_rate'),

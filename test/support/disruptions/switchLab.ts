@@ -23,6 +23,8 @@ const FIRST_PASS = 1000;
 /** The longest time between two responses to a crowd, and the most responses until one of each endpoint is among them. */
 const SILENCE = 60_000;
 const MOST_RESPONSES = 4000;
+/** The longest time of a start, until its first pass has ended, in ms. */
+const LONGEST_START = 120_000;
 const ENDPOINTS = WEB.map(({ ipv4 }) => ipv4);
 
 /** The lines that a mode plans on the node, of its own items and of those that another mode left. */
@@ -39,13 +41,11 @@ export class SwitchLab {
   readonly #lab: Lab = closeAfter(openLab([SHELL, ...WEB]));
   readonly #manifests = closeAfter(new ManifestFolder(''));
   readonly #drain: string;
-  readonly #limit: number;
   #crowds: readonly Crowd[] = [];
   #proxy: ProxyProcess;
 
-  private constructor(mode: string, drain: string, limit: number) {
+  private constructor(mode: string, drain: string) {
     this.#drain = drain;
-    this.#limit = limit;
     // Only ipvs mode enables it by itself.
     ask(this.node, 'sysctl', '-q', '-w', 'net.ipv4.ip_forward=1');
     this.#manifests.write('service.yaml', service('web', CLUSTER_IP, `  externalIPs: [${EXTERNAL_IP}]`));
@@ -57,10 +57,9 @@ export class SwitchLab {
    * Opens it, with a proxy that has programmed its mode.
    *
    * @param drain the drain timeout of all proxies: `10s`
-   * @param limit the longest time of a start, until its first pass has ended, in ms
    */
-  static async open(mode: string, drain: string, limit = 120_000): Promise<SwitchLab> {
-    const opened = new SwitchLab(mode, drain, limit);
+  static async open(mode: string, drain: string): Promise<SwitchLab> {
+    const opened = new SwitchLab(mode, drain);
     const namespaceOf = (place: typeof SHELL | typeof CLIENT) => opened.#lab.namespace(place);
     opened.#crowds = await Promise.all(
       [SHELL, CLIENT].map(async (place) => closeAfter(await Crowd.open(namespaceOf(place)))),
@@ -136,7 +135,7 @@ export class SwitchLab {
   async change(mode: string, ...flags: readonly string[]): Promise<void> {
     assert.equal(await this.#proxy.end('SIGTERM'), 0);
     this.#proxy = this.#start(mode, flags);
-    await this.#proxy.logged(({ msg }) => msg === 'starting', 'its start', this.#limit);
+    await this.#proxy.logged(({ msg }) => msg === 'starting', 'its start', LONGEST_START);
     await delay(Math.random() * FIRST_PASS);
     assert.equal(await this.#proxy.end('SIGKILL'), 'SIGKILL');
     this.#proxy = this.#start(mode, flags);
@@ -145,7 +144,7 @@ export class SwitchLab {
 
   /** Waits for the first pass, which must have no failures. */
   async #programmed(): Promise<void> {
-    const pass = await this.#proxy.logged(({ msg }) => msg === 'synced', 'a pass', this.#limit);
+    const pass = await this.#proxy.logged(({ msg }) => msg === 'synced', 'a pass', LONGEST_START);
     assert.equal(pass['failures'], 0, JSON.stringify(this.#proxy.log));
   }
 

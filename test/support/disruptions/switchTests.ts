@@ -32,12 +32,10 @@ function divide(setting: SwitchedMode): { readonly mode: ModeName; readonly layo
  *
  * @param settings modes in the order of the changes; the last change is to the first
  * @param drainTimeout see {@link SwitchLab.open}
- * @param limit see {@link SwitchLab.open}
  */
 export function testSwitches(
   settings: readonly [ModeName, SwitchedMode, ...SwitchedMode[]],
   drainTimeout: string,
-  limit?: number,
 ): void {
   const [first] = settings;
   const modes = [...new Set(settings.map((setting) => divide(setting).mode))];
@@ -62,7 +60,7 @@ export function testSwitches(
   }
 
   before(async () => {
-    lab = await SwitchLab.open(first, drainTimeout, limit);
+    lab = await SwitchLab.open(first, drainTimeout);
   });
 
   for (const [i, current] of settings.entries()) {

@@ -30,6 +30,7 @@ follows it.
                   only by name: ${namesOf((tier) => tier.only === 'named')}
   --all           run all rows of all files of these tiers, in User Mode Linux on a kernel that is built first
                   (6 minutes on 2 CPUs, once)
+  --rest          with --all: leave out the files that npm test runs whole
   --seed NUMBER   select other rows of long tables (default 1)
   --machine NAME  run all kernel tests in namespace, uml or qemu; fails if a test needs a feature that it lacks
   --matrix CELLS  run the kernel tests (tier kernel, unless --only) on several kernels, and print a table. A cell is a test
@@ -53,6 +54,7 @@ ${Object.entries(PREPARED)
  * @typedef {object} TestOptions
  * @property {boolean} help
  * @property {boolean} all
+ * @property {boolean} rest
  * @property {number} seed
  * @property {readonly import('./tiers.mjs').Tier[]} tiers
  * @property {string[]} filters
@@ -69,6 +71,7 @@ export function parseOptions(args) {
   const only = values.only;
   const unknown = only?.find((name) => !TIERS.some((tier) => tier.name === name));
   if (unknown !== undefined) throw new Failure(`there is no tier ${unknown} (see --help)`);
+  if (values.rest && !values.all) throw new Failure('--rest needs --all');
   const matrix = matrixOf(values);
   const isUsual = (/** @type {import('./tiers.mjs').Tier} */ tier) =>
     matrix !== undefined
@@ -77,6 +80,7 @@ export function parseOptions(args) {
   return {
     help: values.help,
     all: values.all,
+    rest: values.rest,
     seed: seedOf(values.seed),
     matrix,
     tiers: TIERS.filter((tier) => (only === undefined ? isUsual(tier) : only.includes(tier.name))),
@@ -113,6 +117,7 @@ function read(args) {
         machine: { type: 'string' },
         matrix: { type: 'string' },
         all: { type: 'boolean', default: false },
+        rest: { type: 'boolean', default: false },
         seed: { type: 'string', default: '1' },
         help: { type: 'boolean', default: false },
       },

@@ -3,6 +3,7 @@
 import { filesBelow } from '../lib/checkout.mjs';
 import { Failure } from '../lib/failure.mjs';
 import { needsOf } from './needs.mjs';
+import { isSampled } from './sampled.mjs';
 
 /**
  * @typedef {object} Tier
@@ -40,12 +41,24 @@ export const TIERS = [
  */
 
 /**
+ * Whether `npm test` leaves it out, or runs a sample of it, on a machine on which the packages of User Mode Linux serve.
+ *
+ * @param {TestFile} file
+ */
+const isRest = ({ path, features, prepared }) =>
+  prepared.includes('time') ||
+  isSampled(path) ||
+  features.some((feature) => feature === 'zones' || feature === 'enforced AppArmor') ||
+  // Network namespaces have nftables, and the packages IPVS.
+  (features.includes('ipvs') && features.includes('nftables'));
+
+/**
  * @param {Tier} tier
  * @param {readonly string[]} filters parts of paths; empty for all files
- * @param {boolean} whole also the files that take long
+ * @param {'sample' | 'whole' | 'rest'} extent what npm test runs, all, or what is in the second and not in the first
  * @returns {TestFile[]} with paths in the checkout
  */
-export function filesOf(tier, filters, whole) {
+export function filesOf(tier, filters, extent) {
   return filesBelow(`test/${tier.name}`, /\.test\.ts$/)
     .filter((path) => filters.length === 0 || filters.some((filter) => path.includes(filter)))
     .map((path) => {
@@ -56,5 +69,8 @@ export function filesOf(tier, filters, whole) {
       }
       return { path, ...needs };
     })
-    .filter(({ prepared }) => whole || filters.length > 0 || !prepared.includes('time'));
+    .filter((file) => {
+      if (extent === 'rest') return tier.only !== undefined || isRest(file);
+      return extent === 'whole' || filters.length > 0 || !file.prepared.includes('time');
+    });
 }

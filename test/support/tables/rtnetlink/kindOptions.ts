@@ -2,7 +2,7 @@
 import { release } from 'node:os';
 import { bit, type OptionRow, onOff, row } from './options.js';
 
-/** Linux 6.18 and later refuse the value off. */
+/** Linux 7.3 refuses the value off, 6.12 does not. */
 const CARRIER_CAN_BE_IGNORED = /^([1-5]\.|6\.\d\.|6\.1[0-7]\.)/.test(release());
 
 const JSON_DATA = 'linkinfo.info_data';

@@ -30,7 +30,7 @@ const FLAGS =
 /** Commands to try next; each runs on a separate kernel, without a cluster. */
 export const NEXT: readonly string[] = [
   'Try next; none of this needs a cluster:',
-  '  npm test                  everything that has to pass',
+  '  npm test                  whether this checkout works, in ten minutes',
   '  npm run demo -- --vm      this again, in QEMU',
   `  ${RUN} plan \\`,
   `    ${FLAGS}`,

@@ -1,4 +1,4 @@
-// The command lines that select kernels: wrong ones are refused before anything is installed or booted; and the table of a matrix.
+// The command lines that select kernels and tests: wrong ones are refused before anything is installed or booted; and the table of a matrix.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -21,19 +21,25 @@ const { matrixTable, cellsNamed, nameOfCell, ALL_CELLS } = (await import(
 const REFUSED: readonly (readonly [script: string, args: readonly string[], reason: RegExp])[] = [
   ['vm', ['--cpus', '2', '--machine', 'uml'], /--cpus needs --machine qemu, found --machine uml/],
   ['vm', ['--kernel', 'sid', '--machine', 'namespace'], /--kernel needs --machine qemu or uml/],
-  ['vm', ['--kernel', 'backports', '--machine', 'uml'], /must be bookworm, trixie, sid, found backports/],
-  ['vm', ['--machine', 'uml', '--kernel', '6.12'], /must be bookworm, trixie, sid, found 6\.12/],
+  [
+    'vm',
+    ['--kernel', 'backports', '--machine', 'uml'],
+    /must be built, bookworm, trixie, sid, found backports/,
+  ],
+  ['vm', ['--machine', 'uml', '--kernel', '6.12'], /must be built, bookworm, trixie, sid, found 6\.12/],
   [
     'test',
     ['--matrix', 'uml:backports'],
-    /with uml must be uml:bookworm, uml:trixie, uml:sid, found uml:backports/,
+    /with uml must be uml:built, uml:bookworm, uml:trixie, uml:sid, found uml:backports/,
   ],
-  ['test', ['--matrix', 'uml'], /with uml must be uml:bookworm, .*, found uml$/m],
+  ['test', ['--matrix', 'uml'], /with uml must be uml:built, .*, found uml$/m],
   ['test', ['--matrix', 'namespace:sid'], /with namespace must be namespace, found namespace:sid/],
   ['test', ['--matrix', 'qemu:sid:uml'], /found qemu:sid:uml/],
   ['test', ['--matrix', 'xen:sid'], /--matrix must be namespace, uml, qemu, found xen/],
   ['test', ['--matrix', 'all', '--machine', 'uml'], /--matrix and --machine exclude each other/],
   ['test', ['--matrix', 'all', '--only', 'unit'], /--matrix needs a tier of kernel tests, found unit/],
+  ['test', ['--rest'], /--rest needs --all/],
+  ['test', ['--seed', 'two'], /--seed must be a number of at most 9 digits, found two/],
 ];
 
 for (const [script, args, reason] of REFUSED) {

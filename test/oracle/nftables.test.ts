@@ -56,21 +56,21 @@ describe('recordings of nftables mode', () => {
       );
       const node = newNode(scenario);
       for (const step of scenario.steps) {
-        await node.load(`${step}/objects.yaml`);
+        await node.load(step);
         await sync(node);
         assert.deepEqual(nftDifferences(step, nft('list', 'ruleset')), [], step);
         node.reconciler.requestFullSync();
         assert.equal(await sync(node), 0, `${step}: a second pass`);
       }
       const restarted = newNode(scenario);
-      await restarted.load(`${last}/objects.yaml`);
+      await restarted.load(last);
       assert.equal(await sync(restarted), 0, 'a restart');
       const { failures, left } = await cleanUp(restarted.mode);
       assert.deepEqual([failures, left], [[], []]);
       assert.equal(nft('list', 'ruleset'), OTHER);
       nft('-f', `${last}/nft.txt`);
       const adopting = newNode(scenario);
-      await adopting.load(`${last}/objects.yaml`);
+      await adopting.load(last);
       assert.equal(await sync(adopting), 0, "a start on kube-proxy's tables");
     });
   }

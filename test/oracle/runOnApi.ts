@@ -13,7 +13,7 @@ import { nodeFacts } from '../../src/services/nodeFacts.js';
 import { ApiCluster } from '../support/apiServer/apiCluster.js';
 import { decodeConfiguration } from '../support/clusters/decodeConfiguration.js';
 import { layOut, toolOutput } from '../support/namespaces/tools.js';
-import { differences, type Scenario, scenarios } from '../support/oracle/oracle.js';
+import { differences, recordedObjects, type Scenario, scenarios } from '../support/oracle/oracle.js';
 import { healthNow, recordedHealth } from '../support/oracle/recordedHealth.js';
 
 /** The result of one step. */
@@ -44,14 +44,14 @@ async function main(scenario: Scenario): Promise<ApiReport> {
   layOut(scenario);
   const kernel = await openIpvsKernel(false);
   const cluster = await ApiCluster.start();
-  cluster.load(`${scenario.folder}/objects.yaml`);
+  cluster.hold(recordedObjects(scenario.folder));
   const passes = { made: 0, failures: 0 };
   const log = pino({ level: 'debug' }, { write: (line: string) => note(passes, line) });
   const stop = new AbortController();
   const agent = startAgent(scenario, kernel, cluster.server.url, log, stop.signal);
   const steps: ApiStep[] = [];
   for (const step of scenario.steps) {
-    cluster.load(`${step}/objects.yaml`);
+    cluster.hold(recordedObjects(step));
     const found = await settled(passes, () => differences(step, toolOutput()));
     const health = await Promise.all(
       recordedHealth(step).map(async ({ port, answer }) => ({

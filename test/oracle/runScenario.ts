@@ -47,7 +47,7 @@ async function main<Item, Operation extends KeyedOperation<Item>>(
   const node = kernel.newNode(scenario);
   const steps = [];
   for (const step of scenario.steps) {
-    await node.load(`${step}/objects.yaml`);
+    await node.load(step);
     await sync(node);
     const found = differences(step, kernel.output());
     node.reconciler.requestFullSync();
@@ -58,7 +58,7 @@ async function main<Item, Operation extends KeyedOperation<Item>>(
   const last = scenario.steps.at(-1) as string;
   const restart = async () => {
     const again = kernel.newNode(scenario);
-    await again.load(`${last}/objects.yaml`);
+    await again.load(last);
     return sync(again);
   };
   const restarted = await restart();

@@ -309,8 +309,13 @@ interface Import {
   readonly load: 'start' | 'later' | 'never';
 }
 
+/** Text of a file → its imports: several rules read the same files. */
+const IMPORTS = new Map<string, readonly Import[]>();
+
 /** All imports and re-exports of a file, with types, import() and import types. */
-function importsOf(path: string, text: string): Import[] {
+function importsOf(path: string, text: string): readonly Import[] {
+  const known = IMPORTS.get(text);
+  if (known) return known;
   const imports: Import[] = [];
   const visit = (node: ts.Node): void => {
     const specifier = specifierOf(node);
@@ -320,6 +325,7 @@ function importsOf(path: string, text: string): Import[] {
     ts.forEachChild(node, visit);
   };
   visit(ts.createSourceFile(path, text, ts.ScriptTarget.Latest));
+  IMPORTS.set(text, imports);
   return imports;
 }
 

@@ -27,6 +27,7 @@ import { LARGEST } from '../../src/source/followedFile.js';
 import { ManifestSource } from '../../src/source/manifests.js';
 import { decodeConfiguration } from '../support/clusters/decodeConfiguration.js';
 import { service, slice } from '../support/clusters/manifests.js';
+import { sample } from '../support/extent.js';
 
 const OPTIONS = { ...IPVS_DEFAULTS, kernelRelease: '6.1.0' };
 const HOST = [{ link: 'eth0', address: '192.168.50.10', prefix: 24, scope: 'global', flags: [] }] as const;
@@ -290,7 +291,7 @@ async function goesOn(
   assert.ok(has(kernel, '-a -t 10.96.0.2:80 -r 10.244.0.3:8080 -m -w 1'));
 }
 
-for (const damage of DAMAGES) {
+for (const damage of sample(DAMAGES, 3)) {
   describe(`a damaged file: ${damage.name}`, { concurrency: true }, () => {
     const partly = damage.name === 'one bad field';
 

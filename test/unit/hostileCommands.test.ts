@@ -31,6 +31,7 @@ import type { Family } from '../../src/net/address.js';
 import { namedFrontends } from '../../src/services/namedFrontends.js';
 import { nodeFacts } from '../../src/services/nodeFacts.js';
 import { ServiceCache } from '../../src/services/serviceCache.js';
+import { sample } from '../support/extent.js';
 import { assertCleanLines } from '../support/hostile/clean.js';
 import { withForeignRules } from '../support/hostile/foreignRules.js';
 import { HOSTILE, type Hostile, MARK, OTHER, type Part } from '../support/hostile/objects.js';
@@ -161,7 +162,7 @@ for (const [shift, source] of Object.keys(SOURCES).entries()) {
     t.after(() => {
       forms = FORMS;
     });
-    for (const [i, [name, hostile]] of Object.entries(HOSTILE).entries()) {
+    for (const [i, [name, hostile]] of sample([...Object.entries(HOSTILE).entries()], 2)) {
       // Over all sources, each place is hostile with each text, and each text is shown in each form: all at once would take minutes.
       const read = await readFrom(source, hostile, { every: SOURCE_COUNT, from: i + shift });
       for (const [second, mode] of (['iptables', 'ipvs'] as const).entries()) {

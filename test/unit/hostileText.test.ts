@@ -7,6 +7,7 @@ import { logEvents } from '../../src/agent/logEvents.js';
 import { describeProblem, type Problem } from '../../src/errors.js';
 import { decodeObject } from '../../src/objects/decode.js';
 import type { KubernetesObject } from '../../src/objects/types.js';
+import { sample } from '../support/extent.js';
 import { assertCleanInput, assertCleanLines } from '../support/hostile/clean.js';
 import { keptLog } from '../support/hostile/keptLog.js';
 import {
@@ -46,7 +47,7 @@ const METRIC = /^(# (HELP|TYPE) \w+ .*|\w+(\{(\w+="[\w.+:/-]*",?)*\})? \S+|)$/;
 
 for (const [source, read] of Object.entries(SOURCES)) {
   it(`no text of an object makes a line or an escape: ${source}`, async () => {
-    for (const [name, hostile] of Object.entries(HOSTILE)) {
+    for (const [name, hostile] of sample(Object.entries(HOSTILE), 2)) {
       const { objects, problems } = await read(hostile);
       // A file with bytes that are not UTF-8 is refused as a whole; the API server's bytes are read as U+FFFD.
       const isRefused = source.startsWith('manifests') && typeof hostile !== 'string';

@@ -1,5 +1,4 @@
 // The test's API server with objects from manifests.
-import { readFileSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
 import { parseAllDocuments } from 'yaml';
 import type { RawObject } from '../../../bench/apiServer/store.js';
@@ -18,12 +17,7 @@ export class ApiCluster {
     return new ApiCluster(await new ApiServer(options).start());
   }
 
-  /** Replaces the objects of the cluster by those of a file: sets new and changed objects, and deletes the others. */
-  load(file: string): void {
-    this.hold(readFileSync(file, 'utf8'));
-  }
-
-  /** The same for a manifest's text. */
+  /** Replaces the objects of the cluster by those of a manifest: sets new and changed objects, and deletes the others. */
   hold(text: string): void {
     const objects = new Map(
       parseAllDocuments(text)

@@ -20,13 +20,14 @@ import { ProxyHealth } from '../../../src/servers/health.js';
 import { openMetrics } from '../../../src/servers/metrics.js';
 import type { HostChange } from '../../../src/services/types.js';
 import type { SourceEvents } from '../../../src/source/source.js';
+import { WHOLE } from '../extent.js';
 import { HostNotifications } from '../fakes/hostNotifications.js';
 import { Counters, type Counts } from './counts.js';
 
 /** The numbers of Services of the clusters. */
-const SIZES = [100, 10_000];
+export const SIZES = WHOLE ? [100, 10_000] : [100, 500];
 /** Both have so many endpoints that kube-proxy omits their comments: bytes can be compared. */
-const LARGE_SIZES = [600, 10_000];
+export const LARGE_SIZES = WHOLE ? [600, 10_000] : [600, 900];
 /** Number of Services that a change of the node may affect. It is the same in every cluster. */
 export const SPECIAL = 20;
 

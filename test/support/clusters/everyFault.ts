@@ -1,18 +1,17 @@
 // Every operation of a recorded cluster fails once: no other change is lost, and the retry repairs it.
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { NetlinkError } from '../../../src/errors.js';
 import type { Fault } from '../../../src/kernel/testing/index.js';
 import type { KubernetesObject } from '../../../src/objects/types.js';
 import { readManifest } from '../../../src/source/manifestFile.js';
-import type { Scenario } from '../oracle/oracle.js';
+import { recordedObjects, type Scenario } from '../oracle/oracle.js';
 import { FakeNode } from '../oracle/testNode.js';
 
 type Objects = ReadonlyMap<string, KubernetesObject>;
 
 async function objectsOf(step: string): Promise<Objects> {
-  return (await readManifest('objects.yaml', readFileSync(`${step}/objects.yaml`, 'utf8'))).objects;
+  return (await readManifest('objects.yaml', recordedObjects(step))).objects;
 }
 
 /** A node that has applied all but the last of these steps, without a fault. */

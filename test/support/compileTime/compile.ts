@@ -45,7 +45,8 @@ export function errorsOf(snippets: readonly Snippet[]): string[][] {
   );
   const { config } = ts.readConfigFile(join(ROOT, 'tsconfig.json'), ts.sys.readFile);
   const { options } = ts.parseJsonConfigFileContent(config, ts.sys, ROOT);
-  const { tsBuildInfoFile: _, ...rest } = options;
+  // Without the folder of the output, the declarations of the package are the compiled ones, as for its users.
+  const { tsBuildInfoFile: _, outDir: __, ...rest } = options;
   const compilerOptions: ts.CompilerOptions = {
     ...rest,
     ...{ noEmit: true, incremental: false, rootDir: ROOT, noUnusedLocals: false, noUnusedParameters: false },

@@ -7,19 +7,30 @@ const PREFIX = /^[A-Za-z]+(\.\w+)?: /;
 /** The words with which a fault begins, behind the path of its field. */
 const RULE = /: ([\w.[\]-]+)(?: "(?:[^"\\]|\\.)*")? (?:must|is|excludes|has|needs|means)\b/;
 
-/** Calls a verb, reads what it lists or watches, and returns how the call was refused: the field that the error names; or how not. */
-export async function outcomeOf(call: () => unknown): Promise<{ field: string } | { accepted: string }> {
+/** How a call was refused: the field that the error names; or how not. */
+type Outcome = { readonly field: string } | { readonly accepted: string };
+
+/**
+ * Calls a verb, reads what it lists or watches, and returns how the call was refused. Not as a promise if that is known at once: promises
+ * cost more than most of the calls do.
+ */
+export function outcomeOf(call: () => unknown): Outcome | Promise<Outcome> {
   try {
-    return fieldOrResult(await resultOf(call()));
+    const value = call();
+    if (typeof value !== 'object' || value === null) return fieldOrResult(value);
+    return resultOf(value).then(fieldOrResult, outcomeOfError);
   } catch (error) {
-    const isOurs = (error instanceof TypeError || error instanceof RangeError) && PREFIX.test(error.message);
-    if (isOurs) return fieldIn(error.message);
-    return fieldOrResult([error]);
+    return outcomeOfError(error);
   }
 }
 
+function outcomeOfError(error: unknown): Outcome {
+  const isOurs = (error instanceof TypeError || error instanceof RangeError) && PREFIX.test(error.message);
+  return isOurs ? fieldIn(error.message) : fieldOrResult([error]);
+}
+
 /** A call that is not refused has results, or another error. */
-function fieldOrResult(result: unknown): { field: string } | { accepted: string } {
+function fieldOrResult(result: unknown): Outcome {
   const results = Array.isArray(result) ? (result as unknown[]) : [];
   const error = results.find((each) => each instanceof NetlinkError);
   if (error?.code === 'ERR_INVALID_ARGUMENT') return fieldIn(`${error.operation}: ${error.kernelMessage}`);
@@ -31,13 +42,12 @@ function fieldOrResult(result: unknown): { field: string } | { accepted: string 
   };
 }
 
-function fieldIn(message: string): { field: string } | { accepted: string } {
+function fieldIn(message: string): Outcome {
   const field = RULE.exec(message)?.[1];
   return field === undefined ? { accepted: `names no field: ${message}` } : { field };
 }
 
-async function resultOf(value: unknown): Promise<unknown> {
-  if (typeof value !== 'object' || value === null) return value;
+async function resultOf(value: object): Promise<unknown> {
   if ('toArray' in value) return (value as { toArray(): Promise<unknown[]> }).toArray();
   if (!(Symbol.asyncIterator in value)) return value;
   const iterator = (value as AsyncIterable<unknown>)[Symbol.asyncIterator]();

@@ -9,7 +9,7 @@ import { nodeFacts } from '../../../src/services/nodeFacts.js';
 import { ServiceCache } from '../../../src/services/serviceCache.js';
 import type { ServicePort } from '../../../src/services/types.js';
 import { readManifest } from '../../../src/source/manifestFile.js';
-import type { Scenario } from './oracle.js';
+import { recordedObjects, type Scenario } from './oracle.js';
 
 /** The text of iptables-save that a step recorded for a family. */
 export function recordedRules(step: string, family: Family): string {
@@ -67,7 +67,7 @@ export function factsOf({ configuration, interfaces }: Scenario, family: Family,
 
 /** The Service ports of the objects that a step recorded, as the node sees them, with the endpoints of both policies. */
 export async function recordedPorts(step: string): Promise<readonly ServicePort[]> {
-  const { objects } = await readManifest('objects.yaml', readFileSync(`${step}/objects.yaml`, 'utf8'));
+  const { objects } = await readManifest('objects.yaml', recordedObjects(step));
   const cache = new ServiceCache();
   for (const object of objects.values()) for (const _ of cache.apply({ type: 'set', object }));
   const node = nodeFacts('node-a', { node: cache.node('node-a') });

@@ -1,24 +1,28 @@
 // Recordings of kube-proxy's kernel state, and the comparison with them.
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { parse } from 'yaml';
 import { ROOT } from '../paths.js';
 
 const RECORDINGS = join(ROOT, 'test/oracle/recordings');
 
+type Fields = Readonly<Record<string, unknown>>;
+
 /** A recorded cluster: its node, its configuration, and its objects at each step. */
 export interface Scenario {
   readonly name: string;
+  /** The folder of the mode: what was recorded at the first step. */
   readonly folder: string;
   /** KubeProxyConfiguration as parsed JSON. */
-  readonly configuration: Readonly<Record<string, unknown>>;
+  readonly configuration: Fields;
   readonly interfaces: readonly {
     readonly link: string;
     readonly address: string;
     readonly prefix: number;
   }[];
-  /** Folders with objects.yaml and the state recorded for it, in order. */
+  /** Folders with the recorded state, in order; `recordedObjects` has the objects of each. */
   readonly steps: readonly string[];
 }
 
@@ -32,22 +36,46 @@ export type RecordedMode = 'ipvs' | 'iptables';
 export function scenarios(mode: RecordedMode | 'nftables'): Scenario[] {
   return readdirSync(RECORDINGS)
     .sort()
-    .map((name) => join(RECORDINGS, name, mode))
-    .filter((folder) => existsSync(join(folder, 'config.json')))
-    .map(readScenario);
+    .filter((name) => existsSync(join(RECORDINGS, name, mode)))
+    .map((name) => readScenario(name, mode));
 }
 
 /** Whether its objects were made at random. */
 export const isRandom = ({ name }: Scenario): boolean => name.startsWith('random-');
 
-function readScenario(folder: string): Scenario {
-  const read = (file: string) => readFileSync(join(folder, file), 'utf8');
-  const later = readdirSync(folder).filter((name) => /^step\d+$/.test(name));
+/** The text of the objects of a step. All modes have the same. */
+export function recordedObjects(step: string): string {
+  const [scenario = '', , later = ''] = relative(RECORDINGS, step).split('/');
+  return readShared(join(scenario, later, 'objects.yaml'), 'objects.yaml');
+}
+
+/** A scenario's own file, or the one that all scenarios without an own one share. */
+function readShared(own: string, shared: string): string {
+  const path = join(RECORDINGS, own);
+  return readFileSync(existsSync(path) ? path : join(RECORDINGS, shared), 'utf8');
+}
+
+function readConfiguration(name: string, mode: string): Fields {
+  const shared = JSON.parse(readFileSync(join(RECORDINGS, 'config.json'), 'utf8')) as Fields;
+  const { kubeProxy = {} } = parse(readFileSync(join(RECORDINGS, name, 'scenario.yaml'), 'utf8')) as {
+    kubeProxy?: Fields;
+  };
+  const isSection = (value: unknown) => typeof value === 'object' && !Array.isArray(value);
+  const own = Object.entries(kubeProxy).map(([key, value]) => [
+    key,
+    isSection(value) ? Object.assign({}, shared[key], value) : value,
+  ]);
+  return { ...shared, ...Object.fromEntries(own), mode };
+}
+
+function readScenario(name: string, mode: string): Scenario {
+  const folder = join(RECORDINGS, name, mode);
+  const later = readdirSync(folder).filter((step) => /^step\d+$/.test(step));
   return {
-    name: folder.split('/').at(-2) as string,
+    name,
     folder,
-    configuration: JSON.parse(read('config.json')),
-    interfaces: read('interfaces.txt')
+    configuration: readConfiguration(name, mode),
+    interfaces: readShared(join(name, 'interfaces.txt'), 'interfaces.txt')
       .split('\n')
       .filter(Boolean)
       .map((line) => {
@@ -55,7 +83,7 @@ function readScenario(folder: string): Scenario {
         const [address = '', prefix] = cidr.split('/');
         return { link, address, prefix: Number(prefix) };
       }),
-    steps: [folder, ...later.sort().map((name) => join(folder, name))],
+    steps: [folder, ...later.sort().map((step) => join(folder, step))],
   };
 }
 

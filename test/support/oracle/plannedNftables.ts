@@ -1,5 +1,4 @@
 // The plan of nftables mode for the objects of a recording.
-import { readFileSync } from 'node:fs';
 import { nftablesOptions } from '../../../src/modes/nftables/open/fromConfiguration.js';
 import { nodePortHosts } from '../../../src/modes/nftables/plan/host.js';
 import type { Item } from '../../../src/modes/nftables/plan/items.js';
@@ -13,7 +12,7 @@ import type { NodeFacts } from '../../../src/services/types.js';
 import { readManifest } from '../../../src/source/manifestFile.js';
 import { atOnce } from '../../../src/steps.js';
 import { decodeConfiguration } from '../clusters/decodeConfiguration.js';
-import { type Scenario, SERVICE_CIDRS } from './oracle.js';
+import { recordedObjects, type Scenario, SERVICE_CIDRS } from './oracle.js';
 
 /** The options of a recording. */
 export function optionsOf({
@@ -27,10 +26,7 @@ export function optionsOf({
 /** The items that the mode wants at a step of a recording. */
 export async function desiredAt(scenario: Scenario, step: string): Promise<DesiredState<Item>> {
   const options = optionsOf(scenario);
-  const { objects, problems } = await readManifest(
-    'objects.yaml',
-    readFileSync(`${step}/objects.yaml`, 'utf8'),
-  );
+  const { objects, problems } = await readManifest('objects.yaml', recordedObjects(step));
   if (problems.length > 0) throw new Error(JSON.stringify(problems));
   const cache = new ServiceCache({ sharesEndpoints: true });
   for (const object of objects.values()) for (const _ of cache.apply({ type: 'set', object }));

@@ -1,5 +1,4 @@
 // A node with manifests: the complete path from text to kernel state, on a fake or a real kernel.
-import { readFileSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
 import type { Configuration } from '../../../src/config/configuration.js';
 import { settingRulesOf } from '../../../src/config/serviceSettings.js';
@@ -42,7 +41,7 @@ import type { AssignedAddress, ServicePlanInput } from '../../../src/services/ty
 import { readManifest } from '../../../src/source/manifestFile.js';
 import { oneStep } from '../../../src/steps.js';
 import { decodeConfiguration } from '../clusters/decodeConfiguration.js';
-import { type Scenario, SERVICE_CIDRS, type ToolOutput } from './oracle.js';
+import { recordedObjects, type Scenario, SERVICE_CIDRS, type ToolOutput } from './oracle.js';
 
 /** The flows that a node deletes. */
 type NodeConntrack = Pick<Conntrack, 'list' | 'deleteFlows'>;
@@ -103,9 +102,9 @@ export class TestNode<Item, Operation extends KeyedOperation<Item>> {
     this.reconciler = new Reconciler(this.mode, inputs, () => this.now);
   }
 
-  /** Replaces the objects of the cluster. Reports the differences, as a source does. */
-  load(file: string): Promise<void> {
-    return this.loadText(readFileSync(file, 'utf8'));
+  /** Replaces the objects of the cluster by those of a recorded step. Reports the differences, as a source does. */
+  load(step: string): Promise<void> {
+    return this.loadText(recordedObjects(step));
   }
 
   async loadText(text: string): Promise<void> {

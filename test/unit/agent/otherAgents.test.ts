@@ -50,7 +50,7 @@ const ENDED = 'info the other kube-netlink-proxy has ended';
 it('a single agent logs nothing; a second one logs the identity of the first, and its end', async () => {
   const name = nextName();
   const first = start(name, '1.0.0');
-  await wait(50);
+  await until(first.admitted);
   const second = start(name, '2.0.0');
   await until(() => second.lines.length > 0);
   first.close();

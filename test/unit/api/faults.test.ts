@@ -26,6 +26,11 @@ const lists = (server: ApiServer, path = SERVICES) =>
     ({ path: asked, query }) => asked === path && !('watch' in query) && !('resourceVersionMatch' in query),
   );
 
+/** What the server has sent was read by the client of this process: both had many turns of the event loop. */
+async function arrived(): Promise<void> {
+  for (let turns = 0; turns < 10; turns++) await wait(5);
+}
+
 describe('the first list survives', () => {
   const faults: [what: string, faults: Fault[]][] = [
     ['a reset before any byte', [{ reset: 0 }]],
@@ -150,7 +155,7 @@ describe('a watch takes up where it stood, without a list, after', () => {
     const { server, follower } = await startBoth({ silence: 200 });
     server.bookmark(SERVICES);
     server.bookmark(SLICES);
-    await wait(50);
+    await arrived();
     server.freeze();
     churn(server);
     server.thaw();
@@ -165,7 +170,7 @@ describe('a watch takes up where it stood, without a list, after', () => {
     const { version } = server.store;
     server.bookmark(SERVICES);
     server.bookmark(SLICES);
-    await wait(50);
+    await arrived();
     server.store.compact();
     server.resetConnections();
     await watches(server);

@@ -14,8 +14,13 @@ const HOOKS = `
   export const initialize = (data) => { port = data; };
   export const load = (url, context, next) => { port.postMessage(url); return next(url, context); };`;
 
+/** Module → the npm packages that it loads: it is loaded once. */
+const loadedBy = new Map<string, string[]>();
+
 /** The npm packages that a new process loads when it imports the module. */
 function packagesLoadedBy(module: string): string[] {
+  const known = loadedBy.get(module);
+  if (known) return known;
   const script = `
     import { createRequire, register } from 'node:module';
     import { setTimeout } from 'node:timers/promises';
@@ -31,7 +36,9 @@ function packagesLoadedBy(module: string): string[] {
     execFileSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8' }),
   ) as string[];
   const packages = files.map((file) => /\/node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(file)?.[1] ?? '');
-  return [...new Set(packages)];
+  const distinct = [...new Set(packages)];
+  loadedBy.set(module, distinct);
+  return distinct;
 }
 
 test('a single pass loads neither the metrics library nor the formatter of logs', () => {

@@ -17,7 +17,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
-import { afterEach, beforeEach, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { readConfigurationFile, watchConfiguration } from '../../../src/config/reload.js';
 
@@ -30,44 +30,57 @@ const QUIET = 400;
 /** Contents that are invalid at a start too. */
 const BAD = /^bad/;
 
-describe('the configuration file', () => {
-  let folder = '';
-  let path = '';
-  let calls: string[] = [];
-  let watch: { close(): void };
+/** A file that is watched, in a folder of its own. */
+class Watched {
+  readonly folder = mkdtempSync(join(tmpdir(), 'knp-reload-'));
+  readonly path = join(this.folder, 'config.conf');
+  #calls: string[] = [];
+  #watch: { close(): void } | undefined;
 
-  const begin = (watched: string, file = readConfigurationFile(watched), times = TIMES) => {
-    calls = [];
+  constructor() {
+    writeFileSync(this.path, 'a');
+  }
+
+  readonly begin = (watched: string, file = readConfigurationFile(watched), times = TIMES) => {
     const read = async () => {
       const text = readFileSync(watched, 'utf8');
       if (BAD.test(text)) throw new Error(`refused: ${text}`);
       return text;
     };
-    const updated = () => calls.push('updated');
-    const damaged = (faults: readonly string[]) => calls.push(faults.join('|'));
-    watch = watchConfiguration(file, { read, updated, damaged }, times);
+    const updated = () => this.#calls.push('updated');
+    const damaged = (faults: readonly string[]) => this.#calls.push(faults.join('|'));
+    this.#watch = watchConfiguration(file, { read, updated, damaged }, times);
   };
+
   /** Waits for this number of calls, and checks that there are no more. */
-  const called = async (...wanted: readonly string[]) => {
-    for (let waited = 0; calls.length < wanted.length && waited < NOTICED; waited += 20) await sleep(20);
-    await isQuiet(...wanted);
+  readonly called = async (...wanted: readonly string[]) => {
+    for (let waited = 0; this.#calls.length < wanted.length && waited < NOTICED; waited += 20)
+      await sleep(20);
+    await this.isQuiet(...wanted);
   };
-  const isQuiet = async (...until: readonly string[]) => {
+
+  readonly isQuiet = async (...until: readonly string[]) => {
     await sleep(QUIET);
-    assert.deepEqual(calls, until);
+    assert.deepEqual(this.#calls, until);
   };
 
-  beforeEach(() => {
-    folder = mkdtempSync(join(tmpdir(), 'knp-reload-'));
-    path = join(folder, 'config.conf');
-    writeFileSync(path, 'a');
-  });
-  afterEach(() => {
-    watch.close();
-    rmSync(folder, { recursive: true });
-  });
+  readonly close = () => this.#watch?.close();
+}
 
-  it('that is written several times is reported once', async () => {
+// At the same time: most of each test is to wait for calls that must not come.
+describe('the configuration file', { concurrency: true }, () => {
+  const test = (name: string, body: (watched: Watched) => Promise<void>) =>
+    it(name, async () => {
+      const watched = new Watched();
+      try {
+        await body(watched);
+      } finally {
+        watched.close();
+        rmSync(watched.folder, { recursive: true });
+      }
+    });
+
+  test('that is written several times is reported once', async ({ path, begin, called, isQuiet }) => {
     begin(path);
     writeFileSync(path, 'b');
     appendFileSync(path, 'c');
@@ -76,7 +89,11 @@ describe('the configuration file', () => {
     await isQuiet('updated');
   });
 
-  it('that is written with the same contents, or touched, is not reported', async () => {
+  test('that is written with the same contents, or touched, is not reported', async ({
+    path,
+    begin,
+    isQuiet,
+  }) => {
     begin(path);
     writeFileSync(path, 'a');
     await isQuiet();
@@ -84,7 +101,7 @@ describe('the configuration file', () => {
     await isQuiet();
   });
 
-  it('that is half written is not read', async () => {
+  test('that is half written is not read', async ({ path, begin, called }) => {
     begin(path, undefined, { ...TIMES, still: 1000 });
     writeFileSync(path, 'bad beginning');
     await sleep(100);
@@ -92,7 +109,12 @@ describe('the configuration file', () => {
     await called('updated');
   });
 
-  it('that is invalid is reported once for each set of errors, and is not an update', async () => {
+  test('that is invalid is reported once for each set of errors, and is not an update', async ({
+    path,
+    begin,
+    called,
+    isQuiet,
+  }) => {
     begin(path);
     writeFileSync(path, 'bad 1');
     await called('refused: bad 1');
@@ -102,7 +124,11 @@ describe('the configuration file', () => {
     await called('refused: bad 1', 'refused: bad 2|bad 3');
   });
 
-  it('that was invalid and has its former contents again is not an update', async () => {
+  test('that was invalid and has its former contents again is not an update', async ({
+    path,
+    begin,
+    called,
+  }) => {
     begin(path);
     writeFileSync(path, 'bad');
     await called('refused: bad');
@@ -112,7 +138,7 @@ describe('the configuration file', () => {
     await called('refused: bad', '', 'updated');
   });
 
-  it('that was invalid and is replaced by a valid one is an update', async () => {
+  test('that was invalid and is replaced by a valid one is an update', async ({ path, begin, called }) => {
     begin(path);
     writeFileSync(path, 'bad');
     await called('refused: bad');
@@ -121,14 +147,19 @@ describe('the configuration file', () => {
     await called('refused: bad', 'updated');
   });
 
-  it('that was written since it was read is reported', async () => {
+  test('that was written since it was read is reported', async ({ path, begin, called }) => {
     const read = readConfigurationFile(path);
     writeFileSync(path, 'bb');
     begin(path, read);
     await called('updated');
   });
 
-  it('is reported if a link has led to another file since it was read', async () => {
+  test('is reported if a link has led to another file since it was read', async ({
+    folder,
+    path,
+    begin,
+    called,
+  }) => {
     const link = join(folder, 'link');
     symlinkSync(path, link);
     const read = readConfigurationFile(link);
@@ -139,7 +170,12 @@ describe('the configuration file', () => {
     await called('updated');
   });
 
-  it('that is renamed is unreadable until another has its name', async () => {
+  test('that is renamed is unreadable until another has its name', async ({
+    folder,
+    path,
+    begin,
+    called,
+  }) => {
     begin(path);
     renameSync(path, join(folder, 'other.conf'));
     const missing = `ENOENT: no such file or directory, open '${path}'`;
@@ -148,7 +184,7 @@ describe('the configuration file', () => {
     await called(missing, 'updated');
   });
 
-  it('is watched through a symbolic link', async () => {
+  test('is watched through a symbolic link', async ({ folder, path, begin, called }) => {
     const link = join(folder, 'link');
     symlinkSync(path, link);
     begin(link);
@@ -156,14 +192,18 @@ describe('the configuration file', () => {
     await called('updated');
   });
 
-  it('that another file is moved over is reported once', async () => {
+  test('that another file is moved over is reported once', async ({ path, begin, called }) => {
     begin(path);
     writeFileSync(`${path}.new`, 'b');
     renameSync(`${path}.new`, path);
     await called('updated');
   });
 
-  it('that a stream editor replaces is reported, even if it has the former size and time', async () => {
+  test('that a stream editor replaces is reported, even if it has the former size and time', async ({
+    path,
+    begin,
+    called,
+  }) => {
     utimesSync(path, 1, 1);
     begin(path);
     execFileSync('sed', ['-i', 's/a/b/', path]);
@@ -171,7 +211,12 @@ describe('the configuration file', () => {
     await called('updated');
   });
 
-  it('that is replaced by the same contents is not reported, and is watched further', async () => {
+  test('that is replaced by the same contents is not reported, and is watched further', async ({
+    path,
+    begin,
+    called,
+    isQuiet,
+  }) => {
     begin(path);
     for (let round = 0; round < 2; round += 1) {
       writeFileSync(`${path}.new`, 'a');
@@ -182,7 +227,12 @@ describe('the configuration file', () => {
     await called('updated');
   });
 
-  it('is reported if it is replaced where a chain of links leads to', async () => {
+  test('is reported if it is replaced where a chain of links leads to', async ({
+    folder,
+    path,
+    begin,
+    called,
+  }) => {
     const far = join(folder, 'far');
     mkdirSync(join(far, 'deep'), { recursive: true });
     const target = join(far, 'deep', 'target.conf');
@@ -195,7 +245,12 @@ describe('the configuration file', () => {
     await called('updated');
   });
 
-  it('of a ConfigMap volume is reported after an update, which exchanges its links and removes its file', async () => {
+  test('of a ConfigMap volume is reported after an update, which exchanges its links and removes its file', async ({
+    folder,
+    begin,
+    called,
+    isQuiet,
+  }) => {
     const mounted = mountConfigMap(folder, 'a');
     begin(mounted);
     updateConfigMap(folder, 'a');
@@ -206,14 +261,24 @@ describe('the configuration file', () => {
     await called('refused: bad', 'updated');
   });
 
-  it('that gets another mode, or another file beside it, is not reported', async () => {
+  test('that gets another mode, or another file beside it, is not reported', async ({
+    folder,
+    path,
+    begin,
+    isQuiet,
+  }) => {
     begin(path);
     chmodSync(path, 0o600);
     writeFileSync(join(folder, 'other.conf'), 'b');
     await isQuiet();
   });
 
-  it('is read soon although files beside it change all the time', async () => {
+  test('is read soon although files beside it change all the time', async ({
+    folder,
+    path,
+    begin,
+    called,
+  }) => {
     begin(path);
     const busy = setInterval(() => writeFileSync(join(folder, 'busy'), `${process.hrtime.bigint()}`), 5);
     try {
@@ -224,7 +289,7 @@ describe('the configuration file', () => {
     }
   });
 
-  it('that is removed is unreadable until there is another', async () => {
+  test('that is removed is unreadable until there is another', async ({ path, begin, called }) => {
     begin(path);
     unlinkSync(path);
     const missing = `ENOENT: no such file or directory, open '${path}'`;
@@ -236,9 +301,9 @@ describe('the configuration file', () => {
     await called(missing, '', 'updated');
   });
 
-  it('is not reported after the watch is closed', async () => {
+  test('is not reported after the watch is closed', async ({ path, begin, isQuiet, close }) => {
     begin(path);
-    watch.close();
+    close();
     appendFileSync(path, 'x');
     await isQuiet();
   });

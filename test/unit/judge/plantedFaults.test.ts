@@ -9,10 +9,11 @@ import { shrink } from '../../judge/core/shrink.js';
 import { judge } from '../../judge/core/verdict.js';
 import { FLAWS, type Flaw } from '../../judge/simulated/flaws.js';
 import { SIMULATED_BOUNDS, simulate } from '../../judge/simulated/simulate.js';
+import { sample, WHOLE } from '../../support/extent.js';
 
 const KINDS: Kinds = { steps: 30, pause: 400, faults: Object.keys(FAULTS) as FaultName[], faultTime: 1000 };
 /** Seeds on which the correct proxy is judged, and most seeds until a planted fault must be found. */
-const CORRECT_SEEDS = 30;
+const CORRECT_SEEDS = WHOLE ? 30 : 4;
 const MOST_SEEDS = 60;
 
 /** The rules that may be broken by each fault; which one is first depends on the seed. */
@@ -57,10 +58,10 @@ describe('the judge of histories', () => {
       requests += recording.observations.filter(({ result }) => result === 'answered').length;
       assert.deepEqual(judge(recording, SIMULATED_BOUNDS), [], `seed ${seed}`);
     }
-    assert.ok(requests > 50_000, `only ${requests} requests were answered`);
+    assert.ok(requests > (WHOLE ? 50_000 : 5_000), `only ${requests} requests were answered`);
   });
 
-  for (const [flaw, says] of Object.entries(FLAWS) as [Flaw, string][]) {
+  for (const [flaw, says] of sample(Object.entries(FLAWS) as [Flaw, string][], 4)) {
     it(`finds and shrinks: ${says}`, async () => {
       let history: History | undefined;
       let rule: RuleName | undefined;

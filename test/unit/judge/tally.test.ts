@@ -11,6 +11,7 @@ import type { Judged, Report } from '../../judge/core/report.js';
 import { Tally } from '../../judge/core/tally.js';
 import { judge } from '../../judge/core/verdict.js';
 import { SIMULATED_BOUNDS, simulate } from '../../judge/simulated/simulate.js';
+import { WHOLE } from '../../support/extent.js';
 import { ROOT } from '../../support/paths.js';
 
 const { comparisonLines, readReports } = (await import(
@@ -22,7 +23,12 @@ const { comparisonLines, readReports } = (await import(
 
 /** The verdict on the history of a seed; with a terminating endpoint chosen if it is a multiple of 5. */
 function judged(seed: number): Judged {
-  const history = generateHistory(seed, { steps: 30, pause: 400, faults: ['chainsFlushed'], faultTime: 300 });
+  const history = generateHistory(seed, {
+    steps: WHOLE ? 30 : 12,
+    pause: 400,
+    faults: ['chainsFlushed'],
+    faultTime: 300,
+  });
   const recording = simulate(history, seed % 5 === 0 ? 'terminatingChosen' : undefined);
   return { recording, violations: judge(recording, SIMULATED_BOUNDS) };
 }

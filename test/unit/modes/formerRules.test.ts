@@ -32,7 +32,7 @@ beforeEach(() => {
 async function run(mode: keyof typeof NODES) {
   const scenario = scenarios(mode).find(({ name }) => name === 'random-01') ?? assert.fail();
   const node = new NODES[mode](scenario, kernel);
-  await node.load(`${scenario.steps.at(-1)}/objects.yaml`);
+  await node.load(scenario.steps.at(-1) as string);
   assert.deepEqual((await node.sync()).failures, []);
   return node.configuration;
 }

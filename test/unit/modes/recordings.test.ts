@@ -4,6 +4,7 @@ import { describe, it } from 'node:test';
 import { BLOCK_LOCALNET } from '../../../src/modes/iptables/plan/fixedChains.js';
 import { ROUTE_LOCALNET } from '../../../src/modes/iptables/plan/planNode.js';
 import { cleanUp } from '../../../src/reconcile/cleanUp.js';
+import { sample } from '../../support/extent.js';
 import { differences, type RecordedMode, type Scenario, scenarios } from '../../support/oracle/oracle.js';
 import { FakeIptablesNode, FakeNode } from '../../support/oracle/testNode.js';
 
@@ -11,13 +12,13 @@ function recordings<Node extends FakeNode | FakeIptablesNode>(
   mode: RecordedMode,
   create: (scenario: Scenario, kernel?: Node['kernel']) => Node,
 ): void {
-  for (const scenario of scenarios(mode)) {
+  for (const scenario of sample(scenarios(mode), 4)) {
     const last = scenario.steps.at(-1) as string;
     describe(`${mode}: ${scenario.name}`, () => {
       it('step by step, with no further operations after each', async () => {
         const node = create(scenario);
         for (const step of scenario.steps) {
-          await node.load(`${step}/objects.yaml`);
+          await node.load(step);
           const { failures } = await node.sync();
           assert.deepEqual(failures, []);
           assert.deepEqual(differences(step, node.output()), [], step);
@@ -30,11 +31,11 @@ function recordings<Node extends FakeNode | FakeIptablesNode>(
         const node = create(scenario);
         const { iptables } = node.kernel;
         const empty = [iptables.dump(4), iptables.dump(6)].map(linesOf);
-        await node.load(`${last}/objects.yaml`);
+        await node.load(last);
         await node.sync();
         assert.deepEqual(differences(last, node.output()), []);
         const restarted = create(scenario, node.kernel);
-        await restarted.load(`${last}/objects.yaml`);
+        await restarted.load(last);
         assert.equal((await restarted.sync()).operations, 0);
         const { failures, left } =
           restarted instanceof FakeNode ? await cleanUp(restarted.mode) : await cleanUp(restarted.mode);

@@ -12,8 +12,9 @@ import type { SyncSummary } from '../../../src/reconcile/summary.js';
 import type { HostChange } from '../../../src/services/types.js';
 import type { SourceEvents } from '../../../src/source/source.js';
 import { RandomCluster, randomFrom } from '../../support/clusters/randomCluster.js';
+import { WHOLE } from '../../support/extent.js';
 
-const SEEDS = 60;
+const SEEDS = WHOLE ? 60 : 8;
 const STEPS = 12;
 /** Turns of the event loop without a pass, after which no pass is due. */
 const QUIET = 60;

@@ -158,7 +158,7 @@ describe('a listener', () => {
     const start = performance.now();
     await close();
     await closed;
-    assert.ok(performance.now() - start < 1000);
+    assert.ok(performance.now() - start < 4000);
     await assert.rejects(dial(port), { code: 'ECONNREFUSED' });
   });
 });

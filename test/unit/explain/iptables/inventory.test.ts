@@ -6,6 +6,7 @@ import { frontendsIn } from '../../../../src/explain/iptables/inventory.js';
 import { readCounted } from '../../../../src/kernel/iptables/counted.js';
 import { joinHostPort } from '../../../../src/net/address.js';
 import type { Frontend, ServicePort } from '../../../../src/services/types.js';
+import { sample } from '../../../support/extent.js';
 import { recordedPorts, recordedRules } from '../../../support/oracle/iptablesNode.js';
 import { scenarios } from '../../../support/oracle/oracle.js';
 
@@ -23,7 +24,7 @@ function endpointsOf({ clusterEndpoints, localEndpoints }: ServicePort, { localP
   return [...list].sort();
 }
 
-for (const scenario of scenarios('iptables')) {
+for (const scenario of sample(scenarios('iptables'), 5)) {
   it(`${scenario.name}: all frontends, with names, kinds, chains and endpoints`, async () => {
     for (const step of scenario.steps) {
       const ports = await recordedPorts(step);

@@ -13,10 +13,11 @@ import { type Message, messagesOf } from '../../../../src/kernel/rtnetlink/messa
 import { readRoute } from '../../../../src/kernel/rtnetlink/routes/read.js';
 import { encodeRoute } from '../../../../src/kernel/rtnetlink/routes/write.js';
 import { type Reading, RecordListing, readAll } from '../../../../src/kernel/shared/listing.js';
+import { WHOLE } from '../../../support/extent.js';
 import { blocksOf } from '../../../support/measures/threadBlocks.js';
 import { listed, repeated } from '../../../support/tables/rtnetlink/messages.js';
 
-const RECORDS = 100_000;
+const RECORDS = WHOLE ? 100_000 : 60_000;
 /** No callback of the event loop waits longer, in ms. */
 const LONGEST_BLOCK = 10;
 /** Most runs until one is undisturbed. The first compiles the code, and on a busy machine others may take several times their time. */

@@ -5,12 +5,13 @@ import {
   atEachSize,
   cluster,
   hostChange,
+  LARGE_SIZES,
   node,
   service,
   slice,
 } from '../../../support/clusters/countedCluster.js';
 
-describe('with 600 Services and with 10 000 the cost is the same', () => {
+describe(`with ${LARGE_SIZES.join(' Services and with ')} the cost is the same`, () => {
   const inIptables = { mode: 'iptables' } as const;
 
   it('of one endpoint: one plan, one restore, of its chains only', async () => {

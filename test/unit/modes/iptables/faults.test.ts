@@ -9,6 +9,7 @@ import {
   RandomCluster,
   randomFrom,
 } from '../../../support/clusters/randomCluster.js';
+import { sample, WHOLE } from '../../../support/extent.js';
 import { tamperWithRules } from '../../../support/fakes/tamperRules.js';
 import { differences, scenarios } from '../../../support/oracle/oracle.js';
 import { FakeIptablesNode } from '../../../support/oracle/testNode.js';
@@ -17,7 +18,7 @@ const refused = (operation: string, target: string) =>
   new NetlinkError({ code: 'ERR_PROCESS', operation, target, kernelMessage: 'refused' });
 
 describe('every restore and every setting fails once', () => {
-  for (const scenario of scenarios('iptables')) {
+  for (const scenario of sample(scenarios('iptables'), 4)) {
     it(scenario.name, async () => {
       for (let nth = 1, failed = true; failed; nth++) {
         failed = false;
@@ -29,7 +30,7 @@ describe('every restore and every setting fails once', () => {
           return refused(operation, target);
         };
         for (const step of scenario.steps) {
-          await node.load(`${step}/objects.yaml`);
+          await node.load(step);
           const { failures } = await node.sync();
           if (failures.length > 0) {
             node.retryFailed();
@@ -45,7 +46,7 @@ describe('every restore and every setting fails once', () => {
   }
 });
 
-const SEEDS = 60;
+const SEEDS = WHOLE ? 60 : 4;
 const STEPS = 20;
 
 /** Runs a whole audit. */

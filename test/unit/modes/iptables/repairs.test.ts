@@ -12,13 +12,13 @@ import { FakeIptablesNode } from '../../../support/oracle/testNode.js';
 
 const scenario = scenarios('iptables').find(({ name }) => name === 'node-port');
 assert.ok(scenario);
-const objects = `${scenario.folder}/objects.yaml`;
+const step = scenario.folder;
 
 /** A node with all Services programmed. */
 async function programmed(): Promise<FakeIptablesNode> {
   assert.ok(scenario);
   const node = new FakeIptablesNode(scenario);
-  await node.load(objects);
+  await node.load(step);
   assert.deepEqual((await node.sync()).failures, []);
   return node;
 }
@@ -217,7 +217,7 @@ describe('state of other programs', () => {
     const rules = `*filter\n:INPUT ACCEPT [0:0]\n:OUTPUT ACCEPT [0:0]\n:KUBE-FIREWALL - [0:0]\n-A INPUT -j KUBE-FIREWALL\n-A OUTPUT -j KUBE-FIREWALL\n-A KUBE-FIREWALL ${kubelet}\nCOMMIT\n`;
     iptables.load(4, rules);
     const before = sorted(iptables.dump(4));
-    await node.load(objects);
+    await node.load(step);
     assert.deepEqual((await node.sync()).failures, []);
     const { rules: programmedRules } = await iptables.saveTables(4);
     assert.deepEqual(
@@ -240,7 +240,7 @@ describe('state of other programs', () => {
     assert.ok(scenario);
     const configuration = { ...scenario.configuration, iptables: { localhostNodePorts: false } };
     const restarted = new FakeIptablesNode({ ...scenario, configuration }, node.kernel);
-    await restarted.load(objects);
+    await restarted.load(step);
     assert.deepEqual((await restarted.sync()).failures, []);
     const { rules } = await node.kernel.iptables.saveTables(4);
     assert.deepEqual(rules.get('filter/KUBE-FIREWALL'), [BLOCK_LOCALNET.text]);

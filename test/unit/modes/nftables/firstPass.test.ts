@@ -8,6 +8,7 @@ import type { KubernetesObject } from '../../../../src/objects/types.js';
 import { PIECE } from '../../../../src/reconcile/planner.js';
 import { cluster, ipOf, objectsOf, SERVICES, VITAL } from '../../../support/clusters/agedServices.js';
 import { HOST } from '../../../support/clusters/manifests.js';
+import { sample, WHOLE } from '../../../support/extent.js';
 import { FakeNftablesNode } from '../../../support/oracle/testNode.js';
 
 /** Services whose planning takes longer than a time slice: the kernel has been read before they are planned. */
@@ -84,7 +85,7 @@ function textOf(operations: readonly NftablesOperation[]): string {
   return JSON.stringify(operations, (_, value) => (typeof value === 'bigint' ? `${value}` : value));
 }
 
-for (const layout of ['kube-proxy', 'scalable'] as const) {
+for (const layout of sample(['kube-proxy', 'scalable'] as const, 1)) {
   describe(`the first pass of a large cluster, layout ${layout}`, () => {
     it('programs Services while others are planned, the vital ones first, then the oldest', async () => {
       const { node, sent } = recorded(layout);
@@ -166,7 +167,7 @@ for (const layout of ['kube-proxy', 'scalable'] as const) {
       const expected = recorded(layout);
       await expected.node.sync();
       let moments = 0;
-      for (let most = 0, how = 'ended'; how === 'ended'; most++) {
+      for (let most = 0, how = 'ended'; how === 'ended'; most += WHOLE ? 1 : 3) {
         const { node, kernel, ended } = recorded(layout, { most });
         how = await Promise.race([ended, node.sync().then(() => 'complete')]);
         const next = recorded(layout, { kernel });
@@ -174,7 +175,7 @@ for (const layout of ['kube-proxy', 'scalable'] as const) {
         assert.deepEqual(lines(kernel), lines(expected.kernel), `after ${most} transactions`);
         if (how === 'ended') moments++;
       }
-      assert.ok(moments >= 4, `only ${moments} moments`);
+      assert.ok(moments >= (WHOLE ? 4 : 2), `only ${moments} moments`);
     });
   });
 }

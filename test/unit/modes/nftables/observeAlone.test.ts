@@ -15,7 +15,7 @@ for (const layout of ['kube-proxy', 'scalable'] as const satisfies readonly Nfta
       it(`are what is listed, of ${name}`, async () => {
         const scenario = scenarios('nftables').find((each) => each.name === name) ?? assert.fail();
         const node = new FakeNftablesNode(scenario, undefined, layout);
-        await node.load(`${scenario.steps[0]}/objects.yaml`);
+        await node.load(scenario.folder);
         assert.deepEqual((await node.sync()).failures, []);
         // A full observation reads the sets of rules too, as one of single items does.
         const all = await observeAll(node.mode, true);

@@ -12,6 +12,7 @@ import {
   ExternalChain,
 } from '../../../../src/modes/nftables/plan/serviceChains.js';
 import { planned, service, slice } from '../../../support/clusters/nftablesPlans.js';
+import { sample, WHOLE } from '../../../support/extent.js';
 import { scenarios } from '../../../support/oracle/oracle.js';
 import { desiredAt, itemsOf } from '../../../support/oracle/plannedNftables.js';
 
@@ -50,7 +51,7 @@ const withRules = (chain: ChainItem, rules: readonly Rule[]): ChainItem => ({ ..
 
 it('every chain of every recording is the same again', async () => {
   const kinds = new Map<string, number>();
-  for (const scenario of scenarios('nftables')) {
+  for (const scenario of sample(scenarios('nftables'), 8)) {
     for (const step of scenario.steps) {
       for (const item of itemsOf(await desiredAt(scenario, step))) {
         if (item.kind !== 'chain') continue;
@@ -65,7 +66,7 @@ it('every chain of every recording is the same again', async () => {
     }
   }
   for (const kind of ['BalancingChain', 'EndpointChain', 'ExternalChain', 'Object'])
-    assert.ok((kinds.get(kind) ?? 0) > 20, `${kind}: ${kinds.get(kind)}`);
+    assert.ok((kinds.get(kind) ?? 0) > (WHOLE ? 20 : 0), `${kind}: ${kinds.get(kind)}`);
 });
 
 const sticky = { sessionAffinity: 'ClientIP' };

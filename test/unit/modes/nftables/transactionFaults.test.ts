@@ -11,6 +11,7 @@ import { observeAll } from '../../../../src/reconcile/observeAll.js';
 import { type LifeStep, MIXED_LIFE, objectsOf } from '../../../support/clusters/mixedCluster.js';
 import { service, slice } from '../../../support/clusters/nftablesPlans.js';
 import { RANDOM_HOST } from '../../../support/clusters/randomCluster.js';
+import { sample, WHOLE } from '../../../support/extent.js';
 import { FaultyNftables, type TransactionFault } from '../../../support/fakes/faultyNftables.js';
 import { assertWhole } from '../../../support/nftables/wholeServices.js';
 import { NftablesNode } from '../../../support/oracle/testNode.js';
@@ -119,7 +120,8 @@ describe('each transaction of the life of a cluster fails once', () => {
     it(`${fault.code} of ${fault.as}`, async () => {
       const { transactions } = await live(0, fault);
       assert.ok(transactions >= 2 * MIXED_LIFE.length, `${transactions} transactions`);
-      for (let nth = 1; nth <= transactions; nth++) {
+      const numbers = Array.from({ length: transactions }, (_, i) => i + 1);
+      for (const nth of sample(numbers, 3)) {
         const { reported } = await live(nth, fault);
         assert.equal(reported, 1, `transaction ${nth}`);
       }
@@ -127,7 +129,7 @@ describe('each transaction of the life of a cluster fails once', () => {
 });
 
 /** Readings that fail, one in each run. */
-const MOST_READINGS = 12;
+const MOST_READINGS = WHOLE ? 12 : 3;
 
 /**
  * The life of the cluster, in which the first transaction of each step fails, so that items are read alone, and one of the readings

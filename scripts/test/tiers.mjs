@@ -15,13 +15,13 @@ import { isSampled } from './sampled.mjs';
  * @property {number} [limit] time limit of a file, in s, if it differs from the default
  */
 
-/** @type {readonly Tier[]} In the order of their start, the longest first. */
+/** @type {readonly Tier[]} In the order of their start: unit tests use the CPUs while end-to-end tests wait. */
 export const TIERS = [
+  { name: 'unit', native: true },
   { name: 'e2e', native: true, kernel: true, bundled: true },
+  { name: 'native', native: true },
   { name: 'oracle', native: true, kernel: true },
   { name: 'kernel', native: true, kernel: true },
-  { name: 'unit', native: true },
-  { name: 'native', native: true },
   // Most of it is one guest in QEMU, beside which the others run.
   { name: 'image', native: false, kernel: true, only: 'all' },
   // Every scenario by every method. The harness itself is tested by the tiers unit and kernel (bench-here).

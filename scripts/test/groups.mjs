@@ -5,9 +5,10 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { CHECKOUT } from '../lib/checkout.mjs';
 
-// What a file has that needs its process for itself: hooks of all tests, and what belongs to the whole process.
+// What a file has that needs its process for itself: hooks of all tests, and what belongs to the whole process, such as its memory and
+// its CPU time.
 const OWN_PROCESS =
-  /^(before|after)(Each)?\(|\bcloseAfter\b|\bmock\b|\bprocess\.(env|on|once|exit|chdir|umask|kill|std\w+|memoryUsage|cpuUsage)\b|\bWorker\b|\bgc\(|\bspawn|\bexecFile|\bfork\(|\bglobalThis\b|\bperformance\b|^\/\/ Needs: /m;
+  /^(before|after)(Each)?\(|\bcloseAfter\b|\bmock\b|\bprocess\.(env|on|once|exit|chdir|umask|kill|std\w+|memoryUsage|cpuUsage)\b|\bWorker\b|\bgc\(|\bspawn|\bexecFile|\bfork\(|\bglobalThis\b|\bperformance\b|\/measures\/|'node:v8'|^\/\/ Needs: /m;
 
 // Few enough that the processes end at about the same time.
 const GROUP_SIZE = 50;

@@ -1,5 +1,5 @@
-// Needs: time
 // The pages of every export, which `npm run docs` makes. api.test.ts has the links in the doc comments too, as the API extractor sees them.
+// Needs: time
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { errorsOfScript } from '../support/documents/scripts.js';

@@ -195,7 +195,9 @@ test('watches whose threads wait for a lock are closed without waiting for them'
   const rounds = [await sleptInCloses(), await sleptInCloses(), await sleptInCloses()];
   const shown = rounds.map((slept) => `slept ${slept.toFixed(2)} ms`).join(', ');
   t.diagnostic(shown);
-  assert.ok(Math.max(...rounds) < LONGEST_CLOSES, shown);
+  // Another process may hold the lock of the links for a round: closes that wait for threads sleep in all.
+  const median = rounds.sort((one, other) => one - other)[1] ?? assert.fail();
+  assert.ok(median < LONGEST_CLOSES, shown);
 });
 
 /** Closes watches, and returns the time for which JavaScript's thread has slept meanwhile, in ms. */

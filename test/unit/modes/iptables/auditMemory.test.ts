@@ -8,12 +8,11 @@ import { after, it } from 'node:test';
 import { openIptables } from '../../../../src/kernel/iptables/index.js';
 import { FakeKernel } from '../../../../src/kernel/testing/index.js';
 import type { KubernetesObject } from '../../../../src/objects/types.js';
-import { WHOLE } from '../../../support/extent.js';
 import { collectGarbage } from '../../../support/measures/garbage.js';
 import { FakeIptablesNode } from '../../../support/oracle/testNode.js';
 
-const SERVICES = WHOLE ? 3000 : 1000;
-const AUDITS = WHOLE ? 4 : 3;
+const SERVICES = 3000;
+const AUDITS = 4;
 /** Slices between two measurements. */
 const STRIDE = 30;
 /** Maximum growth during an audit, and from the first audit to the last one, as a share of the length of the output. */

@@ -10,8 +10,8 @@ import { CHECKOUT } from '../lib/checkout.mjs';
 const OWN_PROCESS =
   /^(before|after)(Each)?\(|\bcloseAfter\b|\bmock\b|\bprocess\.(env|on|once|exit|chdir|umask|kill|std\w+|memoryUsage|cpuUsage)\b|\bWorker\b|\bgc\(|\bspawn|\bexecFile|\bfork\(|\bglobalThis\b|\bperformance\b|\/measures\/|'node:v8'|^\/\/ Needs: /m;
 
-// Few enough that the processes end at about the same time.
-const GROUP_SIZE = 50;
+// With all rows of their tables, few files keep a process busy for minutes.
+const groupSize = () => (process.env['KNP_TEST_EXTENT'] === 'whole' ? 8 : 50);
 
 /**
  * @param {readonly string[]} files of a tier, relative to the checkout
@@ -21,7 +21,7 @@ const GROUP_SIZE = 50;
 export function groupFiles(files, prefix) {
   const alone = files.filter((file) => OWN_PROCESS.test(readFileSync(join(CHECKOUT, file), 'utf8')));
   const others = files.filter((file) => !alone.includes(file));
-  const count = Math.ceil(others.length / GROUP_SIZE);
+  const count = Math.ceil(others.length / groupSize());
   const groups = Array.from({ length: count }, (_, index) => {
     const path = `${prefix}-${index + 1}.mjs`;
     // Dealt out, because the files of one folder take long alike.

@@ -11,7 +11,7 @@ const OWN_PROCESS =
   /^(before|after)(Each)?\(|\bcloseAfter\b|\bmock\b|\bprocess\.(env|on|once|exit|chdir|umask|kill|std\w+|memoryUsage|cpuUsage)\b|\bWorker\b|\bgc\(|\bspawn|\bexecFile|\bfork\(|\bglobalThis\b|\bperformance\b|\/measures\/|'node:v8'|^\/\/ Needs: /m;
 
 // With all rows of their tables, few files keep a process busy for minutes.
-const groupSize = () => (process.env['KNP_TEST_EXTENT'] === 'whole' ? 8 : 50);
+const groupSize = () => (process.env['KNP_TEST_EXTENT'] === 'whole' ? 8 : 120);
 
 /**
  * @param {readonly string[]} files of a tier, relative to the checkout

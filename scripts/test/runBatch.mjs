@@ -49,6 +49,8 @@ function commandOf({ tier, place, kernel, files, result }) {
   const tests = [
     process.execPath,
     '--enable-source-maps',
+    // In MiB. Where test files share a process, most of the garbage of one test is young: a quarter less time of the CPU.
+    ...(place === 'machine' ? ['--max-semi-space-size=32'] : []),
     '--test',
     `--test-timeout=${(tier.limit ?? LIMITS[place]) * 1000}`,
     // Kernel tests share the kernel state and run one after the other. Other test files run in parallel.

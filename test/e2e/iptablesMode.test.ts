@@ -123,7 +123,7 @@ test('a health check node port reports the endpoints on this node, and is open b
     return manifest.replaceAll('conditions: {}', () => `conditions: {}, nodeName: ${nodes.shift()}`);
   };
   const answer = async () => {
-    const signal = AbortSignal.timeout(10_000);
+    const signal = AbortSignal.timeout(PATIENCE);
     const headers = { connection: 'close' };
     const response = await fetch('http://127.0.0.1:31555/', { headers, signal });
     const weight = response.headers.get('x-load-balancing-endpoint-weight');

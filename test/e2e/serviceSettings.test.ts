@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { before, describe, test } from 'node:test';
 import type { VirtualServiceState } from '../../src/kernel/ipvs/index.js';
+import { PATIENCE } from '../laboratory/patience.js';
 import { WEB } from '../laboratory/places.js';
 import { FAMILIES, type Family, resultOf, SettingsLab } from '../support/settings/settingsLab.js';
 
@@ -46,13 +47,19 @@ function sendFromOneSocket(address: string, count: number): string[] {
   const code = `
     const socket = require('node:dgram').createSocket('${address.includes(':') ? 'udp6' : 'udp4'}');
     const from = new Set();
-    socket.on('message', (_, { address }) => from.add(address));
+    let replies = 0;
+    socket.on('message', (_, { address }) => {
+      from.add(address);
+      replies++;
+    });
     (async () => {
       for (let i = 0; i < ${count}; i++) {
         await new Promise((sent) => socket.send('x', 80, '${address}', sent));
         await new Promise((wait) => setTimeout(wait, 50));
       }
-      await new Promise((wait) => setTimeout(wait, 500));
+      for (const end = Date.now() + ${PATIENCE}; replies < ${count} && Date.now() < end; ) {
+        await new Promise((wait) => setTimeout(wait, 20));
+      }
       console.log(JSON.stringify([...from].sort()));
       socket.close();
     })();`;

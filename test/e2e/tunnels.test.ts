@@ -3,6 +3,7 @@
 // Needs: ipvs, dummy device, iptables-legacy, command
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { PATIENCE } from '../laboratory/patience.js';
 import {
   CLIENT,
   CLUSTER_IP,
@@ -24,7 +25,9 @@ const FEW = 200;
 const FLAGS = ['--cures=node-failover', '--service-settings=scheduler,forwarding'];
 const TUNNEL = { scheduler: 'mh', forwarding: 'tunnel' };
 /** For connections of which many get no answer, and of which all get one, on a slow machine too. In s. */
-const [SHORT, LONG] = [10, 60];
+const [SHORT, LONG] = [10, PATIENCE / 1000];
+/** For a connection that gets no answer, in s. */
+const NONE = 5;
 
 let all: ClusterNetwork;
 
@@ -50,13 +53,17 @@ async function lose(family: 4 | 6, patience: number) {
   }
 }
 
-/** The answers to requests from a namespace, each over a connection of its own; `failed: …` for none within 5 s. */
-function answersTo(namespace: string, ...frontends: readonly (readonly [address: string, port: number])[]) {
+/** The answers to requests from a namespace, each over a connection of its own; `failed: …` for none within the time, in s. */
+function answersTo(
+  namespace: string,
+  patience: number,
+  ...frontends: readonly (readonly [address: string, port: number])[]
+) {
   const code = `
 import socket, sys
 for address, port in zip(sys.argv[1::2], sys.argv[2::2]):
     try:
-        client = socket.create_connection((address, int(port)), 5)
+        client = socket.create_connection((address, int(port)), ${patience})
         client.send(b"?")
         print(client.recv(100).decode().strip())
     except OSError as error:
@@ -116,10 +123,11 @@ describe('forwarding: tunnel', () => {
         Array.from({ length: 4 }, () => [address, PORT] as const),
       );
       for (const namespace of [all.node(0), all.node(1)]) {
-        for (const answer of answersTo(namespace, ...frontends)) assert.match(answer, /^web-\d /, namespace);
+        for (const answer of answersTo(namespace, LONG, ...frontends))
+          assert.match(answer, /^web-\d /, namespace);
       }
       const pod = podAddress({ node: 0, number: 100 }, family);
-      for (const answer of answersTo(all.shell, ...frontends))
+      for (const answer of answersTo(all.shell, LONG, ...frontends))
         assert.ok(/^web-\d /.test(answer) && answer.endsWith(` ${pod}`), answer);
     });
 
@@ -137,19 +145,20 @@ describe('forwarding: tunnel', () => {
       ]);
       try {
         const node = gatewayAddress(1, family);
-        const asked = [
+        const refused = [
           [other, ENDPOINT_PORT],
           [node, 30080],
-          [VIP[family], PORT],
         ] as const;
+        const served = [VIP[family], PORT] as const;
         for (const address of [pod, other, node]) route(address, `via ${gateway}`);
-        const plain = answersTo(all.client, ...asked);
+        const plain = answersTo(all.client, LONG, ...refused, served);
         assert.ok(
           plain.every((answer) => answer.startsWith('web-')),
           JSON.stringify(plain),
         );
         for (const address of [other, node, VIP[family]]) route(address, `dev knp-gre src ${CLIENT[family]}`);
-        const [toPod, toNode, toService] = answersTo(all.client, ...asked);
+        const [toPod, toNode] = answersTo(all.client, NONE, ...refused);
+        const [toService] = answersTo(all.client, LONG, served);
         assert.match(toPod ?? '', /^failed: /);
         assert.match(toNode ?? '', /^failed: /);
         assert.match(toService ?? '', /^web-\d /);
@@ -177,7 +186,7 @@ describe('forwarding: tunnel', () => {
     for (const node of NODES) assert.equal((await all.agent(node).programmed()).operations, 0);
     await change({ scheduler: 'mh' });
     for (const node of NODES) assert.deepEqual(traces(node), []);
-    assert.match(answersTo(all.client, [VIP[4], PORT])[0] ?? '', /^web-\d /);
+    assert.match(answersTo(all.client, LONG, [VIP[4], PORT])[0] ?? '', /^web-\d /);
   });
 
   test('as in kube-proxy, with rr and NAT: connections of the node break, and endpoints see a node', async (t) => {

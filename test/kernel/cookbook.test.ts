@@ -10,6 +10,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { after, afterEach, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { PATIENCE } from '../laboratory/patience.js';
 import { tools } from '../support/namespaces/tools.js';
 import { ROOT } from '../support/paths.js';
 
@@ -54,10 +55,10 @@ class Program {
   }
 }
 
-/** Waits until it holds; at most 10 s. */
-async function until(holds: () => boolean): Promise<void> {
-  for (let i = 0; i < 100 && !holds(); i++) await sleep(100);
-  assert.ok(holds());
+/** Waits until it holds. */
+async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
+  for (const deadline = performance.now() + PATIENCE; !(await holds()); await sleep(100))
+    assert.ok(performance.now() < deadline, `${holds}`);
 }
 
 function file(name: string, text: string): string {
@@ -67,7 +68,7 @@ function file(name: string, text: string): string {
 }
 
 it('the load balancer follows its file, and the exporter serves the counters', {
-  timeout: 60_000,
+  timeout: PATIENCE,
 }, async () => {
   const service = '{ address: 10.96.0.10, port: 80, protocol: tcp, scheduler: rr, servers: [';
   const path = file('balancer.yaml', `- ${service}{ address: 10.0.0.1, port: 8080, weight: 2 }] }\n`);
@@ -90,7 +91,7 @@ it('the load balancer follows its file, and the exporter serves the counters', {
   assert.deepEqual(await Promise.all([balancer.end(), exporter.end()]), [0, 0]);
 });
 
-it('the ban list grows its set, and adds what its file has', { timeout: 60_000 }, async () => {
+it('the ban list grows its set, and adds what its file has', { timeout: PATIENCE }, async () => {
   const networks = (count: number) =>
     Array.from({ length: count }, (_, i) => `10.0.${i}.0/24 600\n`).join('');
   const program = new Program('banList', file('bans.txt', networks(3)), '4');
@@ -104,7 +105,7 @@ it('the ban list grows its set, and adds what its file has', { timeout: 60_000 }
   assert.equal(await program.end(), 0);
 });
 
-it('the virtual IP is held while its server accepts connections', { timeout: 60_000 }, async () => {
+it('the virtual IP is held while its server accepts connections', { timeout: PATIENCE }, async () => {
   tools('ip link set lo up', 'ip link add knp-vip type dummy');
   const holds = () => (tools('ip -o addr show dev knp-vip')[0] ?? '').includes(' 10.0.0.99/32 ');
   const listen = async (port = 0) => {
@@ -125,7 +126,7 @@ it('the virtual IP is held while its server accepts connections', { timeout: 60_
   second.close();
 });
 
-it('the flow cleaner deletes flows of its servers, now and later', { timeout: 60_000 }, async () => {
+it('the flow cleaner deletes flows of its servers, now and later', { timeout: PATIENCE }, async () => {
   const insert = (port: number, server: string) =>
     `conntrack -I -t 600 -s 10.0.0.9 -d 10.96.0.10 -r ${server} -q 10.0.0.9 -p udp --sport ${port} --dport 53 --reply-port-src 53 --reply-port-dst ${port}`;
   tools(insert(1, '10.0.0.1'), insert(2, '10.0.0.2'));
@@ -139,24 +140,24 @@ it('the flow cleaner deletes flows of its servers, now and later', { timeout: 60
   assert.equal(await program.end(), 0);
 });
 
-it('the exporter of flows counts flows that begin and end', { timeout: 60_000 }, async () => {
+it('the exporter of flows counts flows that begin and end', { timeout: PATIENCE }, async () => {
   const program = new Program('flowExporter', '0');
   const port = Number(/^metrics on port (\d+)$/.exec(await program.line())?.[1]);
   const metrics = async () => (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
   const ends = '-s 10.0.0.9 -d 10.96.0.10 -p udp --sport 99 --dport 53';
   tools(`conntrack -I -t 600 ${ends}`, `conntrack -D ${ends}`);
   let text = '';
-  for (let i = 0; i < 100 && !/^conntrack_ended_total\{protocol="udp"\} [1-9]/m.test(text); i++) {
-    await sleep(100);
+  await until(async () => {
     text = await metrics();
-  }
+    return /^conntrack_ended_total\{protocol="udp"\} [1-9]/m.test(text);
+  });
   assert.match(text, /^conntrack_begun_total\{protocol="udp"\} [1-9]/m);
   assert.match(text, /^conntrack_ended_total\{protocol="udp"\} [1-9]/m);
   assert.match(text, /^conntrack_flows_max [1-9]/m);
   assert.equal(await program.end(), 0);
 });
 
-it('the reconciler makes and repairs a network in a namespace', { timeout: 60_000 }, async () => {
+it('the reconciler makes and repairs a network in a namespace', { timeout: PATIENCE }, async () => {
   const name = 'knp-reconciled';
   tools(`ip netns add ${name}`);
   try {
@@ -184,7 +185,7 @@ it('the reconciler makes and repairs a network in a namespace', { timeout: 60_00
   }
 });
 
-it('the states of links are those of their carriers', { timeout: 60_000 }, async () => {
+it('the states of links are those of their carriers', { timeout: PATIENCE }, async () => {
   const name = 'knp-states';
   tools(
     `ip netns add ${name}`,

@@ -12,6 +12,7 @@ import { openIpset } from '../../src/kernel/ipset/index.js';
 import { openIpvs } from '../../src/kernel/ipvs/index.js';
 import { openRtnetlink, watchRtnetlink } from '../../src/kernel/rtnetlink/index.js';
 import { throwOnFailure } from '../../src/kernel/shared/throwOnFailure.js';
+import { PATIENCE } from '../laboratory/patience.js';
 import { settled } from '../support/measures/settled.js';
 import { makeNamespace } from '../support/namespaces/netns.js';
 import { runWithout } from '../support/namespaces/runWithout.js';
@@ -33,7 +34,7 @@ test('opens that fail leave no descriptor behind', () => {
     const count = () => readdirSync('/proc/self/fd').length;
     const before = await settled(count);
     for (let i = 0; i < ${ROUNDS}; i++) await open();
-    console.log(JSON.stringify([[...codes], (await settled(count)) - before]));`,
+    console.log(JSON.stringify([[...codes], (await settled(count, before)) - before]));`,
   );
   assert.deepEqual(report, [['EPERM'], 0]);
 });
@@ -44,7 +45,7 @@ test('a watch that ends leaves no descriptor behind', async () => {
   await start();
   const before = await settled(count);
   for (let i = 0; i < ROUNDS; i++) await start();
-  assert.equal((await settled(count)) - before, 0);
+  assert.equal((await settled(count, before)) - before, 0);
 });
 
 test('a client and its watches that end leave no descriptor behind, with the namespace of the process or another', async () => {
@@ -58,7 +59,7 @@ test('a client and its watches that end leave no descriptor behind, with the nam
     await run();
     const before = await settled(count);
     for (let i = 0; i < ROUNDS; i++) await run(i % 2 === 0 ? namespace.path : undefined);
-    assert.equal((await settled(count)) - before, 0);
+    assert.equal((await settled(count, before)) - before, 0);
   } finally {
     namespace.remove();
   }
@@ -165,14 +166,14 @@ test('without CAP_NET_ADMIN every deletion of a batch is refused at once', () =>
     // The socket is opened with the capability, which then is given up.
     const script = `
       import { openConntrack } from '${ROOT}/dist/src/kernel/conntrack/index.js';
-      const conntrack = await openConntrack({ netns: '${namespace.path}', timeout: 60000 });
+      const conntrack = await openConntrack({ netns: '${namespace.path}', timeout: ${2 * PATIENCE} });
       process.seteuid(65534);
       const tuple = { source: '10.0.0.1', destination: '10.0.0.2', sourcePort: 1, destinationPort: 2 };
       const flows = [1, 2, 3].map((sourcePort) => ({ protocol: 'udp', original: { ...tuple, sourcePort } }));
       console.log((await conntrack.deleteFlows(flows)).map((error) => error?.code).join());`;
     const run = spawnSync(process.execPath, ['--input-type=module', '-e', script], {
       encoding: 'utf8',
-      timeout: 50_000, // below that of the client: an answer that is waited for is too late
+      timeout: PATIENCE, // below that of the client: an answer that is waited for is too late
     });
     assert.equal(run.stderr, '');
     assert.equal(run.stdout, 'EPERM,EPERM,EPERM\n');

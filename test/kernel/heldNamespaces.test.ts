@@ -7,6 +7,7 @@ import { afterEach, describe, it } from 'node:test';
 import { openConntrack } from '../../src/kernel/conntrack/index.js';
 import { openNetlink } from '../../src/kernel/netlink/index.js';
 import { openRtnetlink } from '../../src/kernel/rtnetlink/index.js';
+import { PATIENCE } from '../laboratory/patience.js';
 import { NEW } from '../support/contract/flowEvents.js';
 import { emptyNamespaces } from '../support/namespaces/netns.js';
 import { runWithout } from '../support/namespaces/runWithout.js';
@@ -33,7 +34,7 @@ async function firstKinds(stream: AsyncIterable<{ readonly kind: string }>, act:
 }
 
 describe('the watches of a client whose namespace has lost its name', () => {
-  const signal = () => AbortSignal.timeout(10_000);
+  const signal = () => AbortSignal.timeout(PATIENCE);
 
   it('notify of its links', async () => {
     const netns = namespaces.add();

@@ -15,6 +15,7 @@ import type { Cure } from '../../src/modes/ipvs/index.js';
 import type { VirtualServiceItem } from '../../src/modes/ipvs/plan/items.js';
 import { IPVS_DEFAULTS } from '../../src/modes/ipvs/plan/options.js';
 import { sysctls } from '../../src/modes/ipvs/plan/planNode.js';
+import { PATIENCE } from '../laboratory/patience.js';
 import { FollowingService } from '../support/failover/followingService.js';
 import { ManyConnections, serve, total } from '../support/failover/manyConnections.js';
 import { ask } from '../support/namespaces/witnesses.js';
@@ -228,7 +229,7 @@ const FORWARD = ['-A', 'FORWARD', '-j', 'ACCEPT'];
 const MASQUERADE = '-t nat -A POSTROUTING -p tcp --dport 80 -j MASQUERADE --random-fully'.split(' ');
 
 /** For connections of which many get no answer, and of which all get one, on a slow machine too. In s. */
-const [SHORT, LONG] = [10, 60];
+const [SHORT, LONG] = [10, PATIENCE / 1000];
 
 // Loaded by the first tunnel, unless it is built in. With it, each namespace of a later test would have a link more.
 after(() => execFileSync('sh', ['-ec', 'if lsmod | grep -q "^ipip "; then rmmod ipip; fi']));

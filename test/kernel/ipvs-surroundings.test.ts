@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { openIpvs } from '../../src/kernel/ipvs/index.js';
 import { OPERATION, SERVICE } from '../../src/kernel/ipvs/layouts.js';
 import { loadAddon } from '../../src/kernel/shared/addon.js';
+import { PATIENCE } from '../laboratory/patience.js';
 import { makeNamespace } from '../support/namespaces/netns.js';
 import { service } from '../support/tables/ipvs.js';
 
@@ -95,12 +96,12 @@ test('without the module the hint names it; once it can be loaded the same clien
 
 /** Waits for namespaces that are still being taken down: their services hold the schedulers' modules. */
 async function unloadIpvs(): Promise<void> {
-  for (let attempt = 1; ; attempt++) {
+  for (const deadline = performance.now() + PATIENCE; ; ) {
     const loaded = execFileSync('lsmod', { encoding: 'utf8' });
     const dependents = [...loaded.matchAll(/^(ip_vs_\w+|xt_ipvs) /gm)].map(([, name]) => name ?? '');
     const run = spawnSync('rmmod', [...dependents, 'ip_vs'], { encoding: 'utf8' });
     if (run.status === 0) return;
-    assert.ok(attempt < 50, run.stderr);
+    assert.ok(performance.now() < deadline, run.stderr);
     await setTimeout(200);
   }
 }

@@ -7,6 +7,7 @@ import { after, before, describe, it } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { AttributeWriter, openNetlink } from '../../src/kernel/netlink/index.js';
 import { openRtnetlink, type RtnetlinkChange, watchRtnetlink } from '../../src/kernel/rtnetlink/index.js';
+import { PATIENCE } from '../laboratory/patience.js';
 import { makeNamespace, type Namespace } from '../support/namespaces/netns.js';
 
 const RTM_GETLINK = 18;
@@ -66,7 +67,7 @@ describe('a link that is described by 52 KiB', () => {
   it('is watched', async () => {
     await using rtnetlink = await client();
     const seen: string[] = [];
-    const signal = AbortSignal.timeout(10_000);
+    const signal = AbortSignal.timeout(PATIENCE);
     for await (const event of rtnetlink.watch({ kinds: ['link', 'address'], signal })) {
       if (event.kind === 'resync') setMtu('large', 1400);
       if (event.kind !== 'link') continue;
@@ -84,7 +85,8 @@ describe('a link that is described by 52 KiB', () => {
     try {
       setMtu('large', 1300);
       const isThere = () => changes.some(({ lost, events }) => lost || events.length > 0);
-      for (let rounds = 0; rounds < 100 && !isThere(); rounds++) await delay(20);
+      for (const deadline = performance.now() + PATIENCE; !isThere() && performance.now() < deadline; )
+        await delay(20);
       assert.deepEqual(
         changes.flatMap(({ events }) => events.map((event) => event.kind === 'link' && event.link.mtu)),
         [1300],

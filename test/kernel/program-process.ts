@@ -12,14 +12,14 @@ const [folder = '', how = ''] = process.argv.slice(2);
 /** A program that writes its id to a file and does not end. */
 const program = (name: string): [string, string[]] => {
   const file = `${folder}/${name}`;
-  return ['sh', ['-c', `echo $$ > ${file}.new; mv ${file}.new ${file}; exec sleep 60`]];
+  return ['sh', ['-c', `echo $$ > ${file}.new; mv ${file}.new ${file}; exec sleep 600`]];
 };
 
 async function start(): Promise<void> {
   const running = [
     runProgram(...program('run')),
     readProgram(...program('reading')).next(),
-    new ProgramSession(...program('session')).exchange([Buffer.from('x\n')], 'never', 60_000),
+    new ProgramSession(...program('session')).exchange([Buffer.from('x\n')], 'never', 600_000),
   ];
   // When the thread goes on with them, they have ended before it.
   for (const each of running) each.then(() => process.stdout.write('a program has ended\n'));

@@ -31,9 +31,12 @@ const LONGEST_TURN = 100;
 
 let namespace: Namespace;
 let rtnetlink: Rtnetlink;
+/** How often this process was stopped and continued: {@link asleep} runs meanwhile. Known in the next turn of the event loop. */
+let stops = 0;
 const address = { link: 'lo', address: '10.1.1.1', prefix: 32 } as const;
 
 before(async () => {
+  process.on('SIGCONT', () => stops++);
   namespace = makeNamespace();
   rtnetlink = await openRtnetlink({ netns: namespace.path });
 });
@@ -42,13 +45,15 @@ after(async () => {
   namespace.remove();
 });
 
-/** Makes one call, and returns the time for which JavaScript's thread has slept in it, in ms. */
-async function sleptIn(add: boolean): Promise<number> {
-  const before = asleep();
+/** Makes one call, and returns the time for which JavaScript's thread has slept in it, in ms, unless the process was stopped in it. */
+async function sleptIn(add: boolean): Promise<number | undefined> {
+  const [before, earlier] = [asleep(), stops];
   const call = add ? rtnetlink.addAddress(address) : rtnetlink.deleteAddress(address);
   const slept = asleep() - before;
+  await setImmediate();
+  const isDisturbed = stops > earlier;
   await call;
-  return slept;
+  return isDisturbed ? undefined : slept;
 }
 
 /** A clock that runs while this thread sleeps, and not while it runs or waits for a processor, in ms. */
@@ -152,7 +157,7 @@ test('when the kernel makes calls wait for a lock of another process, the event 
     const begun = performance.now();
     const slept = await sleptIn(calls % 2 === 0);
     const took = performance.now() - begun;
-    if (took >= WAIT) sleeps.push(slept);
+    if (took >= WAIT && slept !== undefined) sleeps.push(slept);
     slowest = Math.max(slowest, took);
     await setImmediate();
   }
@@ -200,7 +205,7 @@ test('watches whose threads wait for a lock are closed without waiting for them'
   assert.ok(median < LONGEST_CLOSES, shown);
 });
 
-/** Closes watches, and returns the time for which JavaScript's thread has slept meanwhile, in ms. */
+/** Closes watches, and returns the time for which JavaScript's thread has slept meanwhile, in ms; again if the process was stopped. */
 async function sleptInCloses(): Promise<number> {
   const watches = Array.from({ length: 50 }, () =>
     rtnetlink.watch({ receiveBuffer: 4096 })[Symbol.asyncIterator](),
@@ -209,13 +214,15 @@ async function sleptInCloses(): Promise<number> {
   // Watches that have lost notifications list the names of all links, one after another.
   const changes = Promise.all(Array.from({ length: 5 }, changeAddresses));
   await delay(50);
-  const before = asleep();
+  const [before, earlier] = [asleep(), stops];
   const ends = watches.map((watch) => watch.return?.());
   await setImmediate();
   const slept = asleep() - before;
+  await setImmediate();
+  const isDisturbed = stops > earlier;
   await Promise.all(ends);
   await changes;
-  return slept;
+  return isDisturbed ? sleptInCloses() : slept;
 }
 
 /** Makes more notifications than the receive buffer of a watch has room for. */

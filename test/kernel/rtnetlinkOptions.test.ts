@@ -5,6 +5,7 @@ import { spawnSync } from 'node:child_process';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import { type Link, openRtnetlink, type Rtnetlink } from '../../src/kernel/rtnetlink/index.js';
+import { PATIENCE } from '../laboratory/patience.js';
 import { makeNamespace, type Namespace } from '../support/namespaces/netns.js';
 import { at, batch, ipJson, prepared } from '../support/tables/rtnetlink/ip.js';
 
@@ -74,7 +75,7 @@ describe('options whose values do not stay', () => {
     assert.deepEqual([at(shown(), 'primary'), at(shown(), 'active_slave')], ['bp2', 'bp2']);
     await rtnetlink.setLink('bd', { bond: { primary: null } });
     assert.equal(at(shown(), 'primary'), undefined);
-    for await (const event of rtnetlink.watch({ kinds: ['link'], signal: AbortSignal.timeout(20_000) })) {
+    for await (const event of rtnetlink.watch({ kinds: ['link'], signal: AbortSignal.timeout(PATIENCE) })) {
       if (event.kind === 'resync') await rtnetlink.setLink('bd', { bond: { activePort: 'bp1' } });
       else if (event.kind === 'link' && event.link.name === 'bd' && event.link.bond?.activePort === 'bp1')
         break;
@@ -123,9 +124,8 @@ describe('options whose values do not stay', () => {
     let [rx, shownRx, tx, shownTx] = await both();
     // The kernel sends packets of IPv6 by itself; not all the time.
     for (
-      let tries = 0;
-      tries < 50 && (String([rx, tx]) !== String([shownRx, shownTx]) || !tx?.[1]);
-      tries++
+      const deadline = performance.now() + PATIENCE;
+      performance.now() < deadline && (String([rx, tx]) !== String([shownRx, shownTx]) || !tx?.[1]);
     ) {
       await setTimeout(100);
       [rx, shownRx, tx, shownTx] = await both();

@@ -11,6 +11,7 @@ import { openIptables } from '../../src/kernel/iptables/index.js';
 import type { Iptables } from '../../src/kernel/iptables/types.js';
 import { openNftables } from '../../src/kernel/nftables/index.js';
 import { FakeKernel } from '../../src/kernel/testing/index.js';
+import { PATIENCE } from '../laboratory/patience.js';
 import { service, slice } from '../support/clusters/manifests.js';
 import { selectBackend } from '../support/namespaces/iptablesBackend.js';
 import { tools } from '../support/namespaces/tools.js';
@@ -115,7 +116,7 @@ async function dial(family: Family = 4): Promise<{ readonly socket: Socket; read
 
 function ask(socket: Socket): Promise<string> {
   return new Promise((resolve, reject) => {
-    socket.setTimeout(5000, () => socket.destroy(new Error('no answer')));
+    socket.setTimeout(PATIENCE, () => socket.destroy(new Error('no answer')));
     socket.once('error', reject).once('data', (data) => resolve(String(data)));
     socket.write('?');
   });

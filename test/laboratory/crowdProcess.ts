@@ -5,11 +5,10 @@ import { performance } from 'node:perf_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { CrowdAsk, CrowdOrders, CrowdReport } from './crowd.js';
 import { serveParent } from './namespaceProcess.js';
+import { PATIENCE } from './patience.js';
 
 /** Pause of a client after a request, as a multiple of the request's duration, to not overload a slow machine. */
 const REST = 2.5;
-/** Timeout of a request, in ms. */
-const PATIENCE = 30_000;
 
 class Clients {
   readonly #orders: CrowdOrders;

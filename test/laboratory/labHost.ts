@@ -1,6 +1,7 @@
 // A process in a network namespace that is a server and a client.
 import { fileURLToPath } from 'node:url';
 import { NamespaceProcess } from './namespaceProcess.js';
+import { PATIENCE } from './patience.js';
 
 /** Serves HTTP and single datagrams on these ports until the host is closed. */
 export interface Serve {
@@ -21,7 +22,7 @@ export interface Dial {
   readonly from?: string | undefined;
   /** Reuse the connection of the last such request, if it is still open; only HTTP. */
   readonly keep?: boolean | undefined;
-  /** Time limit, in ms. */
+  /** Time limit, in ms; by default as long as a test waits. */
   readonly patience: number;
 }
 
@@ -49,9 +50,6 @@ export type Outcome = (Answer | { readonly error: string }) & { readonly millise
 export type Ask = Serve | Dial | Reset;
 
 const PROCESS = fileURLToPath(new URL('./labHostProcess.js', import.meta.url));
-/** Default time limit of a request, in ms: the VM may be busy, and a lost packet is repeated after 1 s. */
-const PATIENCE = 5000;
-
 /** A host of the laboratory: a server and client in a namespace. */
 export class LabHost {
   readonly #process: NamespaceProcess<Ask, Outcome | undefined>;

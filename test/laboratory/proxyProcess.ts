@@ -157,7 +157,7 @@ export async function runOnce(
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const forget = undoAtExit(() => child.kill('SIGKILL'));
-  const timer = setTimeout(() => child.kill('SIGKILL'), 120_000);
+  const timer = setTimeout(() => child.kill('SIGKILL'), PATIENCE);
   const texts = [child.stdout, child.stderr].map(async (stream) =>
     (await stream.setEncoding('utf8').toArray()).join(''),
   );

@@ -1,5 +1,6 @@
 // Bytes of the heap that a cluster takes: for each Service and for each endpoint, for the decoded objects and for the plans with the
 // known state of the kernel. Measured as the difference between two clusters, so that the fixed part does not count.
+// Needs: time
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { emptyKernel } from '../../bench/modes.js';

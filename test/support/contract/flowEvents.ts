@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import type { Conntrack } from '../../../src/kernel/conntrack/types.js';
+import { PATIENCE } from '../../laboratory/patience.js';
 
 /** A flow that no test sends. */
 export const NEW = {
@@ -17,7 +18,7 @@ export function flowEventsContract(opened: () => Promise<Conntrack>): void {
     const conntrack = await opened();
     const stream = conntrack.watch({
       selection: { family: 4, protocol: 'tcp' },
-      signal: AbortSignal.timeout(20_000),
+      signal: AbortSignal.timeout(PATIENCE),
     });
     const seen: string[] = [];
     for await (const event of stream) {

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { NewRoute, NewRule, RouteQuery, Rtnetlink } from '../../../src/kernel/rtnetlink/types.js';
+import { PATIENCE } from '../../laboratory/patience.js';
 import { outcomes, refused } from './refusals.js';
 import { type Open, withVeth } from './rtnetlinkVeth.js';
 
@@ -160,7 +161,8 @@ function routes(open: Open): void {
       assert.equal(await way(by(7)), `unicast - va ${own}`);
       const local = `local - lo ${own}`;
       // The kernel adds this route of an address of IPv6 from a workqueue, later than the address.
-      for (let tries = 0; tries < 200 && (await way(own)) !== local; tries++) await delay(5);
+      const deadline = performance.now() + PATIENCE;
+      while ((await way(own)) !== local && performance.now() < deadline) await delay(5);
       assert.equal(await way(own), local);
       assert.equal(await way(at(7, '7')), `unicast ${by(2)} va ${own}`);
       assert.equal(await way(at(1, '7')), `unicast ${by(3)} va ${own}`);

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import type { Rtnetlink, RtnetlinkOperation } from '../../../src/kernel/rtnetlink/types.js';
+import { PATIENCE } from '../../laboratory/patience.js';
 import { messageOf, outcomes } from './refusals.js';
 import { type Open, withVeth } from './rtnetlinkVeth.js';
 
@@ -104,7 +105,7 @@ async function settles(rtnetlink: Rtnetlink, wanted: Readonly<Record<string, str
     }
     return Object.fromEntries(found);
   };
-  for (let tries = 0; tries < 500; tries++) {
+  for (const deadline = performance.now() + PATIENCE; performance.now() < deadline; ) {
     if (JSON.stringify(await find()) === JSON.stringify(wanted)) return;
     await setTimeout(10);
   }

@@ -6,6 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { openLab } from '../../laboratory/lab.js';
 import { LabHost } from '../../laboratory/labHost.js';
 import { ManifestFolder } from '../../laboratory/manifestFolder.js';
+import { PATIENCE } from '../../laboratory/patience.js';
 import { NODE_A, type Pod, SHELL, WEB, WEB_PORT } from '../../laboratory/places.js';
 import { ProxyProcess } from '../../laboratory/proxyProcess.js';
 import { SteadyClient, type SteadyReport } from '../../laboratory/steadyClient.js';
@@ -79,7 +80,7 @@ function manifest(step: 'connect' | 'terminate' | 'leave'): string {
 
 /** The connections, by name. */
 const reports = new Map<string, SteadyReport>();
-/** When the proxy had read that the endpoint terminates, as Date.now(), and when the clients were asked for their reports. */
+/** When the proxy had read that the endpoint terminates, as Date.now(), and when all times were over. */
 let began = 0;
 let ended = 0;
 
@@ -113,7 +114,10 @@ async function run(flags: readonly string[]): Promise<void> {
   await write('leave');
   await delay(5500);
   ended = Date.now();
-  for (const [name, report] of Object.entries(await client.report())) reports.set(name, report);
+  for (const deadline = ended + PATIENCE; ; await delay(50)) {
+    for (const [name, report] of Object.entries(await client.report())) reports.set(name, report);
+    if (FAMILIES.every(haveAllHappened) || Date.now() > deadline) break;
+  }
 }
 
 function reportOf(name: Name, family: Family): SteadyReport {
@@ -122,30 +126,43 @@ function reportOf(name: Name, family: Family): SteadyReport {
   return report;
 }
 
+/** The connections that are reset, and those that go on. */
+const RESET = ['short', 'left'] as const;
+const GOES_ON = ['plain', 'long'] as const;
+
+/** The last answer over a connection, as Date.now(). */
+const lastOf = (name: Name, family: Family) => reportOf(name, family).answers[ENDING.name]?.last ?? 0;
+
+/** Whether everything has happened that the tests of a family expect. */
+const haveAllHappened = (family: Family): boolean =>
+  RESET.every((name) => reportOf(name, family).error !== undefined) &&
+  GOES_ON.every((name) => reportOf(name, family).error !== undefined || lastOf(name, family) > ended);
+
 /** The tests of a file, with the flags of a mode. */
 export function testDrainTimeout(flags: readonly string[]): void {
   before(() => run(flags));
 
   for (const family of FAMILIES) {
-    for (const name of ['short', 'left'] as const) {
+    for (const name of RESET) {
       test(`${name}: the connection is reset when the time is over, and not before, IPv${family}`, () => {
         const { error, errorAt = Number.POSITIVE_INFINITY } = reportOf(name, family);
         assert.equal(error, 'ECONNRESET');
         const bound = 1000 * Number(CASES[name].bound);
         const after = errorAt - began;
+        // On a busy machine, a connection that goes on has longer pauses.
+        const { gap = 0 } = reportOf('plain', family).answers[ENDING.name] ?? {};
         assert.ok(
-          after >= bound && after <= bound + 2000,
-          `reset ${after} ms after the endpoint began to terminate`,
+          after >= bound && after <= bound + Math.max(2000, 10 * gap),
+          `reset ${after} ms after the endpoint began to terminate; others had pauses of ${gap} ms`,
         );
       });
     }
 
-    for (const name of ['plain', 'long'] as const) {
+    for (const name of GOES_ON) {
       test(`${name}: the connection goes on, IPv${family}`, () => {
-        const { error, answers } = reportOf(name, family);
-        assert.equal(error, undefined);
-        const { last = 0 } = answers[ENDING.name] ?? {};
-        assert.ok(last > ended - 1000, `the last answer came ${ended - last} ms before the end`);
+        assert.equal(reportOf(name, family).error, undefined);
+        const last = lastOf(name, family);
+        assert.ok(last > ended, `the last answer came ${ended - last} ms before the end`);
       });
     }
   }

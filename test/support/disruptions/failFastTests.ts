@@ -6,6 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { type Lab, openLab } from '../../laboratory/lab.js';
 import { LabHost } from '../../laboratory/labHost.js';
 import { ManifestFolder } from '../../laboratory/manifestFolder.js';
+import { PATIENCE } from '../../laboratory/patience.js';
 import { CLIENT, NODE_A, NODE_B, type Pod, SHELL, WEB, WEB_PORT } from '../../laboratory/places.js';
 import { ProxyProcess, runOnce } from '../../laboratory/proxyProcess.js';
 import { SteadyClient, type SteadyReport } from '../../laboratory/steadyClient.js';
@@ -114,6 +115,8 @@ function endpoint(text: string, family: Family) {
 const WATCHED = 2500;
 /** The longest time in which a flow of UDP moves, in ms, on a machine on which clients get answers without a pause. */
 const UDP_BOUND = 100;
+/** On a busy machine, everything may take this many of the longest pauses between the answers of a connection that nothing concerns. */
+const PAUSES = 10;
 
 /** The connections of a Service, by name. */
 const reports = new Map<string, SteadyReport>();
@@ -177,8 +180,11 @@ async function run({ flags }: FailFastMode): Promise<void> {
   changed = programmed - Math.round(Number(latencyMs));
   silence = programmed - down;
   await delay(WATCHED + silence);
-  for (const each of clients)
-    for (const [name, report] of Object.entries(await each.report())) reports.set(name, report);
+  for (const deadline = Date.now() + PATIENCE; ; await delay(50)) {
+    for (const each of clients)
+      for (const [name, report] of Object.entries(await each.report())) reports.set(name, report);
+    if (FAMILIES.every(haveAllHappened) || Date.now() > deadline) break;
+  }
   const { stdout, stderr } = await runOnce(lab.namespace(NODE_A), manifests.path, given);
   restarted = stdout || stderr;
 }
@@ -190,18 +196,34 @@ function reportOf(name: Name | 'node port', family: Family): SteadyReport {
   return report;
 }
 
+/** The connections that are reset. */
+const RESET = ['removed', 'not-serving', 'last', 'node port'] as const;
+
+/** Whether everything has happened that the tests of a family expect. */
+function haveAllHappened(family: Family): boolean {
+  const { error, answers } = reportOf('ending', family);
+  return (
+    RESET.every((name) => reportOf(name, family).error !== undefined) &&
+    (error !== undefined || (answers[ENDING.name]?.last ?? 0) - changed > WATCHED) &&
+    ALIVE.name in reportOf('udp', family).answers
+  );
+}
+
+/** The longest pause between answers of the endpoint that terminates, in ms: as long, the machine did something else. */
+const pauseOf = (family: Family) => reportOf('ending', family).answers[ENDING.name]?.gap ?? 0;
+
 /** The tests of a file. */
 export function testFailFast(mode: FailFastMode): void {
   before(() => run(mode));
 
   for (const family of FAMILIES) {
-    for (const name of ['removed', 'not-serving', 'last', 'node port'] as const) {
+    for (const name of RESET) {
       test(`${name}: the client's connection is reset by its next packet, IPv${family}`, (context) => {
         const { error, errorAt = Number.POSITIVE_INFINITY } = reportOf(name, family);
         assert.equal(error, 'ECONNRESET');
         context.diagnostic(`reset ${errorAt - changed} ms after the change was read`);
         const times = `${errorAt - programmed} ms after the pass, after a silence of ${silence} ms`;
-        assert.ok(errorAt - programmed <= 1000 + silence, times);
+        assert.ok(errorAt - programmed <= Math.max(1000, PAUSES * pauseOf(family)) + silence, times);
       });
     }
 
@@ -219,7 +241,7 @@ export function testFailFast(mode: FailFastMode): void {
       assert.equal(error, undefined);
       const { last = 0 } = answers[ENDING.name] ?? {};
       assert.ok(
-        last - changed > WATCHED - 500,
+        last - changed > WATCHED,
         `the last answer came ${last - changed} ms after the change was read`,
       );
     });
@@ -228,9 +250,9 @@ export function testFailFast(mode: FailFastMode): void {
       const { answers } = reportOf('udp', family);
       const { first = Number.POSITIVE_INFINITY } = answers[ALIVE.name] ?? {};
       context.diagnostic(`answered ${first - changed} ms after the change was read`);
-      const { gap } = answers[DEAD.name] ?? { gap: 0 };
-      const times = `${first - programmed} ms after the pass; before, answers had pauses of ${gap} ms`;
-      assert.ok(first - programmed <= UDP_BOUND + gap, times);
+      const pauses = [DEAD, ALIVE].map((pod) => answers[pod.name]?.gap ?? 0);
+      const times = `${first - programmed} ms after the pass; before and after, answers had pauses of ${pauses} ms`;
+      assert.ok(first - programmed <= UDP_BOUND + PAUSES * Math.max(...pauses), times);
     });
   }
 

@@ -5,8 +5,9 @@ import type { ManifestFolder } from '../../laboratory/manifestFolder.js';
 import { ProxyProcess, runOnce } from '../../laboratory/proxyProcess.js';
 import { service, slice } from '../clusters/manifests.js';
 
-/** Maximum time for the end of a proxy, in ms. */
+/** Maximum time for the end of a proxy, in ms; on a busy machine, {@link STARTS} of the time that its start takes at the same time. */
 export const LIMIT = 2000;
+const STARTS = 3;
 
 /** The results of the interruptions. */
 export interface Interruptions {
@@ -30,9 +31,11 @@ export async function interrupt(
   let span = 1000;
   for (let moment = 0; moment < moments; moment++) {
     manifests.write('others.yaml', others(moment));
+    const spawned = performance.now();
     const proxy = new ProxyProcess(namespace, manifests.path);
     await proxy.logged(({ msg }) => msg === 'starting', 'its start');
     const started = performance.now();
+    const limit = Math.max(LIMIT, STARTS * (started - spawned));
     if (moment === 0) {
       await proxy.programmed();
       span = 1.2 * (performance.now() - started);
@@ -53,7 +56,7 @@ export async function interrupt(
     assert.equal(await proxy.end('SIGTERM'), 0, `moment ${moment}`);
     const took = performance.now() - signalled;
     const story = `${took.toFixed(0)} ms to end, ${reaction.toFixed(0)} ms of them until it logged the signal`;
-    assert.ok(took <= LIMIT, `moment ${moment}: it took ${story}`);
+    assert.ok(took <= limit, `moment ${moment}: it took ${story}, and not ${limit.toFixed(0)} at most`);
     slowest = Math.max(slowest, took);
   }
   const last = await runOnce(namespace, manifests.path);

@@ -6,6 +6,7 @@ import type { NftablesLayout } from '../../../src/modes/nftables/index.js';
 import { shardOf } from '../../../src/modes/nftables/plan/containers.js';
 import { realServersBecome } from '../../laboratory/kernelView.js';
 import type { Lab } from '../../laboratory/lab.js';
+import { PATIENCE } from '../../laboratory/patience.js';
 import { NODE_A } from '../../laboratory/places.js';
 import { ask } from '../namespaces/witnesses.js';
 
@@ -14,13 +15,13 @@ export const CLUSTER_IP = '10.96.0.80';
 export const EXTERNAL_IP = '203.0.113.80';
 export const PORT = 80;
 
-/** Time limit for the kernel to have a change, in ms. */
-const PATIENCE = 20_000;
-
 /** A mode of the proxy. */
 export interface RolloutMode {
   readonly flags: readonly string[];
-  /** Minimum time for which a terminating backend still serves, in ms; the default grace period of a pod is 30 s. */
+  /**
+   * Time for which a terminating backend still serves after the proxy has programmed that it terminates, in ms; the default grace period
+   * of a pod is 30 s.
+   */
   readonly grace: number;
   /** Each change is made by an iptables-restore that runs for long. */
   readonly longLivedPrograms: boolean;
@@ -46,7 +47,7 @@ export const IPVS_ROLLOUT: RolloutMode = {
   },
   async settled(lab, endpoints) {
     const shown = () => ask(lab.namespace(NODE_A), 'ipvsadm', '-S', '-n');
-    for (const deadline = performance.now() + 60_000; / -w 0$/m.test(shown()); await delay(500)) {
+    for (const deadline = performance.now() + PATIENCE; / -w 0$/m.test(shown()); await delay(500)) {
       assert.ok(performance.now() < deadline, `still draining:\n${shown()}`);
     }
     assert.equal(shown().match(/^-a /gm)?.length, 2 * endpoints, shown());

@@ -5,6 +5,7 @@ import type { PlannedOperation } from '../../../src/index.js';
 import { Crowd, type CrowdReport } from '../../laboratory/crowd.js';
 import { type Lab, openLab } from '../../laboratory/lab.js';
 import { ManifestFolder } from '../../laboratory/manifestFolder.js';
+import { PATIENCE } from '../../laboratory/patience.js';
 import { CLIENT, CLUSTER_CIDR, NODE_A, SHELL, WEB, WEB_PORT } from '../../laboratory/places.js';
 import { COMMAND, type Ended, ProxyProcess, runOnce } from '../../laboratory/proxyProcess.js';
 import { Replicas } from '../../laboratory/replica.js';
@@ -20,11 +21,8 @@ const CROWD = { port: 80, keepAlive: 8, short: 8 };
 const AUDIT = ['--ipvs-sync-period=1s', '--iptables-sync-period=1s', '--iptables-min-sync-period=0s'];
 /** The longest time after which a first pass is interrupted, in ms; on the slower test machines it takes longer. */
 const FIRST_PASS = 1000;
-/** The longest time between two responses to a crowd, and the most responses until one of each endpoint is among them. */
-const SILENCE = 60_000;
+/** The most responses until one of each endpoint is among them. */
 const MOST_RESPONSES = 4000;
-/** The longest time of a start, until its first pass has ended, in ms. */
-const LONGEST_START = 120_000;
 const ENDPOINTS = WEB.map(({ ipv4 }) => ipv4);
 
 /** The lines that a mode plans on the node, of its own items and of those that another mode left. */
@@ -123,7 +121,7 @@ export class SwitchLab {
       if (done) return;
       const responses = total(reports);
       if (responses > last.responses) last = { responses, at: performance.now() };
-      const late = performance.now() - last.at >= SILENCE || responses - total(from) >= MOST_RESPONSES;
+      const late = performance.now() - last.at >= PATIENCE || responses - total(from) >= MOST_RESPONSES;
       assert.ok(!late, `too few responses: ${JSON.stringify(reports)}`);
     }
   }
@@ -135,7 +133,7 @@ export class SwitchLab {
   async change(mode: string, ...flags: readonly string[]): Promise<void> {
     assert.equal(await this.#proxy.end('SIGTERM'), 0);
     this.#proxy = this.#start(mode, flags);
-    await this.#proxy.logged(({ msg }) => msg === 'starting', 'its start', LONGEST_START);
+    await this.#proxy.logged(({ msg }) => msg === 'starting', 'its start');
     await delay(Math.random() * FIRST_PASS);
     assert.equal(await this.#proxy.end('SIGKILL'), 'SIGKILL');
     this.#proxy = this.#start(mode, flags);
@@ -144,7 +142,7 @@ export class SwitchLab {
 
   /** Waits for the first pass, which must have no failures. */
   async #programmed(): Promise<void> {
-    const pass = await this.#proxy.logged(({ msg }) => msg === 'synced', 'a pass', LONGEST_START);
+    const pass = await this.#proxy.logged(({ msg }) => msg === 'synced', 'a pass');
     assert.equal(pass['failures'], 0, JSON.stringify(this.#proxy.log));
   }
 

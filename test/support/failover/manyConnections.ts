@@ -2,6 +2,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
+import { PATIENCE } from '../../laboratory/patience.js';
 
 /** Answers each message with its own name and the client's address. Prints a line when it listens. */
 const SERVE = `
@@ -28,6 +29,7 @@ while True:
 
 // Reads lines: "open ADDRESS PORT COUNT SOURCE" or "ask SECONDS". Answers each with a line of JSON. A connection that failed is closed.
 const CONNECT = `
+PATIENCE = ${PATIENCE / 1000}
 import errno, json, selectors, socket, sys, time
 opened = {}
 def ask(seconds):
@@ -66,8 +68,8 @@ for line in sys.stdin:
     what, *words = line.split()
     if what == "open":
         for source in range(int(words[3]), int(words[3]) + int(words[2])):
-            opened[socket.create_connection((words[0], int(words[1])), 60, ("", source))] = None
-    print(json.dumps(ask(float(words[0]) if what == "ask" else 60)), flush=True)
+            opened[socket.create_connection((words[0], int(words[1])), PATIENCE, ("", source))] = None
+    print(json.dumps(ask(float(words[0]) if what == "ask" else PATIENCE)), flush=True)
 `;
 
 function start(namespace: string, program: string, ...args: readonly string[]) {

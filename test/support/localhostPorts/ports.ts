@@ -7,6 +7,7 @@ import { type LocalhostPortSettings, LocalhostPorts } from '../../../src/localho
 import { AddressPorts } from '../../../src/net/addressPorts.js';
 import type { Protocol } from '../../../src/net/protocol.js';
 import type { ServicePlanInput } from '../../../src/services/types.js';
+import { PATIENCE } from '../../laboratory/patience.js';
 import { closeAfter } from '../closeAfter.js';
 
 /** A server on loopback; `each` gets its connections. */
@@ -77,13 +78,11 @@ export async function isRefused(port: number, host = '127.0.0.1'): Promise<boole
   return code === 'ECONNREFUSED';
 }
 
-/** Waits until the condition holds, for 5 s at most. */
+/** Waits until the condition holds. */
 export async function eventually(what: string, condition: () => boolean): Promise<void> {
-  for (let i = 0; i < 500; i++) {
-    if (condition()) return;
-    await wait(10);
+  for (const deadline = performance.now() + PATIENCE; !condition(); await wait(10)) {
+    if (performance.now() > deadline) throw new Error(`not within ${PATIENCE} ms: ${what}`);
   }
-  throw new Error(`not within 5 s: ${what}`);
 }
 
 /** A Service with one node port. */

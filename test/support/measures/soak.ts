@@ -172,7 +172,7 @@ export async function soak(family: string, operations: number, opens: number): P
   for (let i = 0; i < opens; i++) await openOnce();
   const seconds = (Date.now() - started) / 1000;
   const growth = (await resident()) - before.memory;
-  const left = (await settled(descriptors)) - before.descriptors;
+  const left = (await settled(descriptors, before.descriptors)) - before.descriptors;
   await client.close();
   const memory = `${before.memory.toFixed(1)} MiB ${growth < 0 ? '' : '+'}${growth.toFixed(1)}`;
   const line = `${family}: ${done} operations, ${opens} opens in ${seconds.toFixed(1)} s: ${memory}, descriptors +${left}`;

@@ -2,9 +2,11 @@
 // test.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
+import { PATIENCE } from '../../laboratory/patience.js';
 
 /**
- * Reads a line for each request, and answers each with one: the answer of the server, an error code, or `no answer` after 3 s.
+ * Reads a line for each request, and answers each with one: the answer of the server, an error code, or `no answer` after the number of ms
+ * before the request.
  *
  * dial HOST PORT OWN ENDS   connects, asks, and ends: the `client` or the `server` first, or the client with a `reset`
  * open HOST PORT OWN        connects and asks
@@ -36,9 +38,9 @@ const open = (host, port, localPort, ends) => {
   });
 };
 require('node:readline').createInterface({ input: process.stdin }).on('line', (line) => {
-  const [what, ...words] = line.split(' ');
+  const [patience, what, ...words] = line.split(' ');
   answer = 'closed';
-  timer = setTimeout(say, 3000, 'no answer');
+  timer = setTimeout(say, Number(patience), 'no answer');
   const socket = sockets.get(words[0]);
   if (what === 'send') socket.write('client');
   else if (what === 'end') socket.end();
@@ -57,9 +59,9 @@ export class Dialer {
     this.#lines = lines[Symbol.asyncIterator]();
   }
 
-  /** Sends a request, one at a time, and resolves to its answer: see the head of the program. */
-  async ask(request: string): Promise<string> {
-    this.#child.stdin?.write(`${request}\n`);
+  /** Sends a request, one at a time, and resolves to its answer, or `no answer` after so many ms: see the head of the program. */
+  async ask(request: string, patience = PATIENCE): Promise<string> {
+    this.#child.stdin?.write(`${patience} ${request}\n`);
     const { value, done } = await this.#lines.next();
     if (done) throw new Error(`the process ended before it answered ${request}`);
     return value;

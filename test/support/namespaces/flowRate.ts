@@ -4,6 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Conntrack, FlowEvent, NewFlow } from '../../../src/kernel/conntrack/types.js';
 import { throwOnFailure } from '../../../src/kernel/shared/throwOnFailure.js';
 import type { EventStream } from '../../../src/kernel/shared/types.js';
+import { PATIENCE } from '../../laboratory/patience.js';
 
 /** Flows of one step; 20 steps are a second. */
 const STEP = 50;
@@ -62,9 +63,9 @@ export class EventCount {
     return begun + update + destroy;
   }
 
-  /** Waits until this many notifications were reported or counted as lost, at most 20 s. */
+  /** Waits until this many notifications were reported or counted as lost, at most as long as a test waits. */
   async until(count: number): Promise<void> {
-    const end = performance.now() + 20_000;
+    const end = performance.now() + PATIENCE;
     while (this.seen + this.dropped < count && performance.now() < end) await delay(20);
   }
 

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
 import { before, describe, test } from 'node:test';
 import type { Explanation } from '../../../src/explain/explanation.js';
+import { PATIENCE } from '../../laboratory/patience.js';
 import { NODE_A } from '../../laboratory/places.js';
 import { COMMAND } from '../../laboratory/proxyProcess.js';
 import { type Example, examplesOf } from '../documents/commandExamples.js';
@@ -249,8 +250,7 @@ function testBrokenNode(mode: PacketMode): void {
           const [explanation] = await world.explain([target]);
           const story = JSON.stringify(explanation, undefined, 1);
           assert.deepEqual([explanation?.verdict, explanation?.causes[0]?.code], [verdict, cause], story);
-          const outcomes = await Promise.all([world.dial(target, SILENCE), world.dial(target, SILENCE)]);
-          assert.deepEqual(outcomes.map(resultOf).sort(), results, story);
+          assert.deepEqual(await outcomesOf(target, results), results, story);
         } finally {
           onNode(restores);
         }
@@ -258,6 +258,21 @@ function testBrokenNode(mode: PacketMode): void {
     }
   });
 }
+
+/** The outcomes of two connections; of two others, and with more time, while they are not the expected ones: on a busy machine, replies are late. */
+async function outcomesOf(target: Target, expected: readonly string[]): Promise<string[]> {
+  for (let patience = SILENCE; ; patience *= 3) {
+    const outcomes = await Promise.all([world.dial(target, patience), world.dial(target, patience)]);
+    const found = outcomes.map(resultOf).sort();
+    const isLate =
+      found.filter((each) => each === 'no answer').length >
+      expected.filter((each) => each === 'no answer').length;
+    if (!isLate || patience > PATIENCE) return found;
+  }
+}
+
+/** Most repetitions of a slow rejection. */
+const MOST_REFUSALS = 10;
 
 /** Slow rejections are repeated one by one, because they may take long on a busy machine. */
 export async function refusedAtOnce(all: readonly Target[]): Promise<void> {
@@ -268,7 +283,9 @@ export async function refusedAtOnce(all: readonly Target[]): Promise<void> {
     }),
   );
   for (const target of slow) {
-    const quickest = Math.min(await refusal(target), await refusal(target));
+    let quickest = Number.POSITIVE_INFINITY;
+    for (let i = 0; i < MOST_REFUSALS && quickest > atOnce(target); i++)
+      quickest = Math.min(quickest, await refusal(target));
     assert.ok(quickest <= atOnce(target), `${target.client} → ${target.address}: ${quickest} ms to refuse`);
   }
 }

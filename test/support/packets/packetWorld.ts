@@ -4,6 +4,7 @@ import type { Explanation, PacketQuestion } from '../../../src/explain/explanati
 import { type Lab, openLab } from '../../laboratory/lab.js';
 import { type Dial, LabHost, type Outcome } from '../../laboratory/labHost.js';
 import { ManifestFolder } from '../../laboratory/manifestFolder.js';
+import { PATIENCE } from '../../laboratory/patience.js';
 import { CLIENT, NODE_A, type Place, type Pod, SHELL } from '../../laboratory/places.js';
 import { ProxyProcess } from '../../laboratory/proxyProcess.js';
 import { closeAfter } from '../closeAfter.js';
@@ -29,8 +30,6 @@ import type { Client, Frontend, Kind, Row, ServiceName } from './packetTable.js'
 
 /** Time without a reply after which the packet counts as dropped, in ms. */
 export const SILENCE = 3000;
-/** Time to wait for an expected reply while many clients connect, in ms. */
-const PATIENCE = 20_000;
 /** A port of the node that belongs to no Service. */
 export const HOST_PORT = 9100;
 /** Pairs of connections after which rules of chance have selected each of two endpoints: 1 of 8 million does not. */

@@ -16,6 +16,8 @@ export class AgentProcess {
   readonly log: string[] = [];
   readonly #child: ChildProcess;
   readonly #ended: Promise<unknown>;
+  /** Time from its start to its first line, in ms: longer on a busy machine. */
+  startTook = Number.NaN;
 
   /** @param command path of the command; by default the one in dist/src */
   constructor(flags: readonly string[], command = COMMAND) {
@@ -23,7 +25,9 @@ export class AgentProcess {
       stdio: ['ignore', 'ignore', 'pipe'],
     });
     this.#ended = once(this.#child, 'exit');
+    const began = performance.now();
     createInterface({ input: this.#child.stderr as NodeJS.ReadableStream }).on('line', (line) => {
+      if (this.log.length === 0) this.startTook = performance.now() - began;
       this.log.push(line);
     });
   }

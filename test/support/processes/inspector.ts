@@ -23,10 +23,14 @@ export async function printedOnSIGUSR1(command: string): Promise<string> {
     printed += text;
   });
   const ended = new Promise((resolve) => child.once('close', resolve));
+  const began = performance.now();
   await new Promise((resolve) => agent.once('connection', resolve));
+  const deadline = performance.now() + Math.max(500, 3 * (performance.now() - began));
   child.kill('SIGUSR1');
-  // The inspector is opened by a thread of its own. The command ends a moment after its agent disconnects.
-  for (let i = 0; i < 20 && printed === ''; i++) await new Promise((resolve) => setTimeout(resolve, 25));
+  // The inspector is opened by a thread of its own, in less time than the start takes. The command ends a moment after its agent
+  // disconnects.
+  while (printed === '' && performance.now() < deadline)
+    await new Promise((resolve) => setTimeout(resolve, 25));
   for (const socket of waiting) socket.destroy();
   agent.close();
   child.kill('SIGTERM');

@@ -1,4 +1,5 @@
 // The cost of IPv6 beside that of IPv4.
+// Needs: time
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sample } from '../../../support/extent.js';

@@ -1,5 +1,6 @@
 // Memory during audits of many Services, which read the output of a program: neither this output nor its rules are in memory as a
 // whole, and later audits need no more than the first one.
+// Needs: time
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

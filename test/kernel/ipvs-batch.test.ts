@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type IpvsOperation, type OperationResult, openIpvs } from '../../src/kernel/ipvs/index.js';
+import { PATIENCE } from '../laboratory/patience.js';
 import { ipvsNamespace } from '../support/namespaces/ipvsNamespace.js';
 import { additions, server, service } from '../support/tables/ipvs.js';
 
@@ -103,9 +104,11 @@ test('values that are not operations are refused, each at its place', async () =
 test('five thousand services are listed once each, with their real servers', async () => {
   const results = await ipvs.apply(additions(5000, 1));
   assert.ok(results.every((result) => result === undefined));
-  const listed = await ipvs.list();
+  // Linux 7 enlarges the table a moment later, and goes on with a listing that is under way at the same position in the new order.
+  let listed = await ipvs.list();
+  for (const deadline = performance.now() + PATIENCE; listed.length !== 5000; listed = await ipvs.list())
+    assert.ok(performance.now() < deadline, `${listed.length} services`);
   const keys = new Set(listed.map((one) => ('address' in one ? one.address : '')));
-  assert.equal(listed.length, 5000);
   assert.equal(keys.size, 5000);
   assert.ok(listed.every(({ realServers }) => realServers.length === 1));
 });

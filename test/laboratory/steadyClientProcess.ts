@@ -42,8 +42,11 @@ async function openTcp({ name, address, port, every }: SteadyOpen, heard: (text:
   socket.setEncoding('utf8').on('data', heard);
   const timer = setInterval(() => socket.write('GET / HTTP/1.1\r\nHost: lab\r\n\r\n'), every);
   socket.on('error', ({ code }: NodeJS.ErrnoException) => ended(name, code ?? 'error'));
-  socket.on('end', () => ended(name, 'end'));
-  socket.on('close', () => clearInterval(timer));
+  // After a reset, the event 'end' may come before the error: a write takes the error from the socket, and the next read finds its end.
+  socket.on('close', () => {
+    clearInterval(timer);
+    ended(name, 'end');
+  });
 }
 
 /** Sends from one socket, whose flow stays the same. An error of a datagram, such as a rejection, does not end it. */

@@ -313,7 +313,8 @@ export interface Ipvs extends KernelClient<IpvsOperation> {
   /**
    * Every virtual service with its real servers. Not a consistent snapshot: the kernel offers none. It continues a listing at a place in one table
    * of all network namespaces (ip_vs_genl_dump_services(); seen with Linux 6.12): while any namespace adds or deletes virtual services, some
-   * may be listed twice or left out.
+   * may be listed twice or left out. Linux 7 has a table for each network namespace, and the same holds for a moment after many were added or
+   * deleted, while the kernel resizes it.
    */
   list(options?: CallOptions): Promise<VirtualServiceState[]>;
   /** Every virtual service, without its real servers and counters: one dump. As consistent as {@link Ipvs.list}. */

@@ -50,6 +50,7 @@ export function testPackets(mode: PacketMode, own: (opened: () => PacketWorld) =
   testSourceRanges();
   testWithoutEndpoints(mode);
   testOwnPort();
+  testLargeRequests();
   testAffinity();
   testCommand();
   if (mode.documented) testExamples(mode);
@@ -158,6 +159,23 @@ function testOwnPort(): void {
       assert.equal('by' in outcome && outcome.by, 'the node itself', resultOf(outcome));
     }
   });
+}
+
+/** Requests and responses that are longer than a packet: datagrams are fragmented. */
+function testLargeRequests(): void {
+  for (const [client, kind] of [
+    ['pod here', 'ClusterIP'],
+    ['node', 'ClusterIP'],
+    ['outside', 'NodePort'],
+  ] as const) {
+    test(`requests of 4000 bytes, ${client} → ${kind}`, async () => {
+      for (const outcome of Object.values(
+        await each(targets(client, 'open', kind), (target) => world.dial(target, PATIENCE, 4000)),
+      )) {
+        assert.ok('size' in outcome && (outcome.size ?? 0) >= 4000, JSON.stringify(outcome));
+      }
+    });
+  }
 }
 
 /** Session affinity. */

@@ -5,12 +5,12 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { before, describe, test } from 'node:test';
 import type { Explanation } from '../../../src/explain/explanation.js';
 import { PATIENCE } from '../../laboratory/patience.js';
-import { NODE_A } from '../../laboratory/places.js';
+import { NODE_A, SHELL } from '../../laboratory/places.js';
 import { COMMAND } from '../../laboratory/proxyProcess.js';
 import { type Example, examplesOf } from '../documents/commandExamples.js';
 import { ROOT } from '../paths.js';
 import { resultsOf } from './explainer.js';
-import { dialledAt, HERE, THERE } from './packetLab.js';
+import { addressOf, dialledAt, ENDPOINT_PORT, HERE, THERE } from './packetLab.js';
 import type { PacketMode } from './packetModes.js';
 import { ADMISSIONS, type Frontend, TABLE } from './packetTable.js';
 import {
@@ -50,6 +50,7 @@ export function testPackets(mode: PacketMode, own: (opened: () => PacketWorld) =
   testSourceRanges();
   testWithoutEndpoints(mode);
   testOwnPort();
+  testDirect();
   testLargeRequests();
   testAffinity();
   testCommand();
@@ -161,7 +162,28 @@ function testOwnPort(): void {
   });
 }
 
-/** Requests and responses that are longer than a packet: datagrams are fragmented. */
+/** Packets between pods, without a Service. */
+function testDirect(): void {
+  test('a pod that connects to the address of another pod is seen with its own', async () => {
+    for (const pod of [HERE, THERE]) {
+      const all = targets('pod here', 'open', 'ClusterIP').map((target) => ({
+        ...target,
+        ...{ address: addressOf(pod, target.family), port: ENDPOINT_PORT },
+      }));
+      const seen = await each(all, async (target) => resultOf(await world.dial(target)));
+      const expected = all.map((target) => [
+        nameOf(target),
+        `${pod.name} sees ${addressOf(SHELL, target.family)}`,
+      ]);
+      assert.deepEqual(seen, Object.fromEntries(expected));
+    }
+  });
+}
+
+/**
+ * Requests and responses that are longer than a packet: datagrams are fragmented. IPVS refuses the first one that a sender did not
+ * fragment for the path (`ensure_mtu_is_adequate`), with EMSGSIZE: the sender has learned the MTU then.
+ */
 function testLargeRequests(): void {
   for (const [client, kind] of [
     ['pod here', 'ClusterIP'],
@@ -169,11 +191,15 @@ function testLargeRequests(): void {
     ['outside', 'NodePort'],
   ] as const) {
     test(`requests of 4000 bytes, ${client} → ${kind}`, async () => {
-      for (const outcome of Object.values(
-        await each(targets(client, 'open', kind), (target) => world.dial(target, PATIENCE, 4000)),
-      )) {
-        assert.ok('size' in outcome && (outcome.size ?? 0) >= 4000, JSON.stringify(outcome));
-      }
+      const outcomes = await each(targets(client, 'open', kind), async (target) => {
+        const first = await world.dial(target, PATIENCE, 4000);
+        // Two endpoints, with a path each.
+        const tries = 'error' in first && first.error === 'EMSGSIZE' ? [1, 2] : [];
+        const again = await Promise.all(tries.map(() => world.dial(target, PATIENCE, 4000)));
+        return again.find((outcome) => 'size' in outcome) ?? first;
+      });
+      for (const [name, outcome] of Object.entries(outcomes))
+        assert.ok('size' in outcome && (outcome.size ?? 0) >= 4000, `${name}: ${JSON.stringify(outcome)}`);
     });
   }
 }

@@ -1,7 +1,7 @@
 // Connects the agent to the API server: the source of objects, the Node at the start, and events.
 import type { Logger } from 'pino';
 import { ApiSource, type ApiTrouble } from '../api/apiSource.js';
-import { ApiClient } from '../api/client.js';
+import { ApiClient, type ApiTimeouts } from '../api/client.js';
 import { connectToApi } from '../api/connection.js';
 import type { ResourceContact } from '../api/contact.js';
 import type { ReflectorTimes } from '../api/reflector.js';
@@ -31,7 +31,9 @@ export interface ApiParts {
   readonly metrics: Pick<Metrics, 'requestFailed'>;
   /** Is called with each failure, besides the log and the metrics. */
   readonly failed?: ((error: Error) => void) | undefined;
+  /** Default: those of the client and of its watches. */
   readonly times?: Partial<ReflectorTimes>;
+  readonly timeouts?: Partial<ApiTimeouts>;
 }
 
 /** A wait for this node's Node object. */
@@ -42,6 +44,8 @@ export interface OwnNodeWait {
   readonly missing?: () => void;
   /** Longest wait for its addresses or podCIDRs once the Nodes have been read, in ms; default kube-proxy's. */
   readonly limit?: number | undefined;
+  /** Warn of a missing Node at once and every 30 s; default true. */
+  readonly warns?: boolean;
 }
 
 /** A configured API server. No request has been sent yet. */
@@ -66,7 +70,11 @@ export async function openApi(parts: ApiParts): Promise<Api> {
   const { kubeconfig, qps, burst } = configuration.clientConnection;
   const connection = await connectToApi({ kubeconfig, master });
   const userAgent = `kube-netlink-proxy/${version}`;
-  const client = new ApiClient(connection, { userAgent, rate: { qps, burst } });
+  const { times, timeouts } = parts;
+  const client = new ApiClient(connection, {
+    ...{ userAgent, rate: { qps, burst } },
+    ...(timeouts && { timeouts }),
+  });
   const trouble = (found: ApiTrouble) => report(parts, found);
   const recorder = new EventRecorder({
     client,
@@ -75,16 +83,15 @@ export async function openApi(parts: ApiParts): Promise<Api> {
   const contact = (now: ResourceContact, before: ResourceContact) => reportContact(log, now, before);
   const source = new ApiSource({
     ...{ client, nodeName, allNodes, serviceCIDRs, trouble, contact },
-    ...(parts.times && { times: parts.times }),
+    ...(times && { times }),
   });
   const end = new AbortController();
   return {
     source,
     contacts: () => source.contacts(),
     announcer: announcer(nodeName, recorder, parts.objectEvents),
-    ownNode({ stop: signal, missing = () => {}, limit }) {
-      // A command that ends says it once, with its error.
-      if (limit === undefined) {
+    ownNode({ stop: signal, missing = () => {}, limit, warns = true }) {
+      if (warns) {
         const told = () => log.warn({ node: nodeName }, NO_NODE);
         void reportMissingNode({ source, missing: told }, end.signal);
       }
@@ -114,7 +121,11 @@ function report({ log, metrics, failed }: ApiParts, { resource, error, retryIn }
   failed?.(error);
 }
 
-function reportContact(log: Logger, { resource, state, error }: ResourceContact, before: ResourceContact): void {
+function reportContact(
+  log: Logger,
+  { resource, state, error }: ResourceContact,
+  before: ResourceContact,
+): void {
   if (state === 'lost')
     log.warn(
       { resource, err: error, lastContact: timeOf(before.lastContact) },

@@ -1,4 +1,5 @@
 // Objects from the API server.
+import { setMaxListeners } from 'node:events';
 import { checkObject } from '../arguments.js';
 import { Interning } from '../objects/interning.js';
 import type { Node } from '../objects/types.js';
@@ -56,6 +57,8 @@ export class ApiSource implements Source {
   constructor(options: ApiSourceOptions) {
     checkArgument('ApiSource', 'options', options, OPTIONS);
     this.#options = options;
+    // Each resource has a few: its watch, its pause, its request and its check.
+    setMaxListeners(0, this.#end.signal);
   }
 
   /**
@@ -119,6 +122,7 @@ export class ApiSource implements Source {
 
   stop(): void {
     this.#end.abort();
+    for (const contact of this.#contacts) contact.close();
   }
 
   /** The contact with the server for each followed resource. */
@@ -144,9 +148,7 @@ export class ApiSource implements Source {
     const changed = this.#options.contact ?? (() => {});
     const contact = new Contact(resource.name, changed, times.lost ?? TIMES.lost);
     this.#contacts.push(contact);
-    const { signal } = this.#end;
-    if (signal.aborted) contact.close();
-    else signal.addEventListener('abort', () => contact.close(), { once: true });
+    if (this.#end.signal.aborted) contact.close();
     const reflector = new Reflector({
       client,
       resource,
@@ -162,6 +164,6 @@ export class ApiSource implements Source {
         trouble: (error, retryIn) => trouble({ resource: resource.name, error, retryIn }),
       },
     });
-    reflector.run(signal);
+    reflector.run(this.#end.signal);
   }
 }

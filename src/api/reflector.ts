@@ -320,7 +320,7 @@ export class Reflector {
     signal.addEventListener('abort', stop, { once: true });
     const asking = setInterval(() => {
       if (this.#isSilent && !this.#bookmarked) this.#check.doubt();
-    }, silence);
+    }, silence / 5);
     try {
       const options = { signal: interrupt.signal, opened, idle };
       const slice = new TimeSlice();

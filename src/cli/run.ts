@@ -211,15 +211,17 @@ async function runOnApi(session: Session, { api, metrics }: ApiOrigin): Promise<
   const { stop, limit } = session;
   if (follows(session.command)) return runAgentOnApi(session, { api, metrics });
   const signal = limit ? AbortSignal.any([stop, limit.signal]) : stop;
-  // A plan shows what there is. `--once` waits for an address, as an agent does.
+  // A plan shows what there is. `--once` waits for an address, as an agent does. Either ends with an error without a Node.
   const patience = session.command.do === 'plan' ? { limit: 0 } : {};
   let isMissing = false;
   const missing = () => {
     isMissing = true;
   };
-  const own = await api.ownNode({ stop: signal, missing, ...patience }).catch((error: unknown) => {
-    throw isMissing ? noNode(session.nodeName) : error;
-  });
+  const own = await api
+    .ownNode({ stop: signal, missing, warns: false, ...patience })
+    .catch((error: unknown) => {
+      throw isMissing ? noNode(session.nodeName) : error;
+    });
   if (stop.aborted) return 0;
   if (isMissing && !own) throw noNode(session.nodeName);
   limit?.check();

@@ -46,8 +46,7 @@ export function decodeAgentReport(text: string): AgentReport | undefined {
   const counts = ['draining', 'repeated'].every((name) =>
     ['number', 'undefined'].includes(typeof answer[name]),
   );
-  const lists =
-    Array.isArray(problems) && Array.isArray(families) && Array.isArray(answer['contacts'] ?? []);
+  const lists = Array.isArray(problems) && Array.isArray(families) && Array.isArray(answer['contacts'] ?? []);
   const pass = lastPass === null || (isRecord(lastPass) && Array.isArray(lastPass['failures']));
   return texts && numbers && counts && formerList && lists && pass
     ? (answer as unknown as AgentReport)
@@ -69,7 +68,9 @@ function parsed(text: string): unknown {
  */
 export function statusReport(health: HealthReport, agent: AgentReport, now = Date.now()): StatusReport {
   const { lastPass, kernelError, repeated = 0 } = agent;
-  const unread = health.unread.filter((name) => agent.nodeObject !== 'missing' || name !== `Node ${agent.node}`);
+  const unread = health.unread.filter(
+    (name) => agent.nodeObject !== 'missing' || name !== `Node ${agent.node}`,
+  );
   const faults = [
     ...(health.healthy ? [] : [unhealthyWhy(health, agent)]),
     ...staleWhy(agent, now),
@@ -98,7 +99,9 @@ function staleWhy({ contacts = [] }: AgentReport, now: number): string[] {
   if (!first) return [];
   const age = first.lastContact === null ? '' : ` for ${duration(now - Date.parse(first.lastContact))}`;
   const cause = first.error === null ? '' : `: ${first.error}`;
-  return [`stale: no contact with the API server${age} (${lost.map(({ resource }) => resource).join(', ')})${cause}`];
+  return [
+    `stale: no contact with the API server${age} (${lost.map(({ resource }) => resource).join(', ')})${cause}`,
+  ];
 }
 
 function unhealthyWhy({ nodeEligible }: HealthReport, { lastPass, node, nodeObject }: AgentReport): string {
@@ -146,7 +149,9 @@ export function statusLines(
     ...row('agent', `kube-netlink-proxy ${excerpt(version)}, ${mode} mode, IPv${families.join(' and IPv')}`),
     ...row('node', `${excerpt(node)}${nodeRemark(health, agent)}`),
     ...row('started', ago(startedAt)),
-    ...(contacts.length === 0 ? [] : row('contact', contacts.map((each) => contactText(each, ago)).join(', '))),
+    ...(contacts.length === 0
+      ? []
+      : row('contact', contacts.map((each) => contactText(each, ago)).join(', '))),
     ...row('last pass', lastPass ? passText(lastPass, ago(lastPass.endedAt)) : 'none has ended'),
     ...(lastPass?.failures ?? []).flatMap((failure) => below(failureText(failure))),
     ...(kernelError === null ? [] : row('kernel', excerpt(kernelError))),

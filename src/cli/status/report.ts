@@ -47,8 +47,9 @@ export function decodeAgentReport(text: string): AgentReport | undefined {
     ['number', 'undefined'].includes(typeof answer[name]),
   );
   const lists = Array.isArray(problems) && Array.isArray(families) && Array.isArray(answer['contacts'] ?? []);
+  const named = ['string', 'undefined'].includes(typeof answer['nodeObject']);
   const pass = lastPass === null || (isRecord(lastPass) && Array.isArray(lastPass['failures']));
-  return texts && numbers && counts && formerList && lists && pass
+  return texts && named && numbers && counts && formerList && lists && pass
     ? (answer as unknown as AgentReport)
     : undefined;
 }

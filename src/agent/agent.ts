@@ -156,16 +156,9 @@ export async function runAgent(parts: AgentParts): Promise<number> {
   });
   if (known) {
     const settled = { ...parts, ...known };
-    running = {
-      serviceHealth: openServiceHealth(settled, health),
-      proxy: proxyOf(settled, withOwnNode(settled, state.watching(events), health, ending, state)),
-    };
-    const { proxy, serviceHealth: opened } = running;
-    ending.closes(() => opened.close());
-    ending.closes(() => proxy.stop());
-    void others.admitted
-      .then(() => (ending.isReached ? undefined : proxy.start()))
-      .catch((error) => ending.reach(1, String(error)));
+    const watched = withOwnNode(settled, state.watching(events), health, ending, state);
+    running = { serviceHealth: openServiceHealth(settled, health), proxy: proxyOf(settled, watched) };
+    startProxy(running, others.admitted, ending);
   }
   const status = await ending.reached;
   await close();
@@ -176,6 +169,15 @@ export async function runAgent(parts: AgentParts): Promise<number> {
 interface RunningParts {
   readonly proxy: ServiceProxy;
   readonly serviceHealth: ServiceHealthServers;
+}
+
+/** Starts the proxy once other agents admit it. */
+function startProxy({ proxy, serviceHealth }: RunningParts, admitted: Promise<void>, ending: Ending): void {
+  ending.closes(() => serviceHealth.close());
+  ending.closes(() => proxy.stop());
+  void admitted
+    .then(() => (ending.isReached ? undefined : proxy.start()))
+    .catch((error) => ending.reach(1, String(error)));
 }
 
 /** What is known of the node once it has been waited for; undefined if the agent ends before. */

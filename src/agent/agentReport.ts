@@ -1,4 +1,5 @@
 // The state of the agent for the command `status`: /status of the metrics server.
+import type { ContactState, ResourceContact } from '../api/contact.js';
 import type { Family } from '../net/address.js';
 import type { ProxyEvents } from '../proxy.js';
 import type { SyncSummary } from '../reconcile/summary.js';
@@ -47,6 +48,23 @@ export interface FormerModeReport {
   readonly error: string | null;
 }
 
+/** The contact with the API server for one resource. Times are RFC 3339. */
+export interface ContactReport {
+  /** `endpointslices`. */
+  readonly resource: string;
+  /** `lost`: for 30 s, no request has succeeded. */
+  readonly state: ContactState;
+  /** Since when the state is this one. */
+  readonly since: string;
+  /** The last event, bookmark or successful answer; null before the first. */
+  readonly lastContact: string | null;
+  /** Why the last request failed; null after a success. */
+  readonly error: string | null;
+}
+
+/** What the agent knows of its Node object: not read yet, read and not there, seen, or deleted since. */
+export type NodeObjectState = 'unread' | 'missing' | 'seen' | 'deleted';
+
 /** The state of the agent. */
 export interface AgentReport {
   /** `0.1.0`. */
@@ -57,6 +75,10 @@ export interface AgentReport {
   readonly families: readonly Family[];
   /** Start of the process, RFC 3339. */
   readonly startedAt: string;
+  /** What is known of the Node object. Absent if the source is manifests. */
+  readonly nodeObject?: NodeObjectState;
+  /** The contact with the API server. Absent if the source is manifests. */
+  readonly contacts?: readonly ContactReport[];
   /** null before the first pass ends. */
   readonly lastPass: PassReport | null;
   /** Why the kernel could not be read after the last pass; null if it could. */
@@ -80,6 +102,9 @@ export class AgentState {
   readonly #about: Pick<AgentReport, 'version' | 'node' | 'mode' | 'families' | 'startedAt'>;
   readonly #leftOut: Pick<LeftOut, 'lines'>;
   readonly #now: () => number;
+  readonly #contacts: (() => readonly ResourceContact[]) | undefined;
+  /** Undefined if the source is manifests. */
+  nodeObject: NodeObjectState | undefined;
   #lastPass: PassReport | null = null;
   #kernelError: string | null = null;
   #repaired = 0;
@@ -87,12 +112,17 @@ export class AgentState {
   #draining: number | undefined;
   readonly #formerModes = new Map<string, FormerModeReport>();
 
-  /** @param now time of day, in ms since 1970 */
+  /**
+   * @param now time of day, in ms since 1970
+   * @param contacts those of the API server; default: the source is manifests
+   */
   constructor(
     about: Pick<AgentReport, 'version' | 'node' | 'mode' | 'families' | 'startedAt'>,
     leftOut: Pick<LeftOut, 'lines'>,
     now: () => number,
+    contacts?: () => readonly ResourceContact[],
   ) {
+    this.#contacts = contacts;
     this.#about = about;
     this.#leftOut = leftOut;
     this.#now = now;
@@ -132,6 +162,8 @@ export class AgentState {
     const lines = this.#leftOut.lines();
     return {
       ...this.#about,
+      ...(this.nodeObject && { nodeObject: this.nodeObject }),
+      ...(this.#contacts && { contacts: this.#contacts().map(contactReport) }),
       lastPass: this.#lastPass,
       kernelError: this.#kernelError,
       repaired: this.#repaired,
@@ -167,4 +199,16 @@ export class AgentState {
       })),
     };
   }
+}
+
+function contactReport({ resource, state, since, lastContact, error }: ResourceContact): ContactReport {
+  return {
+    ...{ resource, state, since: timeOf(since) },
+    lastContact: lastContact === undefined ? null : timeOf(lastContact),
+    error: error ?? null,
+  };
+}
+
+function timeOf(milliseconds: number): string {
+  return new Date(milliseconds).toISOString();
 }

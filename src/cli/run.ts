@@ -14,13 +14,14 @@ import {
   crossCheck,
   type NodeSituation,
 } from '../config/crossChecks.js';
-import { fileError } from '../config/goSyntax.js';
+import { fileError, quote } from '../config/goSyntax.js';
 import { flagLines, flagTexts } from '../config/help.js';
 import { type Loaded, loadConfiguration } from '../config/load.js';
 import { behaviourOf } from '../config/mirroredVersion.js';
 import { deprecationOf } from '../config/modes.js';
 import type { ConfigurationFile } from '../config/reload.js';
 import { writeConfiguration } from '../config/writeConfig.js';
+import { ErrorWithNextStep } from '../errors.js';
 import { HOST } from '../kernel/shared/hints.js';
 import { findFamilies } from '../modes/iptablesRules/open/families.js';
 import { iptablesWithout } from '../modes/iptablesRules/open/rulesInUse.js';
@@ -199,7 +200,7 @@ async function runOnManifests(session: Session, { source }: Manifests): Promise<
   await session.opened.probe(session.configuration);
   const { runAgent } = await agentModule();
   return runAgent({
-    ...agentParts(session, await openOwnMetrics(session.configuration), undefined),
+    ...agentParts(session, await openOwnMetrics(session.configuration), () => undefined),
     source,
     node,
     announcer: SILENT,
@@ -208,31 +209,54 @@ async function runOnManifests(session: Session, { source }: Manifests): Promise<
 
 async function runOnApi(session: Session, { api, metrics }: ApiOrigin): Promise<number> {
   const { stop, limit } = session;
-  const own = await api.ownNode(limit ? AbortSignal.any([stop, limit.signal]) : stop);
-  limit?.check();
+  if (follows(session.command)) return runAgentOnApi(session, { api, metrics });
+  const signal = limit ? AbortSignal.any([stop, limit.signal]) : stop;
+  // A plan shows what there is. `--once` waits for an address, as an agent does. Either ends with an error without a Node.
+  const patience = session.command.do === 'plan' ? { limit: 0 } : {};
+  let isMissing = false;
+  const missing = () => {
+    isMissing = true;
+  };
+  const own = await api
+    .ownNode({ stop: signal, missing, warns: false, ...patience })
+    .catch((error: unknown) => {
+      throw isMissing ? noNode(session.nodeName) : error;
+    });
   if (stop.aborted) return 0;
+  if (isMissing && !own) throw noNode(session.nodeName);
+  limit?.check();
   const node = await ownFacts(session, own);
   checkAgainst(session, node);
-  if (!follows(session.command)) return runPass(session, limit?.around(api.source) ?? api.source, node);
-  return runAgentOnApi(session, { api, metrics }, node, own?.addresses ?? []);
+  return runPass(session, limit?.around(api.source) ?? api.source, node);
 }
 
-/** @param nodeAddresses those of the Node object; none if it does not exist, or has none after the wait for them */
-async function runAgentOnApi(
-  session: Session,
-  { api, metrics }: ApiOrigin,
-  node: NodeFacts,
-  nodeAddresses: readonly string[],
-): Promise<number> {
-  const { configuration, opened, log } = session;
+function noNode(name: string): Error {
+  return new ErrorWithNextStep(
+    `the API server has no Node ${quote(name)}`,
+    'set --hostname-override to the name of this node that kubectl get nodes shows',
+  );
+}
+
+async function runAgentOnApi(session: Session, { api, metrics }: ApiOrigin): Promise<number> {
+  const { configuration, opened, log, stop } = session;
   const { source, announcer } = api;
+  const unknown = await ownFacts(session, undefined);
+  let situation: NodeSituation | undefined;
+  const ownNode = async (missing: () => void) => {
+    const own = await api.ownNode({ stop, missing });
+    const node = await ownFacts(session, own);
+    if (!stop.aborted) checkAgainst(session, node);
+    situation = situationOf(session, node);
+    return { node, nodeAddresses: own?.addresses ?? [] };
+  };
   await applySettings(configuration, opened.kernel.sysctl, log, announcer);
   await opened.probe(configuration);
   const deprecation = deprecationOf(configuration, MODES);
   if (deprecation) announcer.deprecated(deprecation.reason, deprecation.note);
   const { runAgent } = await agentModule();
-  const about = agentParts(session, metrics, situationOf(session, node));
-  return runAgent({ ...about, source, node, nodeAddresses, hasNode: true, announcer });
+  const about = agentParts(session, metrics, () => situation);
+  const contacts = () => api.contacts();
+  return runAgent({ ...about, source, node: unknown, hasNode: true, ownNode, contacts, announcer });
 }
 
 /** Runs or plans one pass. */
@@ -257,11 +281,11 @@ function print(text: string): void {
   process.stdout.write(text);
 }
 
-/** @param situation the node, to validate a changed configuration; undefined if the source is manifests */
-function agentParts(session: Session, metrics: Metrics, situation: NodeSituation | undefined) {
+/** @param situation the node, to validate a changed configuration; undefined as long as it was not read, and with manifests */
+function agentParts(session: Session, metrics: Metrics, situation: () => NodeSituation | undefined) {
   const { command, configuration, file, log, opened, former, stop } = session;
   const read = (former: ConfigurationFile) => () =>
-    recheck({ command, former, mode: opened, node: situation });
+    recheck({ command, former, mode: opened, node: situation() });
   return {
     log,
     version: VERSION,

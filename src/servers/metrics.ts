@@ -10,7 +10,7 @@ import {
   type RejectedPackets,
   rejectedMetric,
 } from './kubeProxyMetrics.js';
-import { ownMetrics } from './ownMetrics.js';
+import { type ContactOfResource, contactMetrics, ownMetrics } from './ownMetrics.js';
 import { processMetrics } from './processMetrics.js';
 import { textOf } from './text.js';
 
@@ -111,6 +111,8 @@ export interface Metrics {
   repeated(items: number): void;
   /** A list or watch of a resource (`endpointslices`) failed with this code (`ECONNREFUSED`). */
   requestFailed(resource: string, code: string): void;
+  /** Shows the contact with the API server from now on. `read` is called for each scrape. */
+  contacts(read: () => readonly ContactOfResource[]): void;
   /** All metrics, in Prometheus' text format. */
   text(): Promise<string>;
   /** `Content-Type` of `text()`. */
@@ -190,6 +192,7 @@ export function openMetrics({ version, kubernetesVersion, startedAt, now }: Metr
     repaired: (operations) => ours.repairs.inc(operations),
     repeated: (items) => ours.repeated.set(items),
     requestFailed: (resource, code) => ours.requestFailures.inc({ resource, code }),
+    contacts: (read) => contactMetrics(registry, read),
     text: () => textOf(registry),
     contentType: registry.contentType,
     close: ours.close,

@@ -27,7 +27,10 @@ export function ownMetrics(registry: Registry, version: string) {
       buckets: exponentialBuckets(0.0001, 4, 9),
     }),
     unread: new Gauge(
-      own('unread_manifests', 'Unreadable manifest files; no object is deleted while there are any.'),
+      own(
+        'unread_manifests',
+        'Unreadable inputs: manifest files, or the Node of this node; no object is deleted while there are any.',
+      ),
     ),
     draining: new Gauge(
       own('draining_real_servers', 'Real servers with weight 0 whose connections have not ended.'),
@@ -74,6 +77,35 @@ export function ownMetrics(registry: Registry, version: string) {
       ),
     ),
   };
+}
+
+/** The contact with the API server for one resource. */
+export interface ContactOfResource {
+  readonly resource: string;
+  readonly state: string;
+  /** In ms since 1970; undefined before the first. */
+  readonly lastContact: number | undefined;
+}
+
+/** Registers the metrics of the contact with the API server. `read` is called for each scrape. */
+export function contactMetrics(registry: Registry, read: () => readonly ContactOfResource[]): void {
+  const own = { labelNames: ['resource'] as const, registers: [registry] };
+  new Gauge({
+    ...own,
+    name: 'kube_netlink_proxy_api_last_contact_timestamp_seconds',
+    help: 'Last event, bookmark or successful answer of the API server; 0 before the first.',
+    collect() {
+      for (const { resource, lastContact = 0 } of read()) this.set({ resource }, lastContact / 1000);
+    },
+  });
+  new Gauge({
+    ...own,
+    name: 'kube_netlink_proxy_api_contact_lost',
+    help: 'Whether no request to the API server has succeeded for 30 s: 1 or 0.',
+    collect() {
+      for (const { resource, state } of read()) this.set({ resource }, state === 'lost' ? 1 : 0);
+    },
+  });
 }
 
 /**

@@ -114,13 +114,10 @@ export const ALERT_CASES: Readonly<Record<string, AlertCase>> = {
   KubeNetlinkProxyApiFailing: {
     severity: 'warning',
     series: [
-      {
-        metric: `${OWN}api_failures_total`,
-        values: '0x9 0+1x30',
-        labels: { resource: 'services', code: '403' },
-      },
+      { metric: `${OWN}api_contact_lost`, values: '0x9 1x30', labels: { resource: 'services' } },
+      { metric: `${OWN}api_contact_lost`, values: '0x9 1 0x30', labels: { resource: 'nodes' } },
     ],
-    at: [silent(20), firing(28, { ...NODE, resource: 'services', code: '403' })],
+    at: [silent(9), silent(11), firing(13, { ...TARGET, resource: 'services' })],
   },
   KubeNetlinkProxyTransactionsFailing: {
     severity: 'warning',

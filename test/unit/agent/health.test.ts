@@ -82,14 +82,14 @@ class World {
     for (const family of [4, 6] as const) this.#health.updated(family);
   }
 
-  sees(fields: object = {}, type: 'set' | 'delete' = 'set'): void {
+  sees(fields: object = {}): void {
     const { object } = decodeObject({
       apiVersion: 'v1',
       kind: 'Node',
       metadata: { name: 'node-a', ...fields },
     });
     assert.ok(object);
-    this.#follow([{ type, object }]);
+    this.#follow([{ type: 'set', object }]);
   }
 
   /** Programs these Services. */
@@ -222,24 +222,6 @@ const ROWS: readonly Row[] = [
     },
     codes: [503, 200],
     faults: /^the Node was not seen, or is being removed$/,
-  },
-  {
-    name: 'the Node was deleted',
-    async run(world) {
-      await started(world);
-      world.sees({}, 'delete');
-    },
-    codes: [200, 200],
-    faults: undefined,
-  },
-  {
-    name: 'the API server is away: no change arrives',
-    async run(world) {
-      await started(world);
-      await world.later();
-    },
-    codes: [200, 200],
-    faults: undefined,
   },
   {
     name: 'one Service is refused',

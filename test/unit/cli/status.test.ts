@@ -149,6 +149,38 @@ describe('the report', () => {
     ]);
   });
 
+  it('is stale without contact with the API server, and names the Node that is missing or deleted', () => {
+    const at = (seconds: number) => new Date(NOW - seconds * 1000).toISOString();
+    const lost = { state: 'lost', since: at(15), error: 'ECONNREFUSED: GET http://a/b' } as const;
+    const contacts = [
+      { resource: 'services', ...lost, lastContact: at(45) },
+      { resource: 'nodes', state: 'current', since: at(90), lastContact: at(3), error: null },
+      { resource: 'endpointslices', ...lost, lastContact: at(50) },
+      { resource: 'servicecidrs', state: 'starting', since: at(90), lastContact: null, error: null },
+    ] as const;
+    const agent = decodeAgentReport(JSON.stringify({ ...goodAgent(), nodeObject: 'seen', contacts }));
+    assert.ok(agent);
+    const report = statusReport(HEALTHY, agent, NOW);
+    assert.deepEqual(report.faults, [
+      'stale: no contact with the API server for 45 s (services, endpointslices): ECONNREFUSED: GET http://a/b',
+    ]);
+    const shown = statusLines(report, NOW, { ...PLAIN, columns: 200 });
+    assert.equal(
+      shown[4],
+      'contact   services 45 s ago (lost), nodes 3 s ago, endpointslices 50 s ago (lost), servicecidrs never (starting)',
+    );
+    const faults = (nodeObject: 'missing' | 'deleted' | 'unread', nodeEligible: boolean) =>
+      statusReport(
+        { healthy: nodeEligible, nodeEligible, unread: [] },
+        { ...goodAgent(), nodeObject },
+      ).faults.join();
+    assert.equal(faults('missing', false), 'there is no Node node-a: compare --hostname-override');
+    assert.equal(faults('unread', false), 'the Node has not been read, or has no address yet');
+    assert.equal(faults('deleted', true), 'the Node was deleted: its last state stays in force');
+    for (const field of ['nodeObject', 'contacts'])
+      assert.equal(decodeAgentReport(JSON.stringify({ ...agent, [field]: {} })), undefined, field);
+  });
+
   it('has no line about draining in a mode without real servers', () => {
     const { collected, events } = state();
     events.synced({ ...PASS, counts: {} }, 1);

@@ -60,6 +60,10 @@ function use(metrics: Metrics): void {
   metrics.repeated(2);
   metrics.requestFailed('endpointslices', 'ECONNREFUSED');
   metrics.requestFailed('services', 'ERR_TIMEOUT');
+  metrics.contacts(() => [
+    { resource: 'services', state: 'lost', lastContact: 1795195900_500 },
+    { resource: 'nodes', state: 'starting', lastContact: undefined },
+  ]);
 }
 
 /** A metric: type, help, names of labels (without le), and bounds of buckets. */
@@ -196,7 +200,9 @@ const DOCUMENTED: [name: string, type: string, labels: string, help: string, bou
 
 /** Our own metrics, and those of every component or process: name, type and labels. */
 const OTHERS: [name: string, type: string, labels: string][] = [
+  ['kube_netlink_proxy_api_contact_lost', 'gauge', 'resource'],
   ['kube_netlink_proxy_api_failures_total', 'counter', 'resource code'],
+  ['kube_netlink_proxy_api_last_contact_timestamp_seconds', 'gauge', 'resource'],
   ['kube_netlink_proxy_audit_repairs_total', 'counter', ''],
   ['kube_netlink_proxy_batch_operations', 'histogram', 'family'],
   ['kube_netlink_proxy_build_info', 'gauge', 'version'],
@@ -279,6 +285,10 @@ describe('metrics', () => {
     for (const line of [
       'kube_netlink_proxy_build_info{version="1.2.3"} 1',
       'kube_netlink_proxy_api_failures_total{resource="endpointslices",code="ECONNREFUSED"} 1',
+      'kube_netlink_proxy_api_contact_lost{resource="services"} 1',
+      'kube_netlink_proxy_api_contact_lost{resource="nodes"} 0',
+      'kube_netlink_proxy_api_last_contact_timestamp_seconds{resource="services"} 1795195900.5',
+      'kube_netlink_proxy_api_last_contact_timestamp_seconds{resource="nodes"} 0',
       'kube_netlink_proxy_audit_repairs_total 8',
       'kube_netlink_proxy_batch_operations_bucket{le="4",family="ipvs"} 0',
       'kube_netlink_proxy_batch_operations_bucket{le="16",family="ipvs"} 1',

@@ -119,8 +119,9 @@ const RATE = { qps: 5.5, burst: 10 };
 const TIMEOUTS = { connect: 1, answer: 2, idle: 3 };
 const SOURCE = {
   ...{ nodeName: 'node-a', allNodes: true, serviceCIDRs: true, trouble: () => {}, random: () => 0 },
+  contact: () => {},
   times: {
-    ...{ watch: [1, 2], margin: 1, silence: 1, floor: 1, absent: 1, repeat: 1, backoff: BACKOFF },
+    ...{ watch: [1, 2], margin: 1, silence: 1, lost: 1, floor: 1, absent: 1, repeat: 1, backoff: BACKOFF },
     check: { interval: [1, 2], pause: 1 },
   },
 };
@@ -150,7 +151,7 @@ export const KUBERNETES: AnyRows = {
   'ApiClient.create': [['/api', {}, SIGNAL]],
   ApiSource: [[API_SOURCE]],
   'ApiSource.start': [[SOURCE_EVENTS]],
-  'ApiSource.waitForNode': [[{ ready: () => true, limit: 0, signal: SIGNAL }]],
+  'ApiSource.waitForNode': [[{ ready: () => true, limit: 0, missing: () => {}, signal: SIGNAL }]],
   'ApiSource.fromKubeConfig': [
     [
       {

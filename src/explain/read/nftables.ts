@@ -71,6 +71,6 @@ export async function explain(
   question: PacketQuestion,
 ): Promise<Explanation> {
   const family = familyOf(question.address);
-  const facts = await readPathFacts(kernel, family, [ROUTE_LOCALNET]);
+  const facts = await readPathFacts(kernel, family, [ROUTE_LOCALNET], TABLE);
   return explainPacket({ ...facts, table: await readTable(kernel.nftables, family) }, question, options);
 }

@@ -11,6 +11,14 @@ export interface RuleTraffic {
   readonly bytes: number;
 }
 
+/** Connections that conntrack has now. */
+export interface Connections {
+  /** Established ones of TCP, and all flows of other protocols. */
+  readonly active: number;
+  /** TCP connections that begin or end. */
+  readonly inactive: number;
+}
+
 /** Which frontends are listed; default: all, with their endpoints. */
 export interface FrontendQuery {
   /** Those with these keys; a node port has no address. If the rules have none of them, all. */
@@ -38,6 +46,8 @@ export interface ProgrammedEndpoint {
   readonly chain: string;
   /** Those of all frontends that use the same chain of endpoints. Absent if the rules do not count: in nftables mode. */
   readonly counters?: RuleTraffic;
+  /** Those of its frontend. In nftables mode, where conntrack can be read. */
+  readonly connections?: Connections;
 }
 
 /** An address and port of a Service. */
@@ -65,6 +75,8 @@ export interface ProgrammedFrontend {
   readonly persistence: number;
   /** Absent if the rules do not count: in nftables mode. */
   readonly counters?: RuleTraffic;
+  /** In nftables mode, where conntrack can be read. */
+  readonly connections?: Connections;
   /** In the order of the rules. */
   readonly endpoints: readonly ProgrammedEndpoint[];
 }

@@ -29,7 +29,10 @@ export function logEvents(log: Logger): ProxyEvents {
         'synced',
       );
       if (summary.repaired > 0) {
-        log.warn({ operations: summary.repaired }, 'repaired items that other programs had changed');
+        const { phases: repairs, keys } = summary.repairs ?? { phases: new Map<string, number>(), keys: [] };
+        const repaired = { operations: summary.repaired, phases: Object.fromEntries(repairs) };
+        log.warn(repaired, 'repaired items that other programs had changed');
+        log.debug({ keys, more: summary.repaired > keys.length }, 'repaired items');
       }
       const { repeated = 0 } = summary;
       if (repeated > 0) {

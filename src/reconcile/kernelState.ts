@@ -109,7 +109,10 @@ export class KernelState<Item, Operation extends KeyedOperation<Item>> {
   }
 
   /** Records the results of operations. */
-  async #end({ operations, results: applied, repairs }: Applied<Operation>, record: PassRecord): Promise<void> {
+  async #end(
+    { operations, results: applied, repairs }: Applied<Operation>,
+    record: PassRecord,
+  ): Promise<void> {
     const results = await record.waitFor(applied);
     const slice = new TimeSlice();
     for (let i = 0; i < operations.length; i++) {

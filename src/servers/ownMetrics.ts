@@ -61,7 +61,10 @@ export function ownMetrics(registry: Registry, version: string) {
       own('audit_repairs_total', 'Operations that repaired changes by others in the kernel.'),
     ),
     repairedPhases: new Counter({
-      ...own('repaired_operations_total', 'Operations that repaired changes by others in the kernel, by their phase.'),
+      ...own(
+        'repaired_operations_total',
+        'Operations that repaired changes by others in the kernel, by their phase.',
+      ),
       labelNames: ['phase'] as const,
     }),
     repeated: new Gauge(

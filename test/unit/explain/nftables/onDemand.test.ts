@@ -1,8 +1,8 @@
 // The commands about one Service read its part of the kernel in nftables mode, however many Services there are.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { explain, readFrontends } from '../../../../src/explain/read/nftables.js';
 import { withConnections } from '../../../../src/explain/read/connections.js';
+import { explain, readFrontends } from '../../../../src/explain/read/nftables.js';
 import type { Nftables } from '../../../../src/kernel/nftables/types.js';
 import { nftablesOptions } from '../../../../src/modes/nftables/open/fromConfiguration.js';
 import { HOST, service, slice } from '../../../support/clusters/manifests.js';
@@ -13,7 +13,10 @@ const ADDRESS = '10.96.0.1';
 const KEY = { family: 4, address: ADDRESS, port: 80, protocol: 'tcp' } as const;
 
 /** A node with so many Services; web-1 has session affinity and an external IP. */
-async function nodeWith(services: number, layout: 'kube-proxy' | 'scalable' = 'kube-proxy'): Promise<FakeNftablesNode> {
+async function nodeWith(
+  services: number,
+  layout: 'kube-proxy' | 'scalable' = 'kube-proxy',
+): Promise<FakeNftablesNode> {
   const node = new FakeNftablesNode(HOST, undefined, layout);
   const texts = Array.from({ length: services }, (_, i) => {
     const extra = i === 0 ? '  sessionAffinity: ClientIP\n  externalIPs: [203.0.113.1]' : '';
@@ -25,7 +28,14 @@ async function nodeWith(services: number, layout: 'kube-proxy' | 'scalable' = 'k
   return node;
 }
 
-const LISTINGS = ['listTables', 'listChains', 'listRules', 'listSets', 'listElements', 'getElements'] as const;
+const LISTINGS = [
+  'listTables',
+  'listChains',
+  'listRules',
+  'listSets',
+  'listElements',
+  'getElements',
+] as const;
 
 /** The same client, which counts calls and what they list. */
 function counting(nftables: Nftables) {

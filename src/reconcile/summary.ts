@@ -37,16 +37,10 @@ export interface FollowUp {
   readonly dueIn: number | undefined;
 }
 
-/** What a pass repaired. */
-export interface Repaired {
-  /** Number of operations by phase. */
-  readonly phases: ReadonlyMap<string, number>;
-  /** Keys of the repaired items, of at most {@link NAMED_REPAIRS} operations. */
-  readonly keys: readonly string[];
-}
+type Repaired = NonNullable<SyncSummary['repairs']>;
 
-/** Number of operations whose items are named: the log needs no more. */
-export const NAMED_REPAIRS = 100;
+/** Number of repairs whose items are named: the log needs no more. */
+const NAMED_REPAIRS = 100;
 
 /** The summary of one pass, or of one whole audit. */
 export interface SyncSummary {
@@ -65,8 +59,8 @@ export interface SyncSummary {
    * first, and in a retry, those of them for items that were not as known before and that no changed plan explains.
    */
   readonly repaired: number;
-  /** What they repaired. Absent: nothing. */
-  readonly repairs?: Repaired;
+  /** The repairs by phase, and the keys of the items of the first 100. Absent: none. */
+  readonly repairs?: { readonly phases: ReadonlyMap<string, number>; readonly keys: readonly string[] };
   /** Number of items that this audit repaired and the one before it repaired too. Absent in passes that are not audits. */
   readonly repeated?: number;
   /** Number of operations by phase, without empty phases. */

@@ -3,6 +3,9 @@ import { type DestinationStream, type LevelWithSilent, type Logger, pino } from 
 import type { Configuration } from '../config/configuration.js';
 import { jsonLine, textLine } from './logText.js';
 
+/** The level of the log from verbosity 2 on, between info and debug: lines of passes are written. No line has it. */
+export const PASSES = 25;
+
 /** Size of the buffer for lines that cannot be written, in bytes; further lines are lost. */
 const MAX_BUFFERED = 1024 * 1024;
 
@@ -20,6 +23,7 @@ export function openLog(
 ): Logger {
   const options = {
     level: levelOf(verbosity),
+    customLevels: { passes: PASSES },
     base: null,
     // The fields of klog's JSON: ts in ms since 1970, v, msg, err. We add `level`, because klog does not mark warnings.
     timestamp: () => `,"ts":${Date.now()}`,
@@ -27,7 +31,8 @@ export function openLog(
       level: (level: string) => (VERBOSITY[level] === undefined ? { level } : { level, v: VERBOSITY[level] }),
     },
   };
-  return pino(options, format === 'json' ? asJson(destination) : asText(destination));
+  // Without its own method for lines of the level, which nobody needs.
+  return pino(options, format === 'json' ? asJson(destination) : asText(destination)) as unknown as Logger;
 }
 
 /** Writes are synchronous: no line is lost when the process ends. */
@@ -48,8 +53,9 @@ function asText(destination: DestinationStream): DestinationStream {
   return { write: (json) => destination.write(textLine(json, coloured)) };
 }
 
-/** The level for a verbosity: debug from 4, trace from 6. */
-export function levelOf(verbosity: number): LevelWithSilent {
+/** The level for a verbosity: passes from 2, debug from 4, trace from 6. */
+export function levelOf(verbosity: number): LevelWithSilent | 'passes' {
   if (verbosity >= 6) return 'trace';
-  return verbosity >= 4 ? 'debug' : 'info';
+  if (verbosity >= 4) return 'debug';
+  return verbosity >= 2 ? 'passes' : 'info';
 }

@@ -28,6 +28,8 @@ export interface Piece {
 interface Applied<Operation> {
   readonly operations: readonly Operation[];
   readonly results: Promise<readonly (NetlinkError | undefined)[]>;
+  /** Those that repair changes by other programs. */
+  readonly repairs: ReadonlySet<Operation>;
 }
 
 /** The known items, and those that are unknown. */
@@ -100,14 +102,17 @@ export class KernelState<Item, Operation extends KeyedOperation<Item>> {
   }
 
   #begin(operations: readonly Operation[], record: PassRecord): Applied<Operation> {
-    record.countItems(operations);
+    const repairs = record.countItems(operations);
     const results = operations.length === 0 ? Promise.resolve([]) : this.#mode.apply(operations);
     results.catch(() => {}); // Whoever awaits it next rejects.
-    return { operations, results };
+    return { operations, results, repairs };
   }
 
   /** Records the results of operations. */
-  async #end({ operations, results: applied }: Applied<Operation>, record: PassRecord): Promise<void> {
+  async #end(
+    { operations, results: applied, repairs }: Applied<Operation>,
+    record: PassRecord,
+  ): Promise<void> {
     const results = await record.waitFor(applied);
     const slice = new TimeSlice();
     for (let i = 0; i < operations.length; i++) {
@@ -119,6 +124,7 @@ export class KernelState<Item, Operation extends KeyedOperation<Item>> {
       else {
         this.#learn(operation);
         record.accepted++;
+        if (repairs.has(operation)) record.addRepair(operation);
       }
     }
   }

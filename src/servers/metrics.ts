@@ -105,8 +105,8 @@ export interface Metrics {
   oldestUnapplied(arrivedAt: number | undefined): void;
   /** Number of objects of a kind (`Service`) with a problem of this effect (`FieldLeftOut`). */
   leftOut(kind: string, reason: string, objects: number): void;
-  /** An audit, or the pass after a disturbance, repaired changes that others had made, with so many operations. */
-  repaired(operations: number): void;
+  /** An audit, or the pass after a disturbance, repaired changes that others had made, with so many operations in these phases. */
+  repaired(operations: number, phases: ReadonlyMap<string, number>): void;
   /** An audit ended; it repaired so many items that the audit before it repaired too. */
   repeated(items: number): void;
   /** A list or watch of a resource (`endpointslices`) failed with this code (`ECONNREFUSED`). */
@@ -189,7 +189,10 @@ export function openMetrics({ version, kubernetesVersion, startedAt, now }: Metr
     unknown: (items) => ours.unknown.set(items),
     oldestUnapplied: (arrivedAt) => ours.oldestUnapplied.set((arrivedAt ?? 0) / 1000),
     leftOut: (kind, reason, objects) => ours.leftOut.set({ kind, reason }, objects),
-    repaired: (operations) => ours.repairs.inc(operations),
+    repaired(operations, phases) {
+      ours.repairs.inc(operations);
+      for (const [phase, count] of phases) ours.repairedPhases.inc({ phase }, count);
+    },
     repeated: (items) => ours.repeated.set(items),
     requestFailed: (resource, code) => ours.requestFailures.inc({ resource, code }),
     contacts: (read) => contactMetrics(registry, read),

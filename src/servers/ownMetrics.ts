@@ -63,6 +63,13 @@ export function ownMetrics(registry: Registry, version: string) {
     repairs: new Counter(
       own('audit_repairs_total', 'Operations that repaired changes by others in the kernel.'),
     ),
+    repairedPhases: new Counter({
+      ...own(
+        'repaired_operations_total',
+        'Operations that repaired changes by others in the kernel, by their phase.',
+      ),
+      labelNames: ['phase'] as const,
+    }),
     repeated: new Gauge(
       own('repeated_repairs', 'Items that the last audit repaired and the audit before it repaired too.'),
     ),

@@ -180,6 +180,8 @@ function commandIn(namespace: string, manifests: string): string[] {
     'ipvs',
     '--logging-format',
     'json',
+    // A line for each pass.
+    '--v=2',
   ];
   const [program, args] = launched(process.execPath, COMMAND, 'run', ...flags);
   return ['netns', 'exec', namespace, program, ...args];

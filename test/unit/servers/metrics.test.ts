@@ -56,7 +56,7 @@ function use(metrics: Metrics): void {
   metrics.drainTimeouts(5);
   metrics.unknown(4);
   metrics.oldestUnapplied(1795195900_500);
-  metrics.repaired(8);
+  metrics.repaired(8, new Map([['elements', 5]]));
   metrics.repeated(2);
   metrics.requestFailed('endpointslices', 'ECONNREFUSED');
   metrics.requestFailed('services', 'ERR_TIMEOUT');
@@ -213,6 +213,7 @@ const OTHERS: [name: string, type: string, labels: string][] = [
   ['kube_netlink_proxy_kernel_duration_seconds', 'histogram', 'family'],
   ['kube_netlink_proxy_oldest_unapplied_change_timestamp_seconds', 'gauge', ''],
   ['kube_netlink_proxy_operations_total', 'counter', 'family kind result'],
+  ['kube_netlink_proxy_repaired_operations_total', 'counter', 'phase'],
   ['kube_netlink_proxy_repeated_repairs', 'gauge', ''],
   ['kube_netlink_proxy_unread_manifests', 'gauge', ''],
   [
@@ -290,6 +291,7 @@ describe('metrics', () => {
       'kube_netlink_proxy_api_last_contact_timestamp_seconds{resource="services"} 1795195900.5',
       'kube_netlink_proxy_api_last_contact_timestamp_seconds{resource="nodes"} 0',
       'kube_netlink_proxy_audit_repairs_total 8',
+      'kube_netlink_proxy_repaired_operations_total{phase="elements"} 5',
       'kube_netlink_proxy_batch_operations_bucket{le="4",family="ipvs"} 0',
       'kube_netlink_proxy_batch_operations_bucket{le="16",family="ipvs"} 1',
       'kube_netlink_proxy_batch_operations_sum{family="ipvs"} 13',

@@ -6,6 +6,7 @@ import { type Api, openApi } from '../agent/api.js';
 import { openLog } from '../agent/log.js';
 import { applySettings } from '../agent/processSettings.js';
 import { describeShortage, findShortages } from '../agent/resourceLimits.js';
+import { OutputClosed, writeOutput } from '../agent/standardStreams.js';
 import type { KernelCommand } from '../config/commandLine.js';
 import type { Configuration } from '../config/configuration.js';
 import {
@@ -253,8 +254,13 @@ async function runPass(session: Session, source: Source, node: NodeFacts): Promi
   return runOnce(parts);
 }
 
+/** Prints the result of changes of the kernel. That nobody reads it does not change the exit status. */
 function print(text: string): void {
-  process.stdout.write(text);
+  try {
+    writeOutput(text);
+  } catch (error) {
+    if (!(error instanceof OutputClosed)) throw error;
+  }
 }
 
 /** @param situation the node, to validate a changed configuration; undefined if the source is manifests */

@@ -125,7 +125,7 @@ of the configuration: give the same --config as to the agent, or nothing for kub
     summary: 'check a configuration and manifests, without a kernel or a cluster',
     description: `Checks files: each one is a KubeProxyConfiguration, or manifests, by its contents; folders are searched for
 .yaml, .yml and .json files. Every problem has its file, object, field and rule. Warnings are fields and flags that
-are deprecated or have no effect; they change the exit status only with --strict. Nothing is read but the files.`,
+are unknown, repeated, deprecated or without effect; they change the exit status only with --strict. Nothing is read but the files.`,
     arguments: [{ syntax: '[paths...]', help: 'files and folders; also those of --config and --manifests' }],
     options: [{ flags: '--strict', help: 'exit with 1 for warnings too' }],
     formats: ['text', 'json', 'yaml'],

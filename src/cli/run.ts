@@ -19,7 +19,6 @@ import { fileError } from '../config/goSyntax.js';
 import { flagLines, flagTexts } from '../config/help.js';
 import { type Loaded, loadConfiguration } from '../config/load.js';
 import { behaviourOf } from '../config/mirroredVersion.js';
-import { deprecationOf } from '../config/modes.js';
 import type { ConfigurationFile } from '../config/reload.js';
 import { writeConfiguration } from '../config/writeConfig.js';
 import { HOST } from '../kernel/shared/hints.js';
@@ -86,7 +85,7 @@ export async function run(
   for (const shortage of findShortages(HOST.read, process.getuid?.() ?? 0))
     log.warn({ ...shortage }, describeShortage(shortage));
   if (command.writeConfigTo !== undefined) {
-    writeConfiguration(command.writeConfigTo, configuration);
+    writeConfiguration(command.writeConfigTo, configuration, MODES);
     return 0;
   }
   const begun = { ...loaded, command, log, stop, show, limit: given ?? limitOf(command) };
@@ -229,8 +228,6 @@ async function runAgentOnApi(
   const { source, announcer } = api;
   await applySettings(configuration, opened.kernel.sysctl, log, announcer);
   await opened.probe(configuration);
-  const deprecation = deprecationOf(configuration, MODES);
-  if (deprecation) announcer.deprecated(deprecation.reason, deprecation.note);
   const { runAgent } = await agentModule();
   const about = agentParts(session, metrics, situationOf(session, node));
   return runAgent({ ...about, source, node, nodeAddresses, hasNode: true, announcer });

@@ -58,7 +58,7 @@ export function ownMetrics(registry: Registry, version: string) {
       labelNames: ['kind', 'reason'] as const,
     }),
     repairs: new Counter(
-      own('audit_repairs_total', 'Operations that repaired changes by others in the kernel.'),
+      own('audit_repairs_total', 'Operations that restored what other programs had changed in the kernel.'),
     ),
     repeated: new Gauge(
       own('repeated_repairs', 'Items that the last audit repaired and the audit before it repaired too.'),

@@ -128,7 +128,7 @@ describe('the report', () => {
     assert.deepEqual([report.good, report.faults], [false, ['3 items repaired again in each audit']]);
     const lines = statusLines(report, NOW, PLAIN);
     assert.deepEqual(lines.slice(5, 8), [
-      'drift     9 operations repaired changes by others',
+      'drift     9 operations since the start restored what others had changed',
       '          another program undoes the repair of 3 items, or audits read another',
       '          table',
     ]);

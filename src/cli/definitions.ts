@@ -17,7 +17,7 @@ const VIRTUAL_SERVICE_FILTER = {
 
 /** How a command that reads the kernel of the node selects the mode. */
 const MODE_OF_NODE = `Without --config and --proxy-mode, the mode is that of the
-agent, or kube-proxy, that runs on this node.`;
+agent, or kube-proxy, that runs on this node, or else the one that has programmed its kernel.`;
 
 const API_LIMIT: OptionDefinition = {
   flags: '--timeout <seconds>',

@@ -342,7 +342,7 @@ function shownBy({ configuration, flags, log, opened }: AgentParts) {
   return {
     emulates: behaviourOf(configuration).version,
     proxyMode: opened.mode.name,
-    configuration: () => externalConfiguration(configuration),
+    configuration: () => externalConfiguration(configuration, MODES),
     statusz: gates['ComponentStatusz'] ?? false,
     ...(gates['ComponentFlagz'] ? { flagz: flags } : {}),
     ...(configuration.enableProfiling ? { profiling: { setVerbosity } } : {}),

@@ -8,8 +8,6 @@ import type { ServerName } from './servers.js';
 export interface Announcer {
   /** The proxy starts. */
   starting(): void;
-  /** kube-proxy deprecates the mode: the reason of its event, and what is said. */
-  deprecated(reason: string, note: string): void;
   /** /sys is mounted read-only: the size of the conntrack hash table cannot be changed. */
   readOnlySys(): void;
   /** The health or metrics server could not be started, and the agent ends. */
@@ -28,7 +26,6 @@ const FLUSH_TIMEOUT = 2000;
 /** Sends nothing, for a proxy without API server. */
 export const SILENT: Announcer = {
   starting() {},
-  deprecated() {},
   readOnlySys() {},
   serverFailed() {},
   serviceHealthFailed() {},
@@ -68,7 +65,6 @@ export function announcer(
   return {
     flush: () => recorder.flush(FLUSH_TIMEOUT),
     starting: () => onNode('Normal', 'Starting', ''),
-    deprecated: (reason, note) => onNode('Warning', reason, note),
     readOnlySys: () =>
       onNode(
         'Warning',

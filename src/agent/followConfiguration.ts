@@ -28,7 +28,7 @@ export interface ConfigurationListeners extends Pick<Reload, 'updated'> {
   readonly health: Pick<ProxyHealth, 'setUnread'>;
 }
 
-/** Follows the file until `close` or `updated` is called. Throws Node's error if it cannot be watched. */
+/** Follows the file until `close` or `updated` is called. Throws Node.js's error if it cannot be watched. */
 export function followConfiguration(
   { file, read, times }: FollowedConfiguration,
   { node, events, health, updated }: ConfigurationListeners,

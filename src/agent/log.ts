@@ -2,12 +2,10 @@
 import { type DestinationStream, type LevelWithSilent, type Logger, pino } from 'pino';
 import type { Configuration } from '../config/configuration.js';
 import { jsonLine, textLine } from './logText.js';
+import { errorsTerminal, writeError } from './standardStreams.js';
 
 /** The level of the log from verbosity 2 on, between info and debug: lines of passes are written. No line has it. */
 export const PASSES = 25;
-
-/** Size of the buffer for lines that cannot be written, in bytes; further lines are lost. */
-const MAX_BUFFERED = 1024 * 1024;
 
 /** The lowest verbosity at which a level is written; errors have none, as in klog's JSON. */
 const VERBOSITY: Readonly<Record<string, number>> = { trace: 6, debug: 4, info: 0, warn: 0 };
@@ -15,11 +13,11 @@ const VERBOSITY: Readonly<Record<string, number>> = { trace: 6, debug: 4, info: 
 /**
  * Opens the log.
  *
- * @param destination default standard error
+ * @param destination default standard error: no line is lost when the process ends
  */
 export function openLog(
   { verbosity, format }: Pick<Configuration['logging'], 'verbosity' | 'format'>,
-  destination: DestinationStream = standardError(),
+  destination: DestinationStream = { write: writeError },
 ): Logger {
   const options = {
     level: levelOf(verbosity),
@@ -35,21 +33,13 @@ export function openLog(
   return pino(options, format === 'json' ? asJson(destination) : asText(destination)) as unknown as Logger;
 }
 
-/** Writes are synchronous: no line is lost when the process ends. */
-function standardError(): DestinationStream {
-  const stderr = pino.destination({ dest: 2, sync: true, maxLength: MAX_BUFFERED });
-  // A full disk or a closed terminal must not end the process. The error cannot be reported anywhere.
-  stderr.on('error', () => {});
-  return stderr;
-}
-
 function asJson(destination: DestinationStream): DestinationStream {
   return { write: (json) => destination.write(jsonLine(json)) };
 }
 
 /** Colours need a terminal that supports them, and no NO_COLOR in the environment (https://no-color.org). */
 function asText(destination: DestinationStream): DestinationStream {
-  const coloured = process.stderr.isTTY === true && process.stderr.hasColors();
+  const coloured = errorsTerminal()?.hasColors() === true;
   return { write: (json) => destination.write(textLine(json, coloured)) };
 }
 

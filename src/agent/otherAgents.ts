@@ -10,7 +10,7 @@ import { isRecord } from '../input/fields.js';
 
 /**
  * Name of an abstract Unix socket (unix(7)). It is unique in a network namespace, and the kernel removes it when its
- * process ends. The name fills sun_path, because versions of Node differ in the length of a shorter name.
+ * process ends. The name fills sun_path, because versions of Node.js differ in the length of a shorter name.
  */
 const NAME = '\0kube-netlink-proxy agent'.padEnd(108, '.');
 

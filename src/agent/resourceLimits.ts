@@ -1,5 +1,5 @@
 // Limits of the process and of its control groups below what an agent needs. V8 and libuv end the process, or wait for ever, where a
-// limit is hit: a line at the start is the only one that names it. Far lower limits end Node before it runs any of this.
+// limit is hit: a line at the start is the only one that names it. Far lower limits end Node.js before it runs any of this.
 
 /** A limit below what the agent needs. */
 export interface Shortage {

@@ -6,6 +6,7 @@ import { type Api, openApi } from '../agent/api.js';
 import { openLog } from '../agent/log.js';
 import { applySettings } from '../agent/processSettings.js';
 import { describeShortage, findShortages } from '../agent/resourceLimits.js';
+import { OutputClosed, writeOutput } from '../agent/standardStreams.js';
 import type { KernelCommand } from '../config/commandLine.js';
 import type { Configuration } from '../config/configuration.js';
 import {
@@ -18,7 +19,6 @@ import { fileError, quote } from '../config/goSyntax.js';
 import { flagLines, flagTexts } from '../config/help.js';
 import { type Loaded, loadConfiguration } from '../config/load.js';
 import { behaviourOf } from '../config/mirroredVersion.js';
-import { deprecationOf } from '../config/modes.js';
 import type { ConfigurationFile } from '../config/reload.js';
 import { writeConfiguration } from '../config/writeConfig.js';
 import { ErrorWithNextStep } from '../errors.js';
@@ -86,7 +86,7 @@ export async function run(
   for (const shortage of findShortages(HOST.read, process.getuid?.() ?? 0))
     log.warn({ ...shortage }, describeShortage(shortage));
   if (command.writeConfigTo !== undefined) {
-    writeConfiguration(command.writeConfigTo, configuration);
+    writeConfiguration(command.writeConfigTo, configuration, MODES);
     return 0;
   }
   const begun = { ...loaded, command, log, stop, show, limit: given ?? limitOf(command) };
@@ -251,8 +251,6 @@ async function runAgentOnApi(session: Session, { api, metrics }: ApiOrigin): Pro
   };
   await applySettings(configuration, opened.kernel.sysctl, log, announcer);
   await opened.probe(configuration);
-  const deprecation = deprecationOf(configuration, MODES);
-  if (deprecation) announcer.deprecated(deprecation.reason, deprecation.note);
   const { runAgent } = await agentModule();
   const about = agentParts(session, metrics, () => situation);
   const contacts = () => api.contacts();
@@ -277,8 +275,13 @@ async function runPass(session: Session, source: Source, node: NodeFacts): Promi
   return runOnce(parts);
 }
 
+/** Prints the result of changes of the kernel. That nobody reads it does not change the exit status. */
 function print(text: string): void {
-  process.stdout.write(text);
+  try {
+    writeOutput(text);
+  } catch (error) {
+    if (!(error instanceof OutputClosed)) throw error;
+  }
 }
 
 /** @param situation the node, to validate a changed configuration; undefined as long as it was not read, and with manifests */

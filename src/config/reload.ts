@@ -15,7 +15,7 @@ export interface ConfigurationFile {
   readonly text: string;
 }
 
-/** Reads a configuration file, without decoding it. Throws Node's error if that fails. */
+/** Reads a configuration file, without decoding it. Throws Node.js's error if that fails. */
 export function readConfigurationFile(path: string): ConfigurationFile {
   // Read before the text, so that a write in between counts as a change.
   const version = versionOf(path);
@@ -49,7 +49,7 @@ const TIMES: ReloadTimes = { still: 1000, again: 5000 };
 
 /**
  * Watches a file, also for changes since it was read: it is written, replaced or removed, or a symbolic link of its path leads
- * elsewhere, as after an update of a ConfigMap volume. Throws Node's error if the file cannot be found or watched.
+ * elsewhere, as after an update of a ConfigMap volume. Throws Node.js's error if the file cannot be found or watched.
  */
 export function watchConfiguration(
   read: ConfigurationFile,
@@ -187,7 +187,7 @@ class ConfigurationWatch {
 function foldersOf(path: string): ReadonlyMap<string, ReadonlySet<string>> {
   const folders = new Map<string, Set<string>>();
   for (const { folder, name } of placesOf(path)) {
-    // Node reports a removal of the folder by the folder's own name.
+    // Node.js reports a removal of the folder by the folder's own name.
     const names = folders.get(folder) ?? new Set([basename(folder)]);
     folders.set(folder, names.add(name));
   }

@@ -61,7 +61,7 @@ export function ownMetrics(registry: Registry, version: string) {
       labelNames: ['kind', 'reason'] as const,
     }),
     repairs: new Counter(
-      own('audit_repairs_total', 'Operations that repaired changes by others in the kernel.'),
+      own('audit_repairs_total', 'Operations that restored what other programs had changed in the kernel.'),
     ),
     repairedPhases: new Counter({
       ...own(

@@ -1,4 +1,5 @@
 // The command top: the busiest virtual services, refreshed until the user ends it.
+import { outputTerminal } from '../../agent/standardStreams.js';
 import { escapedControls } from '../../errors.js';
 import type { CommandRunner } from '../command.js';
 import { type Output, shownLines, textLines } from '../output/output.js';
@@ -14,7 +15,7 @@ export const runTop: CommandRunner = (invocation) => {
   const wanted = ORDERS.find((known) => known === options['sort']);
   const interval = Number(options['interval']);
   const once = options['once'] === true;
-  const live = process.stdout.isTTY === true && !once;
+  const live = outputTerminal() !== undefined && !once;
   const count = once
     ? 1
     : ((options['count'] as number | undefined) ?? (live ? Number.POSITIVE_INFINITY : 1));

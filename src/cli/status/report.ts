@@ -155,10 +155,13 @@ export function statusLines(
       : row('contact', contacts.map((each) => contactText(each, ago)).join(', '))),
     ...row('last pass', lastPass ? passText(lastPass, ago(lastPass.endedAt)) : 'none has ended'),
     ...(lastPass?.failures ?? []).flatMap((failure) => below(failureText(failure))),
+    ...(lastPass ? notListed(lastPass.failed, lastPass.failures).flatMap(below) : []),
     ...(kernelError === null ? [] : row('kernel', excerpt(kernelError))),
     ...row(
       'drift',
-      repaired === 0 ? 'none since the start' : `${count(repaired, 'operation')} repaired changes by others`,
+      repaired === 0
+        ? 'none since the start'
+        : `${count(repaired, 'operation')} since the start restored what others had changed`,
     ),
     ...(repeated === 0
       ? []
@@ -170,7 +173,13 @@ export function statusLines(
     ...formerModes.flatMap((former) => row('former', formerText(former))),
     ...row('left out', leftOut === 0 ? 'nothing' : count(leftOut, 'problem')),
     ...problems.flatMap((problem) => below(excerpt(problem))),
+    ...notListed(leftOut, problems).flatMap(below),
   ];
+}
+
+/** A line with the number of those that the answer does not list; none if it lists all. */
+function notListed(all: number, listed: readonly unknown[]): string[] {
+  return all > listed.length ? [`and ${all - listed.length} more: the agent's log has all`] : [];
 }
 
 /** Terminal columns of the titles of lines. */

@@ -9,7 +9,6 @@ it("events have kube-proxy's reasons, types, actions and objects", () => {
   const events: ClusterEvent[] = [];
   const tell = announcer('node-a', { record: (event) => events.push(event), flush: async () => {} });
   tell.starting();
-  tell.deprecated('IPVSDeprecation', 'ipvs mode is deprecated');
   tell.readOnlySys();
   tell.serverFailed('health', 'in use');
   tell.serverFailed('metrics', 'in use');
@@ -18,7 +17,6 @@ it("events have kube-proxy's reasons, types, actions and objects", () => {
     events.map(({ type, reason, action, regarding }) => [type, reason, action, regarding]),
     [
       ['Normal', 'Starting', 'StartKubeProxy', { apiVersion: 'v1', kind: 'Node', name: 'node-a' }],
-      ['Warning', 'IPVSDeprecation', 'StartKubeProxy', { apiVersion: 'v1', kind: 'Node', name: 'node-a' }],
       ['Warning', 'readOnlySysFS', 'StartKubeProxy', { apiVersion: 'v1', kind: 'Node', name: 'node-a' }],
       [
         'Warning',

@@ -104,9 +104,16 @@ describe('the state of the agent', () => {
   });
 
   it('lists 100 problems at most, and counts all', () => {
-    const { collected } = state(Array.from({ length: 250 }, (_, i) => `problem ${i}`));
+    const { collected, events } = state(Array.from({ length: 250 }, (_, i) => `problem ${i}`));
     const { leftOut, problems } = collected.report();
     assert.deepEqual([leftOut, problems.length], [250, 100]);
+    const failures = Array.from({ length: 130 }, () => ({ key: 'k', error, vital: true }));
+    events.synced({ ...PASS, failures }, 1);
+    const lines = statusLines(statusReport(HEALTHY, collected.report()), NOW, PLAIN);
+    assert.deepEqual(
+      lines.filter((line) => line.includes(' more')),
+      ["  and 30 more: the agent's log has all", "  and 150 more: the agent's log has all"],
+    );
   });
 });
 
@@ -128,7 +135,7 @@ describe('the report', () => {
     assert.deepEqual([report.good, report.faults], [false, ['3 items repaired again in each audit']]);
     const lines = statusLines(report, NOW, PLAIN);
     assert.deepEqual(lines.slice(5, 8), [
-      'drift     9 operations repaired changes by others',
+      'drift     9 operations since the start restored what others had changed',
       '          another program undoes the repair of 3 items, or audits read another',
       '          table',
     ]);

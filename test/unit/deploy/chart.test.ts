@@ -8,6 +8,7 @@ import { describe, it } from 'node:test';
 import { parse } from 'yaml';
 import { defaultConfiguration } from '../../../src/config/configuration.js';
 import { externalConfiguration } from '../../../src/config/writeConfig.js';
+import { MODES } from '../../../src/modes/select/select.js';
 import {
   built,
   type KubernetesObject,
@@ -231,7 +232,7 @@ describe('values.schema.json', () => {
   it('has the fields of the configuration that the chart does not set itself', () => {
     const own = ['apiVersion', 'kind', 'mode', 'clusterCIDR', 'clientConnection'];
     const servers = ['healthzBindAddress', 'metricsBindAddress', 'hostnameOverride'];
-    const fields = Object.keys(externalConfiguration(defaultConfiguration()));
+    const fields = Object.keys(externalConfiguration(defaultConfiguration(), MODES));
     const wanted = new Set([...fields, 'featureGates']);
     for (const field of [...own, ...servers]) assert.ok(wanted.delete(field), field);
     assert.deepEqual(Object.keys(schema.properties?.['config']?.properties ?? {}).sort(), [...wanted].sort());

@@ -12,6 +12,7 @@ import { decodeObject } from '../../../src/objects/decode.js';
 import type { Node } from '../../../src/objects/types.js';
 import { openMetrics } from '../../../src/servers/metrics.js';
 import { nodeFacts } from '../../../src/services/nodeFacts.js';
+import type { HostFacts } from '../../../src/services/types.js';
 import { QUICK } from '../apiServer/cluster.js';
 import { node, service, slice } from '../apiServer/objects.js';
 import { ApiServer, type ApiServerOptions } from '../apiServer/server.js';
@@ -40,6 +41,8 @@ export interface AgentSettings {
   readonly kernel: TestKernel;
   readonly healthzBindAddress?: string;
   readonly mirroredVersion?: string;
+  /** The host at the start; by default, nothing is known of it. */
+  readonly host?: HostFacts;
 }
 
 /** Starts the agent of node-a, with podCIDR 10.244.1.0/24 at the start. */
@@ -51,6 +54,7 @@ export async function startAgent(
     kernel,
     healthzBindAddress = '127.0.0.1:0',
     mirroredVersion = '',
+    host,
   }: AgentSettings,
 ) {
   const usual = defaultConfiguration();
@@ -86,7 +90,7 @@ export async function startAgent(
     flags: {},
     opened: kernel.open(AUDIT),
     source: new ApiSource({ client, nodeName: 'node-a', trouble, times: QUICK }),
-    node: nodeFacts('node-a', { node: object as Node }),
+    node: nodeFacts('node-a', { node: object as Node, ...(host && { host: () => host }) }),
     nodeAddresses: (object as Node).addresses,
     hasNode: true,
     meetingPoint: MEETING_POINT,

@@ -122,6 +122,8 @@ export interface Metrics {
   close(): void;
 }
 
+const PROBES = ['healthz', 'livez'] as const;
+
 /** Opens the metrics of this process, once per process. */
 export function openMetrics({ version, kubernetesVersion, startedAt, now }: MetricsOptions): Metrics {
   const registry = new Registry();
@@ -135,8 +137,6 @@ export function openMetrics({ version, kubernetesVersion, startedAt, now }: Metr
   const fromZero = (...counters: Counter<'ip_family'>[]) => {
     for (const counter of counters) for (const family of expected) counter.inc(label(family), 0);
   };
-  for (const probe of ['healthz', 'livez'] as const)
-    for (const code of ['200', '503']) theirs[probe].inc({ code }, 0);
   return {
     expect: (families) => {
       expected = families;
@@ -145,6 +145,7 @@ export function openMetrics({ version, kubernetesVersion, startedAt, now }: Metr
         theirs.lastSynced.set(family, 0);
       }
       fromZero(theirs.conntrackDeleted, theirs.restoreFailures, theirs.partialRestoreFailures);
+      for (const code of ['200', '503']) for (const probe of PROBES) theirs[probe].inc({ code }, 0);
     },
     queued: (family) => theirs.lastQueued.set(label(family), now() / 1000),
     synced: ({ families, seconds, full, succeeded }) => {

@@ -12,7 +12,7 @@ import { externalConfiguration } from '../config/writeConfig.js';
 import type { FormerMode } from '../modes/mode.js';
 import { MODES } from '../modes/select/select.js';
 import type { OpenedMode } from '../modes/shared/open/definition.js';
-import type { Family } from '../net/address.js';
+import { type Family, familyOf } from '../net/address.js';
 import { createProxy, type ProxyEvents, type ServiceProxy } from '../proxy.js';
 import { ProxyHealth } from '../servers/health.js';
 import { bindHint } from '../servers/listen.js';
@@ -313,10 +313,12 @@ function withOwnNode(
 
 /** Health-check ports listen on all addresses, or, with nodePortAddresses, on those that matched at the start. */
 function openServiceHealth({ log, announcer, node }: AgentParts, health: ProxyHealth): ServiceHealthServers {
-  const { nodePortAddresses, unrestricted } = node.host;
+  const { nodePortAddresses, unrestricted, loopback = [] } = node.host;
   const addresses: { [family in Family]?: readonly string[] } = {};
   for (const family of [4, 6] as const) {
-    if (!unrestricted.has(family)) addresses[family] = nodePortAddresses[family];
+    if (unrestricted.has(family)) continue;
+    const own = loopback.filter((address) => familyOf(address) === family);
+    addresses[family] = [...new Set([...nodePortAddresses[family], ...own])];
   }
   return new ServiceHealthServers({
     addresses,

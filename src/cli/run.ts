@@ -28,7 +28,9 @@ import { iptablesWithout } from '../modes/iptablesRules/open/rulesInUse.js';
 import type { FormerMode } from '../modes/mode.js';
 import { checkModeFlags, formerModes, MODES, selectMode } from '../modes/select/select.js';
 import type { ModeDefinition, OpenedMode } from '../modes/shared/open/definition.js';
+import { nodePortAddressesOf } from '../modes/shared/open/fromConfiguration.js';
 import { openHostKernel } from '../modes/shared/open/hostKernel.js';
+import { selectedLoopback } from '../modes/shared/plan/nodePortAddresses.js';
 import type { Metrics } from '../servers/metrics.js';
 import { type NodeParts, nodeFacts } from '../services/nodeFacts.js';
 import type { NodeFacts } from '../services/types.js';
@@ -306,11 +308,15 @@ function agentParts(session: Session, metrics: Metrics, situation: () => NodeSit
 
 /** The current facts of the node. With manifests, its Node object is unknown until they have been read. */
 async function ownFacts(
-  { opened, nodeName, configuration: { bindAddress } }: Session,
+  { opened, nodeName, configuration }: Session,
   node: NodeParts['node'],
 ): Promise<NodeFacts> {
+  const { bindAddress } = configuration;
   const addresses = await opened.kernel.rtnetlink.listAddresses();
-  const host = (nodeIPs: NodeFacts['nodeIPs']) => opened.mode.host.facts(addresses, nodeIPs);
+  const host = (nodeIPs: NodeFacts['nodeIPs']) => ({
+    ...opened.mode.host.facts(addresses, nodeIPs),
+    loopback: selectedLoopback(nodePortAddressesOf(configuration), addresses, nodeIPs),
+  });
   return nodeFacts(nodeName, { node, host, bindAddress });
 }
 

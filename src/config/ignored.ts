@@ -47,8 +47,13 @@ const EFFECTIVE: ReadonlySet<string> = new Set(EFFECTIVE_GATES.map((gate) => `fe
 /** The reason why a field has no effect in any mode; undefined if it has one. */
 export function whyIgnored(path: string, { definitions }: KnownModes): string | undefined {
   if (EFFECTIVE.has(path)) return undefined;
-  const inModes = Object.values(definitions).map(({ unused }) => reasonAmong(unused, path));
-  return reasonAmong(REASONS, path) ?? (inModes.includes(undefined) ? undefined : inModes[0]);
+  const inModes = new Map(
+    Object.entries(definitions).map(([mode, { unused }]) => [mode, reasonAmong(unused, path)]),
+  );
+  const reasons = [...inModes.values()];
+  if (reasons.includes(undefined)) return reasonAmong(REASONS, path);
+  // The mode that has a section of this name knows why: others say only that they do not use it.
+  return reasonAmong(REASONS, path) ?? inModes.get(path.split('.', 1)[0] as string) ?? reasons[0];
 }
 
 function reasonAmong(reasons: Readonly<Record<string, string>>, path: string): string | undefined {

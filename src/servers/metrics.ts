@@ -1,5 +1,5 @@
 // The metrics of the process, updated by methods, in a registry of our own.
-import { Gauge, Registry } from 'prom-client';
+import { type Counter, Gauge, Registry } from 'prom-client';
 import type { Family } from '../net/address.js';
 import {
   failureMetrics,
@@ -47,7 +47,10 @@ export interface LocalhostMetrics {
 
 /** The metrics of the process. Times are in seconds. */
 export interface Metrics {
-  /** Shows 0 as the times of the last request and the last success of these families, which have had none. */
+  /**
+   * Shows 0 as the times of the last request and the last success of these families, which have had none, and in all counters of
+   * failures and flows, also those that are shown later. A rate needs the 0 before the first event.
+   */
   expect(families: readonly Family[]): void;
   /** A pass was requested for a family. */
   queued(family: Family): void;
@@ -121,6 +124,8 @@ export interface Metrics {
   close(): void;
 }
 
+const PROBES = ['healthz', 'livez'] as const;
+
 /** Opens the metrics of this process, once per process. */
 export function openMetrics({ version, kubernetesVersion, startedAt, now }: MetricsOptions): Metrics {
   const registry = new Registry();
@@ -130,12 +135,19 @@ export function openMetrics({ version, kubernetesVersion, startedAt, now }: Metr
   buildInfo(registry, kubernetesVersion);
   const label = (family: Family) => ({ ip_family: `IPv${family}` });
   let drainTimeouts = 0;
+  let expected: readonly Family[] = [];
+  const fromZero = (...counters: Counter<'ip_family'>[]) => {
+    for (const counter of counters) for (const family of expected) counter.inc(label(family), 0);
+  };
   return {
     expect: (families) => {
+      expected = families;
       for (const family of families.map(label)) {
         theirs.lastQueued.set(family, 0);
         theirs.lastSynced.set(family, 0);
       }
+      fromZero(theirs.conntrackDeleted, theirs.restoreFailures, theirs.partialRestoreFailures);
+      for (const code of ['200', '503']) for (const probe of PROBES) theirs[probe].inc({ code }, 0);
     },
     queued: (family) => theirs.lastQueued.set(label(family), now() / 1000),
     synced: ({ families, seconds, full, succeeded }) => {
@@ -161,11 +173,16 @@ export function openMetrics({ version, kubernetesVersion, startedAt, now }: Metr
     },
     restoreFailed: (family) => theirs.restoreFailures.inc(label(family)),
     partialRestoreFailed: (family, count) => theirs.partialRestoreFailures.inc(label(family), count),
-    countFailures: (counters) => failureMetrics(registry, counters),
+    countFailures: (counters) => {
+      const failures = failureMetrics(registry, counters);
+      fromZero(...failures.values());
+      return (counter, family) => failures.get(counter)?.inc(label(family));
+    },
     countPackets: (counters, read) => packetMetrics(registry, counters, read),
     countLocalhost: (read) => {
       const { listeners, failures } = localhostMetrics(registry);
       rejectedMetric(registry, read);
+      fromZero(failures);
       return {
         listeners: (family, count) => listeners.set(label(family), count),
         failed: (family) => failures.inc(label(family)),

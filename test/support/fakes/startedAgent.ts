@@ -12,6 +12,7 @@ import { decodeObject } from '../../../src/objects/decode.js';
 import type { Node } from '../../../src/objects/types.js';
 import { openMetrics } from '../../../src/servers/metrics.js';
 import { nodeFacts } from '../../../src/services/nodeFacts.js';
+import type { HostFacts } from '../../../src/services/types.js';
 import { QUICK } from '../apiServer/cluster.js';
 import { node, service, slice } from '../apiServer/objects.js';
 import { ApiServer, type ApiServerOptions } from '../apiServer/server.js';
@@ -49,6 +50,8 @@ export interface AgentSettings {
   /** Times of watches besides those of {@link QUICK}. */
   readonly times?: Partial<ReflectorTimes>;
   readonly timeouts?: Partial<ApiTimeouts>;
+  /** The host at the start; by default, nothing is known of it. */
+  readonly host?: HostFacts;
 }
 
 /** Starts the agent of node-a, with podCIDR 10.244.1.0/24 at the start. */
@@ -66,6 +69,7 @@ export async function startAgent(
     nodeLimit,
     times,
     timeouts,
+    host,
   }: AgentSettings,
 ) {
   const usual = defaultConfiguration();
@@ -108,7 +112,7 @@ export async function startAgent(
     }),
   );
   const known = {
-    node: nodeFacts('node-a', { node: object as Node }),
+    node: nodeFacts('node-a', { node: object as Node, ...(host && { host: () => host }) }),
     nodeAddresses: (object as Node).addresses,
   };
   const ownNode = async (missing: () => void) => {

@@ -13,6 +13,7 @@ import { type KernelCommand, readFlags } from '../../../src/config/commandLine.j
 import { CONFIGURATION_UPDATED, readConfigurationFile } from '../../../src/config/reload.js';
 import { NetlinkError } from '../../../src/errors.js';
 import type { FakeKernel } from '../../../src/kernel/testing/index.js';
+import { PATIENCE } from '../../laboratory/patience.js';
 import { until } from '../../support/apiServer/cluster.js';
 import { node, service, slice } from '../../support/apiServer/objects.js';
 import { SERVICES } from '../../support/apiServer/scene.js';
@@ -311,6 +312,55 @@ describe('/healthz of a new agent is never 200', () => {
     assert.equal(await agent.status, 0);
   });
 });
+
+for (const mode of ['ipvs', 'iptables', 'nftables'])
+  it(`in ${mode} mode, load balancers learn that the cluster autoscaler removes the node, on selected loopback addresses too`, async () => {
+    const server = await startServer('10.244.1.0/24');
+    const [healthz, checked] = [await freePort(), await freePort()];
+    const balanced = service('a', '10.96.0.1');
+    const own = node('node-a', { podCIDRs: ['10.244.1.0/24'] });
+    const spec = { type: 'LoadBalancer', externalTrafficPolicy: 'Local', healthCheckNodePort: checked };
+    server.store.set({ ...balanced, spec: { ...(balanced['spec'] as object), ...spec } });
+    const agent = await startAgent(server, {
+      kernel: (TEST_MODES[mode] as () => TestKernel)(),
+      healthzBindAddress: `127.0.0.1:${healthz}`,
+      host: {
+        nodePortAddresses: { 4: [], 6: [] },
+        unrestricted: new Set([6]),
+        addresses: new Set(),
+        loopback: ['127.0.0.1'],
+      },
+    });
+    const status = (port: number, path = '') =>
+      fetch(`http://127.0.0.1:${port}${path}`).then(
+        (response) => response.status,
+        () => 'closed',
+      );
+    const answers = async () => [
+      await status(healthz, '/healthz'),
+      await status(healthz, '/livez'),
+      await status(checked),
+    ];
+    const become = async (...expected: (number | string)[]) => {
+      const deadline = Date.now() + PATIENCE;
+      for (let found = ''; found !== expected.join(); found = (await answers()).join())
+        assert.ok(Date.now() < deadline, `${found}, not ${expected.join()}`);
+    };
+    const { metadata } = own;
+    const taints = [{ key: 'ToBeDeletedByClusterAutoscaler', value: '1767600000', effect: 'NoSchedule' }];
+    await become(200, 200, 200);
+    server.store.set({ ...own, spec: { ...(own['spec'] as object), taints, unschedulable: true } });
+    await become(503, 200, 200);
+    server.store.set(own);
+    await become(200, 200, 200);
+    server.store.set({ ...own, metadata: { ...metadata, deletionTimestamp: '2026-01-05T09:00:00Z' } });
+    await become(503, 200, 200);
+    server.store.set(own);
+    server.store.delete(balanced);
+    await become(200, 200, 'closed');
+    agent.stop();
+    assert.equal(await agent.status, 0);
+  });
 
 it('an agent of another mode programs nothing until the first one ends', async () => {
   const server = await startServer('10.244.1.0/24');

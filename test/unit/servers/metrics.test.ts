@@ -403,3 +403,27 @@ it('counters of packets have the numbers of the kernel at each scrape, and no se
     'kubeproxy_iptables_localhost_nodeports_accepted_packets_total 5',
   ]);
 });
+
+it("each of kube-proxy's counters has its series from the start, with 0, for the families that are served", async () => {
+  const metrics = open();
+  const failures = [{ counter: 'sync', name: 'sync_proxy_rules_nftables_sync_failures_total', help: 'h' }];
+  metrics.expect([6]);
+  metrics.countFailures(failures);
+  metrics.countLocalhost(async () => []);
+  const lines = (await metrics.text()).split('\n');
+  const counters = lines.flatMap((line) => /^# TYPE (kubeproxy_\w+) counter$/.exec(line)?.[1] ?? []);
+  assert.ok(counters.length >= 9, counters.join());
+  for (const name of counters) {
+    // The kernel has this one, and the series are those of its counters.
+    if (name.endsWith('rejected_packets_total')) continue;
+    const series = lines.filter((line) => line.startsWith(name)).map((line) => line.slice(name.length));
+    const labels = /proxy_(healthz|livez)_total$/.test(name)
+      ? ['{code="200"}', '{code="503"}']
+      : [/(endpoint|service)_changes_total$/.test(name) ? '' : '{ip_family="IPv6"}'];
+    assert.deepEqual(
+      series,
+      labels.map((text) => `${text} 0`),
+      name,
+    );
+  }
+});

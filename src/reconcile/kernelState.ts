@@ -3,7 +3,7 @@ import type { NetlinkError } from '../errors.js';
 import type { Comparison, Desired, KeyedOperation, Known, Mode } from '../modes/mode.js';
 import { PartitionedMap } from '../partitionedMap.js';
 import { TimeSlice } from '../timeSlice.js';
-import type { Before } from './drift.js';
+import { type Before, NO_REPAIR } from './drift.js';
 import type { Planner } from './planner.js';
 import type { PassRecord } from './summary.js';
 import { UnknownItems } from './unknownItems.js';
@@ -30,6 +30,14 @@ interface Applied<Operation> {
   readonly results: Promise<readonly (NetlinkError | undefined)[]>;
 }
 
+/** Called with the key of each operation. */
+export interface OperationEvents {
+  /** The kernel accepted or refused it. */
+  tried(key: string): void;
+  /** The kernel accepted it. @param isRepair it repaired a change by another program */
+  accepted(key: string, isRepair: boolean): void;
+}
+
 /** The known items, and those that are unknown. */
 export class KernelState<Item, Operation extends KeyedOperation<Item>> {
   known: Known<Item> = new PartitionedMap();
@@ -37,23 +45,20 @@ export class KernelState<Item, Operation extends KeyedOperation<Item>> {
   readonly unknown: UnknownItems<Item>;
   readonly #mode: Mode<Item, Operation>;
   readonly #planner: Planner<Item, Operation>;
-  readonly #tried: (key: string) => void;
+  readonly #events: OperationEvents;
   /** Number of known items that were replaced by the desired ones since all were read; undefined when {@link compact} was called since then. */
   #replaced: number | undefined;
 
-  /**
-   * @param tried called with the key of each operation
-   * @param now monotonic time, in ms
-   */
+  /** @param now monotonic time, in ms */
   constructor(
     mode: Mode<Item, Operation>,
     planner: Planner<Item, Operation>,
-    tried: (key: string) => void,
+    events: OperationEvents,
     now: () => number,
   ) {
     this.#mode = mode;
     this.#planner = planner;
-    this.#tried = tried;
+    this.#events = events;
     this.unknown = new UnknownItems(planner, now);
   }
 
@@ -113,12 +118,13 @@ export class KernelState<Item, Operation extends KeyedOperation<Item>> {
     for (let i = 0; i < operations.length; i++) {
       const operation = operations[i] as Operation;
       if (slice.spend(1)) await slice.yield();
-      this.#tried(operation.key);
+      this.#events.tried(operation.key);
       const error = results[i];
       if (error) await this.#fail(operation, error, record);
       else {
         this.#learn(operation);
         record.accepted++;
+        this.#events.accepted(operation.key, record.isRepair !== NO_REPAIR && record.isRepair(operation.key));
       }
     }
   }

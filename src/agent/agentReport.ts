@@ -59,6 +59,8 @@ export interface AgentReport {
   readonly startedAt: string;
   /** null before the first pass ends. */
   readonly lastPass: PassReport | null;
+  /** Errors of what all Services need, as settings and chains: while there are any, nothing of a former mode is removed. Absent: none. */
+  readonly lacking?: readonly string[];
   /** Why the kernel could not be read after the last pass; null if it could. */
   readonly kernelError: string | null;
   /** Number of operations that repaired changes by other programs, since the start. */
@@ -81,6 +83,7 @@ export class AgentState {
   readonly #leftOut: Pick<LeftOut, 'lines'>;
   readonly #now: () => number;
   #lastPass: PassReport | null = null;
+  #lacking: readonly string[] = [];
   #kernelError: string | null = null;
   #repaired = 0;
   #repeated = 0;
@@ -133,6 +136,7 @@ export class AgentState {
     return {
       ...this.#about,
       lastPass: this.#lastPass,
+      ...(this.#lacking.length === 0 ? {} : { lacking: this.#lacking }),
       kernelError: this.#kernelError,
       repaired: this.#repaired,
       ...(this.#repeated === 0 ? {} : { repeated: this.#repeated }),
@@ -146,6 +150,11 @@ export class AgentState {
   #synced(summary: SyncSummary): void {
     const { full, services, operations, failures, unknown, milliseconds, repaired, counts } = summary;
     this.#kernelError = null;
+    // What is held back is a consequence of the others.
+    this.#lacking = summary.vitalUnknown
+      .filter(({ code }) => code !== 'ERR_HELD_BACK')
+      .slice(0, LISTED)
+      .map(({ message }) => message);
     this.#repaired += repaired;
     this.#repeated = summary.repeated ?? this.#repeated;
     this.#draining = counts['draining'];

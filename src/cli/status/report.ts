@@ -42,13 +42,13 @@ export function decodeAgentReport(text: string): AgentReport | undefined {
   const { lastPass, version, node, mode, startedAt, problems, families } = answer;
   const texts = [version, node, mode, startedAt].every((value) => typeof value === 'string');
   const numbers = ['repaired', 'leftOut'].every((name) => typeof answer[name] === 'number');
-  const formerList = Array.isArray(answer['formerModes'] ?? []);
+  const optionalLists = ['formerModes', 'lacking'].every((name) => Array.isArray(answer[name] ?? []));
   const counts = ['draining', 'repeated'].every((name) =>
     ['number', 'undefined'].includes(typeof answer[name]),
   );
   const lists = Array.isArray(problems) && Array.isArray(families);
   const pass = lastPass === null || (isRecord(lastPass) && Array.isArray(lastPass['failures']));
-  return texts && numbers && counts && formerList && lists && pass
+  return texts && numbers && counts && optionalLists && lists && pass
     ? (answer as unknown as AgentReport)
     : undefined;
 }
@@ -63,7 +63,7 @@ function parsed(text: string): unknown {
 
 /** The report of both answers. */
 export function statusReport(health: HealthReport, agent: AgentReport): StatusReport {
-  const { lastPass, kernelError, repeated = 0 } = agent;
+  const { lastPass, lacking: [lacking] = [], kernelError, repeated = 0 } = agent;
   const faults = [
     ...(health.healthy ? [] : [unhealthyWhy(health, agent)]),
     ...(lastPass === null ? ['no pass has ended'] : []),
@@ -73,6 +73,7 @@ export function statusReport(health: HealthReport, agent: AgentReport): StatusRe
     ...(lastPass && lastPass.unknown > 0
       ? [`${count(lastPass.unknown, 'item')} not in the desired state`]
       : []),
+    ...(lacking === undefined ? [] : [`all Services need what the kernel refuses: ${lacking}`]),
     ...(kernelError === null ? [] : ['the kernel could not be read']),
     ...(repeated > 0 ? [`${count(repeated, 'item')} repaired again in each audit`] : []),
     ...(agent.formerModes ?? []).flatMap(({ mode, error }) =>

@@ -13,6 +13,7 @@ import type { IpvsOptions } from './plan/options.js';
 import { affectsNode, planNode } from './plan/planNode.js';
 import { planService } from './plan/planService.js';
 import { withScheduler } from './plan/serviceSettings.js';
+import { isForeignSet } from './plan/sets.js';
 import { startingSlowly } from './plan/slowStart.js';
 import { apply } from './program/apply.js';
 import { DrainingServers } from './program/draining.js';
@@ -55,7 +56,12 @@ export function createIpvsMode(kernel: IpvsKernel, options: IpvsOptions): Mode<I
       ownLink: LINK,
       onOwnLink: !options.cures.has('node-ports-off-vips'),
     }),
-    items: { isOurs: (item) => isOurs(item) && !isProtected(item), keep, groupOf },
+    items: {
+      isOurs: (item) =>
+        isOurs(item) && !isProtected(item) && !(item.kind === 'set' && isForeignSet(item.set)),
+      keep,
+      groupOf,
+    },
     planService: (input, node) => planService(input, node, options),
     planNode: (desired, node) => planNode(desired, node, options),
     affectsNode,

@@ -50,7 +50,7 @@ export interface AgentParts {
   readonly flags: Readonly<Record<string, string>>;
   readonly opened: Pick<
     OpenedMode,
-    | ('mode' | 'families' | 'minSyncPeriod' | 'kernel')
+    | ('mode' | 'layout' | 'families' | 'minSyncPeriod' | 'kernel')
     | ('metrics' | 'localhostNodePorts' | 'refusedSettings')
   >;
   /** Other modes that may have run on this node before; none by default. */
@@ -138,7 +138,7 @@ export async function runAgent(parts: AgentParts): Promise<number> {
     ending.closes(async () => watch.close());
   }
   const { version, node, mode } = aboutAgent(parts);
-  const others = watchForOtherAgents(ownIdentity(version, mode, startedAt), log, {
+  const others = watchForOtherAgents(ownIdentity(version, { mode, layout: opened.layout }, startedAt), log, {
     name: parts.meetingPoint,
     refused: (reason) => ending.reach(1, reason),
   });

@@ -81,6 +81,8 @@ export interface AgentReport {
   readonly contacts?: readonly ContactReport[];
   /** null before the first pass ends. */
   readonly lastPass: PassReport | null;
+  /** Errors of what all Services need, as settings and chains: while there are any, nothing of a former mode is removed. Absent: none. */
+  readonly lacking?: readonly string[];
   /** Why the kernel could not be read after the last pass; null if it could. */
   readonly kernelError: string | null;
   /** Number of operations that repaired changes by other programs, since the start. */
@@ -106,6 +108,7 @@ export class AgentState {
   /** Undefined if the source is manifests. */
   nodeObject: NodeObjectState | undefined;
   #lastPass: PassReport | null = null;
+  #lacking: readonly string[] = [];
   #kernelError: string | null = null;
   #repaired = 0;
   #repeated = 0;
@@ -165,6 +168,7 @@ export class AgentState {
       ...(this.nodeObject && { nodeObject: this.nodeObject }),
       ...(this.#contacts && { contacts: this.#contacts().map(contactReport) }),
       lastPass: this.#lastPass,
+      ...(this.#lacking.length === 0 ? {} : { lacking: this.#lacking }),
       kernelError: this.#kernelError,
       repaired: this.#repaired,
       ...(this.#repeated === 0 ? {} : { repeated: this.#repeated }),
@@ -178,6 +182,11 @@ export class AgentState {
   #synced(summary: SyncSummary): void {
     const { full, services, operations, failures, unknown, milliseconds, repaired, counts } = summary;
     this.#kernelError = null;
+    // What is held back is a consequence of the others.
+    this.#lacking = summary.vitalUnknown
+      .filter(({ code }) => code !== 'ERR_HELD_BACK')
+      .slice(0, LISTED)
+      .map(({ message }) => message);
     this.#repaired += repaired;
     this.#repeated = summary.repeated ?? this.#repeated;
     this.#draining = counts['draining'];

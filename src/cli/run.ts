@@ -14,6 +14,7 @@ import {
   clusterCIDRWarning,
   crossCheck,
   type NodeSituation,
+  profilingWarning,
 } from '../config/crossChecks.js';
 import { fileError, quote } from '../config/goSyntax.js';
 import { flagLines, flagTexts } from '../config/help.js';
@@ -39,7 +40,7 @@ import type { Source } from '../source/source.js';
 import { AnswerLimit } from './answerLimit.js';
 import { type Preview, runCleanUp, runOnce, runPreview } from './passes.js';
 import { recheck } from './recheck.js';
-import { logHangups } from './signals.js';
+import { logHangups, logWarnings } from './signals.js';
 import { VERSION } from './version.js';
 
 /** Default of `--timeout`, in s. */
@@ -83,8 +84,11 @@ export async function run(
   const definition = selectMode(configuration.mode);
   const log = openLog(configuration.logging);
   logHangups(log);
+  logWarnings(log);
   if (configuration.logging.verbosity > 0) for (const line of flagLines(command.given)) log.info(line);
   for (const notice of notices) log.warn(notice);
+  const exposed = command.do === 'run' ? profilingWarning(configuration) : undefined;
+  if (exposed !== undefined) log.warn(exposed);
   for (const shortage of findShortages(HOST.read, process.getuid?.() ?? 0))
     log.warn({ ...shortage }, describeShortage(shortage));
   if (command.writeConfigTo !== undefined) {

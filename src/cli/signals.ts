@@ -1,4 +1,4 @@
-// Handles signals: some end a running agent gracefully, others are only logged.
+// Handles signals and warnings of Node.js: some signals end a running agent gracefully, all else is only logged.
 import type { Logger } from 'pino';
 import { errorsTerminal } from '../agent/standardStreams.js';
 import type { KernelCommand } from '../config/commandLine.js';
@@ -22,4 +22,10 @@ export function stopSignal({ do: what, once, initOnly }: KernelCommand): AbortSi
 export function logHangups(log: Logger): void {
   if (process.listenerCount('SIGHUP') === 0 || errorsTerminal()) return;
   process.on('SIGHUP', () => log.info('SIGHUP is ignored; a new configuration needs a restart'));
+}
+
+/** Logs each warning of Node.js as a line of the log. Node.js itself writes text to standard error, whatever the format of the log is. */
+export function logWarnings(log: Pick<Logger, 'warn'>): void {
+  process.removeAllListeners('warning');
+  process.on('warning', ({ name, message }) => log.warn({ name, err: message }, 'warning of Node.js'));
 }

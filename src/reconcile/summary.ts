@@ -33,6 +33,12 @@ export interface FollowUp {
   ): Promise<{ readonly operations: readonly PhasedOperation[]; readonly failures: readonly Failure[] }>;
   /** Has all work done again in the next pass, as if each Service had changed. */
   again(): void;
+  /**
+   * The kernel accepted an operation on an item.
+   *
+   * @param repaired the owners of the item, if the operation repaired a change by another program
+   */
+  programmed(repaired?: { readonly services: readonly string[]; readonly node: boolean }): void;
   /** Time until the next work is due without a change, in ms; undefined if there is none. */
   readonly dueIn: number | undefined;
 }

@@ -47,9 +47,13 @@ const PROTOCOLS: Readonly<Record<Protocol, number>> = { tcp: 0, udp: 1, sctp: 2 
 
 /** The key of the claim for a frontend: its address and port or, for a node port, its family and port; and the protocol. */
 export function claimOf({ kind, address, port }: Frontend, family: Family, protocol: Protocol): Claim {
+  return kind === 'nodePort' ? nodePortClaim(port, family, protocol) : addressClaim(address, port, protocol);
+}
+
+/** The key of the claim for a node port. */
+export function nodePortClaim(port: number, family: Family, protocol: Protocol): Claim {
   // Negative, and thus never the number of an address.
-  if (kind === 'nodePort') return -(port * 8 + PROTOCOLS[protocol] * 2 + (family === 6 ? 1 : 0));
-  return addressClaim(address, port, protocol);
+  return -(port * 8 + PROTOCOLS[protocol] * 2 + (family === 6 ? 1 : 0));
 }
 
 /** The key of the claim for a canonical address and port. */

@@ -42,14 +42,16 @@ export function decodeAgentReport(text: string): AgentReport | undefined {
   const { lastPass, version, node, mode, startedAt, problems, families } = answer;
   const texts = [version, node, mode, startedAt].every((value) => typeof value === 'string');
   const numbers = ['repaired', 'leftOut'].every((name) => typeof answer[name] === 'number');
-  const formerList = Array.isArray(answer['formerModes'] ?? []);
+  const optionalLists = ['formerModes', 'lacking', 'contacts'].every((name) =>
+    Array.isArray(answer[name] ?? []),
+  );
   const counts = ['draining', 'repeated'].every((name) =>
     ['number', 'undefined'].includes(typeof answer[name]),
   );
-  const lists = Array.isArray(problems) && Array.isArray(families) && Array.isArray(answer['contacts'] ?? []);
+  const lists = Array.isArray(problems) && Array.isArray(families);
   const named = ['string', 'undefined'].includes(typeof answer['nodeObject']);
   const pass = lastPass === null || (isRecord(lastPass) && Array.isArray(lastPass['failures']));
-  return texts && named && numbers && counts && formerList && lists && pass
+  return texts && named && numbers && counts && optionalLists && lists && pass
     ? (answer as unknown as AgentReport)
     : undefined;
 }
@@ -68,7 +70,7 @@ function parsed(text: string): unknown {
  * @param now time of day, in ms since 1970
  */
 export function statusReport(health: HealthReport, agent: AgentReport, now = Date.now()): StatusReport {
-  const { lastPass, kernelError, repeated = 0 } = agent;
+  const { lastPass, lacking: [lacking] = [], kernelError, repeated = 0 } = agent;
   const unread = health.unread.filter(
     (name) => agent.nodeObject !== 'missing' || name !== `Node ${agent.node}`,
   );
@@ -83,6 +85,7 @@ export function statusReport(health: HealthReport, agent: AgentReport, now = Dat
     ...(lastPass && lastPass.unknown > 0
       ? [`${count(lastPass.unknown, 'item')} not in the desired state`]
       : []),
+    ...(lacking === undefined ? [] : [`all Services need what the kernel refuses: ${lacking}`]),
     ...(kernelError === null ? [] : ['the kernel could not be read']),
     ...(repeated > 0 ? [`${count(repeated, 'item')} repaired again in each audit`] : []),
     ...(agent.formerModes ?? []).flatMap(({ mode, error }) =>

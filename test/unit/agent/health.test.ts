@@ -324,7 +324,7 @@ const ROWS: readonly Row[] = [
       },
       codes: [503, 200],
       faults:
-        /^the proxy is unhealthy; 1 operation of the last pass failed; 1 item not in the desired state$/,
+        /^the proxy is unhealthy; 1 operation of the last pass failed; 1 item not in the desired state; all Services need what the kernel refuses: E/,
     }),
   ),
   {

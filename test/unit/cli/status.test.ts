@@ -219,6 +219,12 @@ describe('the report', () => {
     ['no pass has ended', {}, { lastPass: null }, 'no pass has ended'],
     ['operations failed', {}, { lastPass: { ...pass(), failed: 2 } }, '2 operations of the last pass failed'],
     ['items stay wrong', {}, { lastPass: { ...pass(), unknown: 1 } }, '1 item not in the desired state'],
+    [
+      'a setting that all Services need is refused',
+      {},
+      { lacking: ['EROFS', 'EPERM'] },
+      'all Services need what the kernel refuses: EROFS',
+    ],
     ['the kernel is unreadable', {}, { kernelError: 'EPERM' }, 'the kernel could not be read'],
     ['a file is unreadable', { unread: ['web.yaml'] as never }, {}, 'unreadable input: web.yaml'],
   ];

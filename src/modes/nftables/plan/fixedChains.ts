@@ -89,7 +89,7 @@ const BASE_CHAINS: readonly (readonly [name: string, base: BaseChain, jumps: rea
   ['nat-postrouting', { type: 'nat', hook: 'postrouting', priority: SRCNAT }, ['masquerading']],
 ];
 
-/** The names of the chains that each node has. */
+/** The names of the base chains, and of the chains to which they lead. */
 export const NODE_CHAINS: ReadonlySet<string> = new Set([
   ...FIXED_CHAINS,
   ...BASE_CHAINS.map(([name]) => name),

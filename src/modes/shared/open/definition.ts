@@ -95,6 +95,8 @@ export interface ModeMetrics {
 /** A mode with the kernel that it programs. */
 export interface OpenedMode {
   readonly mode: Mode<unknown, KeyedOperation>;
+  /** The layout of its rules, if the mode has several: agents with two of them would remove each other's rules. */
+  readonly layout?: string;
   /** The chains and rules of iptables that other modes may have too. Absent: it has no rules of iptables. */
   readonly rules?: RulesInUse;
   /** Families that can be programmed on this host. */

@@ -21,7 +21,7 @@ import type { NodeFacts } from '../services/types.js';
 import type { Source } from '../source/source.js';
 import { AgentState } from './agentReport.js';
 import type { Announcer } from './announce.js';
-import { type FollowedConfiguration, followConfiguration } from './followConfiguration.js';
+import { ConfigurationFollower, type FollowedConfiguration } from './followConfiguration.js';
 import { LeftOut } from './leftOut.js';
 import { withLocalhostNodePorts } from './localhostNodePorts.js';
 import { levelOf } from './log.js';
@@ -45,6 +45,8 @@ export interface AgentParts {
   readonly configuration: Configuration;
   /** The configuration file, and the function that reads it again; undefined if there is no file. */
   readonly configFile: FollowedConfiguration | undefined;
+  /** Exit if the address of the health server cannot be bound: `--healthz-bind-hard-fail`. */
+  readonly healthHardFail?: boolean;
   /** The values of all flags, for /flagz. */
   readonly flags: Readonly<Record<string, string>>;
   readonly opened: Pick<
@@ -75,7 +77,7 @@ export async function runAgent(parts: AgentParts): Promise<number> {
   const { log, configuration, opened, announcer, metrics, startedAt } = parts;
   const clock = { now: Date.now, elapsed: () => performance.now() };
   const health = new ProxyHealth(2 * opened.mode.auditPeriod, clock);
-  health.setNodeEligible(!parts.hasNode);
+  if (parts.hasNode) health.awaitNode();
   const serviceHealth = openServiceHealth(parts, health);
   const ending = new Ending(log, parts.stop);
   const leftOut = new LeftOut({ metrics, announcer });
@@ -89,6 +91,7 @@ export async function runAgent(parts: AgentParts): Promise<number> {
   ending.closes(() => localhost.close());
   const state = new AgentState(aboutAgent(parts), leftOut, clock.now);
   const proxy = proxyOf(parts, withOwnNode(parts, state.watching(events), health, ending));
+  let follower: ConfigurationFollower | undefined;
   const failed = (server: string, error: unknown, retryIn?: number) =>
     log.error(
       { server, retryInMs: retryIn, err: String(error), hint: bindHint(error) },
@@ -102,8 +105,11 @@ export async function runAgent(parts: AgentParts): Promise<number> {
       report: () => state.report(),
       frontends: () => proxy.frontends(),
     };
-    const shown = { ...about, ...pages, ...shownBy(parts) };
-    const servers = await openServers({ configuration, health, metrics, shown, failed, recovered });
+    const shown = { ...about, ...pages, ...shownBy(parts, () => follower?.configuration ?? configuration) };
+    const { healthHardFail } = parts;
+    const servers = await openServers({
+      ...{ configuration, healthHardFail, health, metrics, shown, failed, recovered },
+    });
     ending.closes(() => servers.close());
   } catch (error) {
     if (!(error instanceof BindError)) throw error;
@@ -113,14 +119,15 @@ export async function runAgent(parts: AgentParts): Promise<number> {
   }
   ending.closes(() => serviceHealth.close());
   if (parts.configFile !== undefined) {
-    const updated = () => ending.reach(1, CONFIGURATION_UPDATED);
-    const watch = followConfiguration(parts.configFile, {
+    const followed = new ConfigurationFollower(parts.configFile, {
+      ...{ log, events, health, metrics, announcer },
       node: parts.node.name,
-      events,
-      health,
-      updated,
+      modes: MODES,
+      exit: () => ending.reach(1, CONFIGURATION_UPDATED),
     });
-    ending.closes(async () => watch.close());
+    follower = followed;
+    state.configurationFile = followed;
+    ending.closes(async () => followed.close());
   }
   const { version, node, mode } = aboutAgent(parts);
   const others = watchForOtherAgents(ownIdentity(version, mode, startedAt), log, {
@@ -277,7 +284,7 @@ function openServiceHealth({ log, announcer, node }: AgentParts, health: ProxyHe
 }
 
 /** The configuration that the metrics server shows, and the log level that it can change. */
-function shownBy({ configuration, flags, log, opened }: AgentParts) {
+function shownBy({ configuration, flags, log, opened }: AgentParts, inForce: () => Configuration) {
   const gates = configuration.featureGates;
   const setVerbosity = (level: number) => {
     log.level = levelOf(level);
@@ -285,7 +292,7 @@ function shownBy({ configuration, flags, log, opened }: AgentParts) {
   return {
     emulates: behaviourOf(configuration).version,
     proxyMode: opened.mode.name,
-    configuration: () => externalConfiguration(configuration),
+    configuration: () => externalConfiguration(inForce()),
     statusz: gates['ComponentStatusz'] ?? false,
     ...(gates['ComponentFlagz'] ? { flagz: flags } : {}),
     ...(configuration.enableProfiling ? { profiling: { setVerbosity } } : {}),

@@ -1,9 +1,10 @@
 // The agent's HTTP servers for health and metrics.
 import type { Configuration } from '../config/configuration.js';
 import { splitHostPort } from '../config/goSyntax.js';
+import { plain } from '../servers/handler.js';
 import type { ProxyHealth } from '../servers/health.js';
 import { healthHandler } from '../servers/healthServer.js';
-import { type HttpServer, type ListenAddress, openServer } from '../servers/listen.js';
+import { type HttpServer, type ListenAddress, listen, openServer } from '../servers/listen.js';
 import type { Metrics } from '../servers/metrics.js';
 import { type MetricsServerOptions, metricsHandler } from '../servers/metricsServer.js';
 
@@ -13,6 +14,8 @@ export interface ServerParts {
     Configuration,
     'healthzBindAddress' | 'metricsBindAddress' | 'bindAddressHardFail'
   >;
+  /** Reject if the address of the health server cannot be bound, also without `bindAddressHardFail`. */
+  readonly healthHardFail?: boolean | undefined;
   readonly health: ProxyHealth;
   readonly metrics: Metrics;
   /** Data of the metrics server other than metrics. */
@@ -38,16 +41,17 @@ export class BindError extends Error {
   }
 }
 
-/** Opens both servers. Rejects with a {@link BindError} if binding fails and `bindAddressHardFail` is set. */
+/** Opens both servers. Rejects with a {@link BindError} if binding fails and has to be fatal. */
 export async function openServers({
   configuration,
+  healthHardFail = false,
   health,
   metrics,
   shown,
   failed,
   recovered,
 }: ServerParts): Promise<{ close(): Promise<void> }> {
-  const { healthzBindAddress, metricsBindAddress, bindAddressHardFail: hardFail } = configuration;
+  const { healthzBindAddress, metricsBindAddress, bindAddressHardFail } = configuration;
   const open: HttpServer[] = [];
   const close = async () => {
     await Promise.all(open.map((server) => server.close()));
@@ -59,6 +63,7 @@ export async function openServers({
   ) => {
     const where = listenAddress(address);
     if (!where) return;
+    const hardFail = bindAddressHardFail || (name === 'health' && healthHardFail);
     const report = (error: unknown, retryIn?: number) => failed(name, error, retryIn);
     try {
       const recover = () => recovered(name);
@@ -71,6 +76,27 @@ export async function openServers({
   await start('health', healthzBindAddress, healthHandler(health, metrics.probed));
   await start('metrics', metricsBindAddress, metricsHandler({ metrics, ...shown }));
   return { close };
+}
+
+/**
+ * Rejects with a {@link BindError} if the address of the health server cannot be bound now. For the begin of a start: until the servers are
+ * open, which may take as long as the API server does, another program would answer the probes of the pod.
+ */
+export async function checkHealthAddress({
+  healthzBindAddress,
+}: Pick<Configuration, 'healthzBindAddress'>): Promise<void> {
+  const where = listenAddress(healthzBindAddress);
+  if (!where) return;
+  try {
+    const listener = await listen(
+      where,
+      () => plain(503, ''),
+      () => {},
+    );
+    await listener.close();
+  } catch (error) {
+    throw new BindError('health', error);
+  }
 }
 
 /** Splits `IP:port`, which has been validated; undefined for an empty text. */

@@ -111,6 +111,12 @@ export interface Metrics {
   repeated(items: number): void;
   /** A list or watch of a resource (`endpointslices`) failed with this code (`ECONNREFUSED`). */
   requestFailed(resource: string, code: string): void;
+  /** The hashes of the configuration in force and of the file, and the fields that wait for the next start. */
+  configuration(report: {
+    readonly inForce: string;
+    readonly found: string;
+    readonly waiting: readonly string[];
+  }): void;
   /** All metrics, in Prometheus' text format. */
   text(): Promise<string>;
   /** `Content-Type` of `text()`. */
@@ -190,6 +196,11 @@ export function openMetrics({ version, kubernetesVersion, startedAt, now }: Metr
     repaired: (operations) => ours.repairs.inc(operations),
     repeated: (items) => ours.repeated.set(items),
     requestFailed: (resource, code) => ours.requestFailures.inc({ resource, code }),
+    configuration: ({ inForce, found, waiting }) => {
+      ours.configuration.reset();
+      ours.configuration.set({ in_force: inForce, found }, 1);
+      ours.configurationWaiting.set(waiting.length);
+    },
     text: () => textOf(registry),
     contentType: registry.contentType,
     close: ours.close,

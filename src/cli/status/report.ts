@@ -47,8 +47,10 @@ export function decodeAgentReport(text: string): AgentReport | undefined {
     ['number', 'undefined'].includes(typeof answer[name]),
   );
   const lists = Array.isArray(problems) && Array.isArray(families);
+  const file = answer['configuration'] ?? { waiting: [] };
+  const hasFile = isRecord(file) && Array.isArray(file['waiting']);
   const pass = lastPass === null || (isRecord(lastPass) && Array.isArray(lastPass['failures']));
-  return texts && numbers && counts && formerList && lists && pass
+  return texts && numbers && counts && formerList && hasFile && lists && pass
     ? (answer as unknown as AgentReport)
     : undefined;
 }
@@ -110,6 +112,7 @@ export function statusLines(
     repeated = 0,
     draining,
     formerModes = [],
+    configuration: { waiting } = { waiting: [] },
     leftOut,
     problems,
   } = agent;
@@ -140,6 +143,12 @@ export function statusLines(
         )),
     ...(draining === undefined ? [] : row('draining', count(draining, 'real server'))),
     ...formerModes.flatMap((former) => row('former', formerText(former))),
+    ...(waiting.length === 0
+      ? []
+      : row(
+          'config',
+          `the file has changed; for the next start wait: ${waiting.map((field) => excerpt(field)).join(', ')}`,
+        )),
     ...row('left out', leftOut === 0 ? 'nothing' : count(leftOut, 'problem')),
     ...problems.flatMap((problem) => below(excerpt(problem))),
   ];

@@ -4,7 +4,7 @@ import { splitHostPort } from '../config/goSyntax.js';
 import { plain } from '../servers/handler.js';
 import type { ProxyHealth } from '../servers/health.js';
 import { healthHandler } from '../servers/healthServer.js';
-import { type HttpServer, type ListenAddress, listen, openServer } from '../servers/listen.js';
+import { bindHint, type HttpServer, type ListenAddress, listen, openServer } from '../servers/listen.js';
 import type { Metrics } from '../servers/metrics.js';
 import { type MetricsServerOptions, metricsHandler } from '../servers/metricsServer.js';
 
@@ -95,7 +95,12 @@ export async function checkHealthAddress({
     );
     await listener.close();
   } catch (error) {
-    throw new BindError('health', error);
+    const hint = bindHint(error);
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new BindError(
+      'health',
+      hint === undefined ? error : new Error(`${reason}: ${hint}`, { cause: error }),
+    );
   }
 }
 

@@ -82,11 +82,12 @@ class World {
     for (const family of [4, 6] as const) this.#health.updated(family);
   }
 
-  sees(fields: object = {}, type: 'set' | 'delete' = 'set'): void {
+  sees(fields: object = {}, type: 'set' | 'delete' = 'set', spec: object = {}): void {
     const { object } = decodeObject({
       apiVersion: 'v1',
       kind: 'Node',
       metadata: { name: 'node-a', ...fields },
+      spec,
     });
     assert.ok(object);
     this.#follow([{ type, object }]);
@@ -220,6 +221,16 @@ const ROWS: readonly Row[] = [
     name: 'the Node was never seen',
     run: (world) => world.load('a', 'b'),
     codes: [503, 200],
+    faults: /^the Node was not seen, or is being removed$/,
+  },
+  {
+    name: 'the Node has the taint of the cluster autoscaler',
+    async run(world) {
+      await started(world);
+      world.sees({}, 'set', { taints: [{ key: 'ToBeDeletedByClusterAutoscaler', effect: 'NoSchedule' }] });
+    },
+    codes: [503, 200],
+    readyz: 200,
     faults: /^the Node was not seen, or is being removed$/,
   },
   {

@@ -98,5 +98,14 @@ describe("the agent's servers", () => {
       return true;
     });
     await assert.rejects(dial(healthz), { code: 'ECONNREFUSED' }, 'the other server is closed');
+    // Only the health server has to have its address.
+    const ofHealth = parts({ ...configuration, bindAddressHardFail: false });
+    await (await openServers({ ...ofHealth.all, healthHardFail: true })).close();
+    const swapped = parts({
+      healthzBindAddress: `127.0.0.1:${taken}`,
+      metricsBindAddress: '127.0.0.1:0',
+      bindAddressHardFail: false,
+    });
+    await assert.rejects(openServers({ ...swapped.all, healthHardFail: true }), BindError);
   });
 });

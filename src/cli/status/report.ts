@@ -147,7 +147,7 @@ export function statusLines(
       ? []
       : row(
           'config',
-          `the file has changed; for the next start wait: ${waiting.map((field) => excerpt(field)).join(', ')}`,
+          `the file has changed; waiting for the next start: ${waiting.map((field) => excerpt(field)).join(', ')}`,
         )),
     ...row('left out', leftOut === 0 ? 'nothing' : count(leftOut, 'problem')),
     ...problems.flatMap((problem) => below(excerpt(problem))),

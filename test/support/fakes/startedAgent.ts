@@ -40,7 +40,6 @@ export interface AgentSettings {
   readonly kernel: TestKernel;
   readonly healthzBindAddress?: string;
   readonly mirroredVersion?: string;
-  readonly healthHardFail?: boolean;
 }
 
 /** Starts the agent of node-a, with podCIDR 10.244.1.0/24 at the start. */
@@ -52,7 +51,6 @@ export async function startAgent(
     kernel,
     healthzBindAddress = '127.0.0.1:0',
     mirroredVersion = '',
-    healthHardFail = false,
   }: AgentSettings,
 ) {
   const usual = defaultConfiguration();
@@ -85,7 +83,6 @@ export async function startAgent(
     metrics,
     configuration,
     configFile,
-    healthHardFail,
     flags: {},
     opened: kernel.open(AUDIT),
     source: new ApiSource({ client, nodeName: 'node-a', trouble, times: QUICK }),

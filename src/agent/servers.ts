@@ -1,4 +1,5 @@
 // The agent's HTTP servers for health and metrics.
+import { setTimeout as wait } from 'node:timers/promises';
 import type { Configuration } from '../config/configuration.js';
 import { splitHostPort } from '../config/goSyntax.js';
 import { plain } from '../servers/handler.js';
@@ -78,29 +79,36 @@ export async function openServers({
   return { close };
 }
 
+/** Time for which a program that is ending may still have the health port, in ms; below the delay of the readiness probe of deploy/. */
+const HANDOVER = 3000;
+
 /**
- * Rejects with a {@link BindError} if the address of the health server cannot be bound now. For the begin of a start: until the servers are
- * open, which may take as long as the API server does, another program would answer the probes of the pod.
+ * Rejects with a {@link BindError} if the address of the health server cannot be bound. For the begin of a start: until the servers are open,
+ * which may take as long as the API server does, another program would answer the probes of the pod. Resolves when `stop` is aborted.
  */
-export async function checkHealthAddress({
-  healthzBindAddress,
-}: Pick<Configuration, 'healthzBindAddress'>): Promise<void> {
+export async function checkHealthAddress(
+  { healthzBindAddress }: Pick<Configuration, 'healthzBindAddress'>,
+  stop: AbortSignal,
+): Promise<void> {
   const where = listenAddress(healthzBindAddress);
   if (!where) return;
-  try {
-    const listener = await listen(
-      where,
-      () => plain(503, ''),
-      () => {},
-    );
-    await listener.close();
-  } catch (error) {
-    const hint = bindHint(error);
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new BindError(
-      'health',
-      hint === undefined ? error : new Error(`${reason}: ${hint}`, { cause: error }),
-    );
+  const end = performance.now() + HANDOVER;
+  while (!stop.aborted) {
+    try {
+      const listener = await listen(
+        where,
+        () => plain(503, ''),
+        () => {},
+      );
+      return await listener.close();
+    } catch (error) {
+      const hint = bindHint(error);
+      if (hint === undefined) throw new BindError('health', error);
+      const { message } = error as Error;
+      if (performance.now() >= end)
+        throw new BindError('health', new Error(`${message}: ${hint}`, { cause: error }));
+      await wait(HANDOVER / 20, undefined, { signal: stop }).catch(() => {});
+    }
   }
 }
 

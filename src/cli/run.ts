@@ -90,7 +90,7 @@ export async function run(
   }
   const begun = { ...loaded, command, log, stop, show, limit: given ?? limitOf(command) };
   if (command.healthHardFail && follows(command) && !command.initOnly)
-    await healthAddressIsFree(configuration);
+    await healthAddressIsFree(configuration, stop);
   const origin = await openOrigin(begun, definition);
   try {
     return await runOnKernel(begun, definition, origin);
@@ -99,9 +99,9 @@ export async function run(
   }
 }
 
-async function healthAddressIsFree(configuration: Configuration): Promise<void> {
+async function healthAddressIsFree(configuration: Configuration, stop: AbortSignal): Promise<void> {
   const { checkHealthAddress } = await import('../agent/servers.js');
-  await checkHealthAddress(configuration);
+  await checkHealthAddress(configuration, stop);
 }
 
 /** The time limit of the API server; undefined: it is tried again for as long as it takes. */

@@ -101,7 +101,10 @@ for (const name of Object.keys(SETS)) {
   });
 }
 
-describe('a pod is not ready while another program has its health port and answers 200:', () => {
+// At the same time: each waits for a program that is ending.
+describe('a pod is not ready while another program has its health port and answers 200:', {
+  concurrency: true,
+}, () => {
   for (const [name, [daemonSet, text]] of Object.entries(SETS)) {
     const { readinessProbe } = containerOf(daemonSet);
     // Without a probe, the DaemonSet has OnDelete, and nothing waits for its pods.
@@ -116,7 +119,7 @@ describe('a pod is not ready while another program has its health port and answe
       const path = join(temporary(), 'config.conf');
       const address = `127.0.0.1:${(other.address() as AddressInfo).port}`;
       writeFileSync(path, text.replace(/^healthzBindAddress: .*/m, `healthzBindAddress: ${address}`));
-      await assert.rejects(run(commandOf(daemonSet, path), AbortSignal.abort('test')), (error) => {
+      await assert.rejects(run(commandOf(daemonSet, path), new AbortController().signal), (error) => {
         assert.ok(error instanceof BindError, String(error));
         assert.match(error.message, /^failed to start health server: .*EADDRINUSE.*kube-proxy/);
         return true;

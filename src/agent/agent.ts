@@ -22,7 +22,7 @@ import type { NodeFacts } from '../services/types.js';
 import type { Source } from '../source/source.js';
 import { AgentState } from './agentReport.js';
 import type { Announcer } from './announce.js';
-import { type FollowedConfiguration, followConfiguration } from './followConfiguration.js';
+import { ConfigurationFollower, type FollowedConfiguration } from './followConfiguration.js';
 import { LeftOut } from './leftOut.js';
 import { withLocalhostNodePorts } from './localhostNodePorts.js';
 import { levelOf } from './log.js';
@@ -46,6 +46,8 @@ export interface AgentParts {
   readonly configuration: Configuration;
   /** The configuration file, and the function that reads it again; undefined if there is no file. */
   readonly configFile: FollowedConfiguration | undefined;
+  /** Exit if the address of the health server cannot be bound: `--healthz-bind-hard-fail`. */
+  readonly healthHardFail?: boolean;
   /** The values of all flags, for /flagz. */
   readonly flags: Readonly<Record<string, string>>;
   readonly opened: Pick<
@@ -87,7 +89,7 @@ export async function runAgent(parts: AgentParts): Promise<number> {
   const { log, configuration, opened, announcer, metrics, startedAt } = parts;
   const clock = { now: Date.now, elapsed: () => performance.now() };
   const health = new ProxyHealth(2 * opened.mode.auditPeriod, clock);
-  health.setNodeEligible(!parts.hasNode);
+  if (parts.hasNode) health.awaitNode();
   let running: RunningParts | undefined;
   const serviceHealth: Pick<ServiceHealthServers, 'update'> = {
     update: async (changes) => running?.serviceHealth.update(changes),
@@ -105,6 +107,7 @@ export async function runAgent(parts: AgentParts): Promise<number> {
   const state = new AgentState(aboutAgent(parts), leftOut, clock.now, parts.contacts);
   if (parts.hasNode) state.nodeObject = 'unread';
   if (parts.contacts) metrics.contacts(parts.contacts);
+  let follower: ConfigurationFollower | undefined;
   const failed = (server: string, error: unknown, retryIn?: number) =>
     log.error(
       { server, retryInMs: retryIn, err: String(error), hint: bindHint(error) },
@@ -118,8 +121,11 @@ export async function runAgent(parts: AgentParts): Promise<number> {
       report: () => state.report(),
       frontends: async () => (await running?.proxy.frontends()) ?? [],
     };
-    const shown = { ...about, ...pages, ...shownBy(parts) };
-    const servers = await openServers({ configuration, health, metrics, shown, failed, recovered });
+    const shown = { ...about, ...pages, ...shownBy(parts, () => follower?.configuration ?? configuration) };
+    const { healthHardFail } = parts;
+    const servers = await openServers({
+      ...{ configuration, healthHardFail, health, metrics, shown, failed, recovered },
+    });
     ending.closes(() => servers.close());
   } catch (error) {
     if (!(error instanceof BindError)) throw error;
@@ -128,14 +134,15 @@ export async function runAgent(parts: AgentParts): Promise<number> {
     throw error;
   }
   if (parts.configFile !== undefined) {
-    const updated = () => ending.reach(1, CONFIGURATION_UPDATED);
-    const watch = followConfiguration(parts.configFile, {
+    const followed = new ConfigurationFollower(parts.configFile, {
+      ...{ log, events, health, metrics, announcer },
       node: parts.node.name,
-      events,
-      health,
-      updated,
+      modes: MODES,
+      exit: () => ending.reach(1, CONFIGURATION_UPDATED),
     });
-    ending.closes(async () => watch.close());
+    follower = followed;
+    state.configurationFile = followed;
+    ending.closes(async () => followed.close());
   }
   const { version, node, mode } = aboutAgent(parts);
   const others = watchForOtherAgents(ownIdentity(version, { mode, layout: opened.layout }, startedAt), log, {
@@ -336,7 +343,7 @@ function openServiceHealth({ log, announcer, node }: AgentParts, health: ProxyHe
 }
 
 /** The configuration that the metrics server shows, and the log level that it can change. */
-function shownBy({ configuration, flags, log, opened }: AgentParts) {
+function shownBy({ configuration, flags, log, opened }: AgentParts, inForce: () => Configuration) {
   const gates = configuration.featureGates;
   const setVerbosity = (level: number) => {
     log.level = levelOf(level);
@@ -344,7 +351,7 @@ function shownBy({ configuration, flags, log, opened }: AgentParts) {
   return {
     emulates: behaviourOf(configuration).version,
     proxyMode: opened.mode.name,
-    configuration: () => externalConfiguration(configuration, MODES),
+    configuration: () => externalConfiguration(inForce(), MODES),
     statusz: gates['ComponentStatusz'] ?? false,
     ...(gates['ComponentFlagz'] ? { flagz: flags } : {}),
     ...(configuration.enableProfiling ? { profiling: { setVerbosity } } : {}),

@@ -3,6 +3,7 @@ import type { ContactState, ResourceContact } from '../api/contact.js';
 import type { Family } from '../net/address.js';
 import type { ProxyEvents } from '../proxy.js';
 import type { SyncSummary } from '../reconcile/summary.js';
+import type { ConfigurationReport } from './followConfiguration.js';
 import type { LeftOut } from './leftOut.js';
 
 /** Number of failures and of problems that are listed. */
@@ -93,6 +94,8 @@ export interface AgentReport {
   readonly draining?: number;
   /** Former modes with state in the kernel. Absent if there are none. */
   readonly formerModes?: readonly FormerModeReport[];
+  /** The configuration file. Absent if there is none. */
+  readonly configuration?: ConfigurationReport;
   /** Number of problems of objects that are left out, completely or partly. */
   readonly leftOut: number;
   /** The first 100 of them. */
@@ -113,6 +116,8 @@ export class AgentState {
   #repaired = 0;
   #repeated = 0;
   #draining: number | undefined;
+  /** The configuration file that is followed, if there is one. */
+  configurationFile: { readonly report: ConfigurationReport } | undefined;
   readonly #formerModes = new Map<string, FormerModeReport>();
 
   /**
@@ -174,6 +179,7 @@ export class AgentState {
       ...(this.#repeated === 0 ? {} : { repeated: this.#repeated }),
       ...(this.#draining === undefined ? {} : { draining: this.#draining }),
       ...(this.#formerModes.size === 0 ? {} : { formerModes: [...this.#formerModes.values()] }),
+      ...(this.configurationFile && { configuration: this.configurationFile.report }),
       leftOut: lines.length,
       problems: lines.slice(0, LISTED),
     };

@@ -96,12 +96,19 @@ export async function run(
     return 0;
   }
   const begun = { ...loaded, command, log, stop, show, limit: given ?? limitOf(command) };
+  if (command.healthHardFail && follows(command) && !command.initOnly)
+    await healthAddressIsFree(configuration, stop);
   const origin = await openOrigin(begun, definition);
   try {
     return await runOnKernel(begun, definition, origin);
   } finally {
     if (origin && 'api' in origin) origin.api.close();
   }
+}
+
+async function healthAddressIsFree(configuration: Configuration, stop: AbortSignal): Promise<void> {
+  const { checkHealthAddress } = await import('../agent/servers.js');
+  await checkHealthAddress(configuration, stop);
 }
 
 /** The time limit of the API server; undefined: it is tried again for as long as it takes. */
@@ -301,7 +308,8 @@ function agentParts(session: Session, metrics: Metrics, situation: () => NodeSit
     startedAt: startedAt(),
     metrics,
     configuration,
-    configFile: file && { file, read: read(file) },
+    configFile: file && { file, configuration, read: read(file), exitsOnChange: command.exitOnConfigChange },
+    healthHardFail: command.healthHardFail,
     flags: Object.fromEntries(flagTexts(command.given)),
     opened,
     formerModes: former,

@@ -43,6 +43,10 @@ export interface KernelCommand {
   readonly drainBound: number | undefined;
   /** Send events about objects that are left out. */
   readonly objectEvents: boolean;
+  /** Exit when the configuration file changes. */
+  readonly exitOnConfigChange: boolean;
+  /** Exit if the address of the health server cannot be bound. */
+  readonly healthHardFail: boolean;
   /** Every flag that was given, by name. */
   readonly given: ReadonlyMap<string, FlagValue>;
 }
@@ -101,6 +105,8 @@ function kernelCommand(what: KernelCommand['do'], values: ReadonlyMap<string, Fl
     nftablesLayout: values.get('nftables-layout') as string | undefined,
     drainBound,
     objectEvents: isSet('object-events'),
+    exitOnConfigChange: isSet('exit-on-config-change'),
+    healthHardFail: isSet('healthz-bind-hard-fail'),
     given: values,
   };
 }

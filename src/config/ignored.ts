@@ -101,6 +101,8 @@ export function flagWarnings(
     if ((name === 'master' || name === 'object-events') && given.get('manifests')) {
       return [`--${name} has no effect: ${NO_API_SERVER}`];
     }
+    if (name === 'exit-on-config-change' && !withConfig)
+      return [`--${name} has no effect: no --config is given`];
     // A clean-up removes the state of every mode.
     const others = given.get('cleanup') ? [] : modesThatUse(name, mode, modes);
     if (others.length > 0) return [`--${name} has no effect: only ${others.join(' and ')} mode uses it`];
@@ -118,7 +120,7 @@ function modesThatUse(flag: string, mode: string | undefined, modes: KnownModes)
 }
 
 /** Every value of a configuration as JSON, by its path; a list is one value. */
-function leaves(value: unknown, path = ''): Map<string, string> {
+export function leaves(value: unknown, path = ''): Map<string, string> {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     return new Map([[path, JSON.stringify(value)]]);
   }

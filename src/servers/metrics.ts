@@ -116,6 +116,12 @@ export interface Metrics {
   requestFailed(resource: string, code: string): void;
   /** Shows the contact with the API server from now on. `read` is called for each scrape. */
   contacts(read: () => readonly ContactOfResource[]): void;
+  /** The hashes of the configuration in force and of the file, and the fields that wait for the next start. */
+  configuration(report: {
+    readonly inForce: string;
+    readonly found: string;
+    readonly waiting: readonly string[];
+  }): void;
   /** All metrics, in Prometheus' text format. */
   text(): Promise<string>;
   /** `Content-Type` of `text()`. */
@@ -213,6 +219,11 @@ export function openMetrics({ version, kubernetesVersion, startedAt, now }: Metr
     repeated: (items) => ours.repeated.set(items),
     requestFailed: (resource, code) => ours.requestFailures.inc({ resource, code }),
     contacts: (read) => contactMetrics(registry, read),
+    configuration: ({ inForce, found, waiting }) => {
+      ours.configuration.reset();
+      ours.configuration.set({ in_force: inForce, found }, 1);
+      ours.configurationWaiting.set(waiting.length);
+    },
     text: () => textOf(registry),
     contentType: registry.contentType,
     close: ours.close,

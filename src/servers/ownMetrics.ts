@@ -73,6 +73,16 @@ export function ownMetrics(registry: Registry, version: string) {
     repeated: new Gauge(
       own('repeated_repairs', 'Items that the last audit repaired and the audit before it repaired too.'),
     ),
+    configuration: new Gauge({
+      ...own(
+        'config_info',
+        'Always 1; labels in_force and found are the SHA-256 of the configuration in force, and of the file as it was last valid.',
+      ),
+      labelNames: ['in_force', 'found'] as const,
+    }),
+    configurationWaiting: new Gauge(
+      own('config_waiting_fields', 'Fields of the changed configuration file that wait for the next start.'),
+    ),
     requestFailures: new Counter({
       ...own('api_failures_total', 'Failed lists and watches of the API server.'),
       labelNames: ['resource', 'code'] as const,

@@ -50,8 +50,10 @@ export function decodeAgentReport(text: string): AgentReport | undefined {
   );
   const lists = Array.isArray(problems) && Array.isArray(families);
   const named = ['string', 'undefined'].includes(typeof answer['nodeObject']);
+  const file = answer['configuration'] ?? { waiting: [] };
+  const hasFile = isRecord(file) && Array.isArray(file['waiting']);
   const pass = lastPass === null || (isRecord(lastPass) && Array.isArray(lastPass['failures']));
-  return texts && named && numbers && counts && optionalLists && lists && pass
+  return texts && named && numbers && counts && optionalLists && hasFile && lists && pass
     ? (answer as unknown as AgentReport)
     : undefined;
 }
@@ -138,6 +140,7 @@ export function statusLines(
     repeated = 0,
     draining,
     formerModes = [],
+    configuration: { waiting } = { waiting: [] },
     leftOut,
     problems,
   } = agent;
@@ -174,6 +177,12 @@ export function statusLines(
         )),
     ...(draining === undefined ? [] : row('draining', count(draining, 'real server'))),
     ...formerModes.flatMap((former) => row('former', formerText(former))),
+    ...(waiting.length === 0
+      ? []
+      : row(
+          'config',
+          `the file has changed; waiting for the next start: ${waiting.map((field) => excerpt(field)).join(', ')}`,
+        )),
     ...row('left out', leftOut === 0 ? 'nothing' : count(leftOut, 'problem')),
     ...problems.flatMap((problem) => below(excerpt(problem))),
     ...notListed(leftOut, problems).flatMap(below),

@@ -56,6 +56,17 @@ export const ALERT_CASES: Readonly<Record<string, AlertCase>> = {
     ],
     at: [silent(4), silent(19), firing(25, { job: 'kube-netlink-proxy' })],
   },
+  KubeNetlinkProxyOtherProgram: {
+    severity: 'warning',
+    // Node a has kube-proxy's metrics from minute 10 on.
+    series: [
+      { metric: 'up', values: '1x40' },
+      { metric: 'up', values: '1x40', labels: { instance: 'b' } },
+      { metric: `${OWN}build_info`, values: '1x9 _x30', labels: { version: '0.1.0' } },
+      { metric: `${OWN}build_info`, values: '1x40', labels: { version: '0.1.0', instance: 'b' } },
+    ],
+    at: [silent(9), silent(14), firing(22, TARGET)],
+  },
   KubeNetlinkProxyDown: {
     severity: 'critical',
     series: [{ metric: 'up', values: '1x9 0x10' }],
@@ -166,6 +177,11 @@ export const ALERT_CASES: Readonly<Record<string, AlertCase>> = {
       { metric: `${OWN}left_out_objects`, values: '1x40', labels: { ...LEFT_OUT, instance: 'b' } },
     ],
     at: [silent(14), firing(16, NODE)],
+  },
+  KubeNetlinkProxyConfigurationWaiting: {
+    severity: 'warning',
+    series: [{ metric: `${OWN}config_waiting_fields`, values: '0x9 2x30 2x60' }],
+    at: [silent(9), silent(69), firing(71, TARGET)],
   },
   KubeNetlinkProxyManifestsUnreadable: {
     severity: 'warning',

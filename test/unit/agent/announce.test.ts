@@ -12,6 +12,7 @@ it("events have kube-proxy's reasons, types, actions and objects", () => {
   tell.readOnlySys();
   tell.serverFailed('health', 'in use');
   tell.serverFailed('metrics', 'in use');
+  tell.configurationWaits('/c/config.conf', ['mode', 'clusterCIDR']);
   tell.serviceHealthFailed('demo/web', 32000, 'in use');
   assert.deepEqual(
     events.map(({ type, reason, action, regarding }) => [type, reason, action, regarding]),
@@ -28,6 +29,12 @@ it("events have kube-proxy's reasons, types, actions and objects", () => {
         'Warning',
         'FailedToStartMetricServer',
         'StartKubeProxy',
+        { apiVersion: 'v1', kind: 'Node', name: 'node-a' },
+      ],
+      [
+        'Warning',
+        'ConfigurationWaits',
+        'ReadConfiguration',
         { apiVersion: 'v1', kind: 'Node', name: 'node-a' },
       ],
       [

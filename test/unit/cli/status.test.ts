@@ -141,6 +141,19 @@ describe('the report', () => {
     ]);
   });
 
+  it('has the fields of a changed configuration file that wait, which are no fault', () => {
+    const configuration = { inForce: 'a', found: 'b', waiting: ['clusterCIDR', 'mode'] };
+    const agent = { ...goodAgent(), configuration };
+    const report = statusReport(HEALTHY, agent);
+    assert.ok(report.good);
+    assert.deepEqual(
+      statusLines(report, NOW, PLAIN).filter((line) => line.startsWith('config')),
+      ['config    the file has changed; waiting for the next start: clusterCIDR, mode'],
+    );
+    assert.deepEqual(decodeAgentReport(JSON.stringify(agent)), agent);
+    assert.equal(decodeAgentReport(JSON.stringify({ ...agent, configuration: 'x' })), undefined);
+  });
+
   it('is good if the agent is healthy and its last pass succeeded', () => {
     const report = statusReport(HEALTHY, goodAgent());
     assert.deepEqual([report.good, report.faults], [true, []]);

@@ -58,6 +58,7 @@ function use(metrics: Metrics): void {
   metrics.oldestUnapplied(1795195900_500);
   metrics.repaired(8, new Map([['elements', 5]]));
   metrics.repeated(2);
+  metrics.configuration({ inForce: 'a', found: 'b', waiting: ['mode'] });
   metrics.requestFailed('endpointslices', 'ECONNREFUSED');
   metrics.requestFailed('services', 'ERR_TIMEOUT');
   metrics.contacts(() => [
@@ -206,6 +207,8 @@ const OTHERS: [name: string, type: string, labels: string][] = [
   ['kube_netlink_proxy_audit_repairs_total', 'counter', ''],
   ['kube_netlink_proxy_batch_operations', 'histogram', 'family'],
   ['kube_netlink_proxy_build_info', 'gauge', 'version'],
+  ['kube_netlink_proxy_config_info', 'gauge', 'in_force found'],
+  ['kube_netlink_proxy_config_waiting_fields', 'gauge', ''],
   ['kube_netlink_proxy_drain_timeouts_total', 'counter', ''],
   ['kube_netlink_proxy_draining_real_servers', 'gauge', ''],
   ['kube_netlink_proxy_event_loop_delay_seconds', 'gauge', 'statistic'],
@@ -263,6 +266,7 @@ describe('metrics', () => {
     assert.deepEqual(shown, [
       'kube_netlink_proxy_audit_repairs_total',
       'kube_netlink_proxy_build_info',
+      'kube_netlink_proxy_config_waiting_fields',
       'kube_netlink_proxy_drain_timeouts_total',
       'kube_netlink_proxy_draining_real_servers',
       'kube_netlink_proxy_event_loop_delay_seconds',

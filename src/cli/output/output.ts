@@ -78,6 +78,8 @@ export function writeReport(
 /** A value has one line, also one that has line breaks. */
 const YAML = {
   version: '1.1',
+  // An object that stands in two places has no alias: tools that read YAML limit them.
+  aliasDuplicateObjects: false,
   lineWidth: 0,
   blockQuote: false,
   singleQuote: false,

@@ -20,7 +20,7 @@ const IPTABLES = {
 const NFTABLES = {
   ...methods('apply', 'generation', 'getChain', 'getElements', 'getSet', 'getTable'),
   ...methods('listChains', 'listElementBytes', 'listElements', 'listRules'),
-  ...methods('listObjects', 'listSets', 'listTables', 'watchCommits', 'onBatch'),
+  ...methods('listObjects', 'listSets', 'listTables', 'watchCommits', 'onBatch', 'port'),
 };
 const DETECTORS: readonly LocalDetector[] = [
   { by: 'network', networks: { 4: '10.244.0.0/16', 6: 'fd00:244::/56' } },
@@ -39,7 +39,7 @@ const IPVS = { ...IPVS_DEFAULTS, excludeCIDRs: ['10.0.0.0/8'], kernelRelease: '6
 const MODE = {
   name: 'map',
   auditPeriod: 30_000,
-  host: { ...methods('facts', 'uses'), podNetworks: true },
+  host: { ...methods('facts', 'uses', 'servesOnAll'), podNetworks: true },
   items: {
     ...methods('isOurs', 'groupOf'),
     keep: methods('found', 'beyond', 'join', 'inFormOf', 'behind', 'contradicts'),

@@ -164,8 +164,8 @@ it('a rule that stays in use does not keep the others in memory', async () => {
   assert.ok(grown < SHARE_OF_RULE * length, `${grown} bytes of ${length}`);
 });
 
-/** Maximum growth of the memory outside and inside of the heap while an output is compared, as a share of its length. */
-const SHARE = 0.4;
+/** As above, while an output is compared: 0.39 to 0.43. The output as a whole would add 1, and the texts of the rules that were read 0.5. */
+const SHARE = 0.6;
 
 it('items are read from a long output without the output, or the texts of all rules, in memory', async () => {
   const chains = 4 * CHAINS; // what else lives is then a small share

@@ -57,7 +57,8 @@ export class ProxyProcess {
 
   /** Starts it as node-a's proxy. */
   constructor(namespace: string, manifests: string, flags: readonly string[] = []) {
-    this.#child = spawn('ip', [...commandIn(namespace, manifests), ...flags], {
+    // With a line for each pass.
+    this.#child = spawn('ip', [...commandIn(namespace, manifests), '--v=2', ...flags], {
       stdio: ['ignore', 'ignore', 'pipe'],
     });
     this.#forget = undoAtExit(() => this.#child.kill('SIGKILL'));
@@ -180,8 +181,6 @@ function commandIn(namespace: string, manifests: string): string[] {
     'ipvs',
     '--logging-format',
     'json',
-    // A line for each pass.
-    '--v=2',
   ];
   const [program, args] = launched(process.execPath, COMMAND, 'run', ...flags);
   return ['netns', 'exec', namespace, program, ...args];

@@ -133,6 +133,7 @@ function emptyNftables(): NftablesKernel['nftables'] {
     listRules: (where) => nothing.listRules(where),
     listSets: (where) => nothing.listSets(where),
     listTables: (where) => nothing.listTables(where),
+    port: (options) => nothing.port(options),
     watchCommits: (options) => nothing.watchCommits(options),
   };
 }

@@ -366,7 +366,7 @@ export const METHODS: readonly Method[] = [
   },
   {
     name: 'single',
-    title: 'one request each (Node)',
+    title: 'one request each (Node.js)',
     description: 'one awaited call of the library for each operation',
   },
   {
@@ -382,8 +382,8 @@ export const METHODS: readonly Method[] = [
   },
   {
     name: 'execFile',
-    title: 'one command each (Node)',
+    title: 'one command each (Node.js)',
     description:
-      'a process for each operation, started by execFile of Node; for nftables, nft -f for each change',
+      'a process for each operation, started by execFile of Node.js; for nftables, nft -f for each change',
   },
 ];

@@ -1,6 +1,7 @@
 // Connects a source, the services layer, a mode and the reconciler to a proxy. Holds no rule of its own.
 import { performance } from 'node:perf_hooks';
 import { FlowCleaner } from './conntrack/flowCleaner.js';
+import type { FrontendLookup } from './conntrack/frontendLookup.js';
 import type { Problem } from './errors.js';
 import type { Conntrack } from './kernel/conntrack/types.js';
 import type { Rtnetlink } from './kernel/rtnetlink/types.js';
@@ -326,9 +327,15 @@ class RunningProxy<Item, Operation extends KeyedOperation<Item>> implements Serv
   #inputs(): Inputs {
     const { conntrack, mode } = this.#parts;
     const options = { now, modeEndsDraining: mode.endsDraining === true };
-    const isFrontend = this.#cache.isFrontend.bind(this.#cache);
+    const cache = this.#cache;
+    const lookup: FrontendLookup = {
+      isFrontend: (address, port, protocol) => cache.isFrontend(address, port, protocol),
+      isNodePort: (port, family, protocol) => cache.isNodePort(port, family, protocol),
+      servesNodePorts: (address) => this.#node.servesNodePorts(address),
+      frontendsOf: (service) => cache.frontendsOf(service),
+    };
     return {
-      ...(conntrack && { followUp: new FlowCleaner(conntrack, isFrontend, options) }),
+      ...(conntrack && { followUp: new FlowCleaner(conntrack, lookup, options) }),
       serviceNames: () => this.#cache.serviceNames(),
       order: (services) => this.#cache.order(services),
       totalEndpoints: () => this.#cache.totalEndpoints,

@@ -22,7 +22,12 @@ import {
 const MODE = partOf({
   name: TEXT,
   auditPeriod: MILLISECONDS,
-  host: partOf({ facts: FUNCTION, uses: FUNCTION, podNetworks: optional(FLAG) }),
+  host: partOf({
+    facts: FUNCTION,
+    uses: FUNCTION,
+    servesOnAll: optional(FUNCTION),
+    podNetworks: optional(FLAG),
+  }),
   items: partOf({
     isOurs: FUNCTION,
     groupOf: optional(FUNCTION),

@@ -3,7 +3,7 @@ import { performance } from 'node:perf_hooks';
 import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises';
 import type { Steps } from './steps.js';
 
-/** The longest time of Node's timers, about 25 days, in ms: for a longer one they fire at once. */
+/** The longest time of Node.js's timers, about 25 days, in ms: for a longer one they fire at once. */
 export const LONGEST_TIMER = 2 ** 31 - 1;
 
 /** Length of a slice, in ms. */
@@ -48,7 +48,7 @@ export class TimeSlice {
 
   /** Runs the waiting callbacks once, and starts the next slice. */
   async yield(): Promise<void> {
-    // If the callback of a socket sets an immediate, Node runs it in the same turn, before any timer. The second one runs in the next turn.
+    // If the callback of a socket sets an immediate, Node.js runs it in the same turn, before any timer. The second one runs in the next turn.
     await nextTurn();
     await nextTurn();
     this.#since = performance.now();

@@ -83,7 +83,7 @@ function agentFile(): string {
 export function ownCommand(): ProxyCommand {
   const program = [process.execPath, ...process.execArgv, agentFile()].map((word) => `"${word}"`);
   const flags =
-    '--kubeconfig={kubeconfig} --hostname-override={node} --proxy-mode=ipvs --logging-format=json';
+    '--kubeconfig={kubeconfig} --hostname-override={node} --proxy-mode=ipvs --logging-format=json --v=2';
   return { name: 'ours', command: `${program.join(' ')} ${flags}`, passPattern: /"msg":"synced"/ };
 }
 

@@ -83,5 +83,5 @@ function show(reports: readonly BenchReport[], options: Invocation['options'], o
 
 /** The document without charts, which are files. */
 function markdown(merged: MergedReport): string {
-  return markdownDocument({ ...merged, chart: () => undefined, explanation: () => undefined }).trimEnd();
+  return markdownDocument({ ...merged, pictures: [], explanation: () => undefined }).trimEnd();
 }

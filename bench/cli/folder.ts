@@ -1,12 +1,11 @@
-// The files of a benchmark: a document in Markdown, a chart for each scenario, and the report.
+// The files of a benchmark: a page in Markdown, its pictures, and the report.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { scenarioChart } from '../output/chart.js';
-import { machineLine } from '../output/machine.js';
-import { markdownDocument } from '../output/markdown.js';
+import { markdownDocument, type Picture } from '../output/markdown.js';
 import type { MergedReport } from '../output/merge.js';
-import { type ScenarioFigures, scenariosOf } from '../output/table.js';
-import type { BenchReport } from '../types.js';
+import { scenariosOf } from '../output/table.js';
+import type { BenchReport, ScenarioName } from '../types.js';
 
 /** The folder of the charts and of the report, beside the document. */
 const PARTS = 'benchmarks';
@@ -29,14 +28,14 @@ export function benchFiles(merged: MergedReport, explanations = ''): BenchFile[]
   const charts = chartsOf(merged.reports);
   const document = markdownDocument({
     ...merged,
-    chart: (report, { scenario }) => charts.get(report)?.get(scenario.name)?.path,
+    pictures: charts,
     explanation: (id) =>
       explanations.split('\n').includes(`### ${id}`) ? `${EXPLANATIONS}#${id}` : undefined,
   });
   return [
     { path: 'benchmarks.md', text: document },
     { path: `${PARTS}/report.json`, text: `${JSON.stringify(merged)}\n` },
-    ...[...charts.values()].flatMap((byScenario) => [...byScenario.values()]),
+    ...charts.map(({ path, text }) => ({ path, text })),
   ];
 }
 
@@ -52,25 +51,23 @@ export function writeFiles(folder: string, files: readonly BenchFile[]): void {
   for (const { path, text } of files) writeFileSync(join(folder, path), text);
 }
 
-/** The charts by report and scenario. A scenario that several reports have has the kernel in the name of its file. */
-function chartsOf(reports: readonly BenchReport[]): Map<BenchReport, Map<string, BenchFile>> {
-  const names = new Set<string>();
-  return new Map(
-    reports.map((report) => {
-      const charts = scenariosOf(report).flatMap((found) => {
-        const text = scenarioChart(found, report.machine, report.options.repetitions);
-        if (text === undefined) return [];
-        return [[found.scenario.name, { path: `${nameOf(report, found)}.svg`, text }] as const];
-      });
-      return [report, new Map(charts)];
-    }),
-  );
+/** Scenarios whose pictures say most, in this order; others follow. */
+const PICTURED: readonly ScenarioName[] = ['endpoint', 'iptablesEndpoint', 'nftablesEndpoint'];
 
-  function nameOf({ machine }: BenchReport, { scenario }: ScenarioFigures): string {
-    const plain = `${PARTS}/${scenario.name}`;
-    const named = `${plain}-${machineLine(machine).replaceAll(/[^\w.]+/g, '-')}`;
-    const free = [plain, named].find((one) => !names.has(one)) ?? `${plain}-${names.size}`;
-    names.add(free);
-    return free;
+/** Most pictures of a page. */
+const MOST = 3;
+
+/** The charts of the page, each with the title of its scenario. */
+function chartsOf(reports: readonly BenchReport[]): (BenchFile & Picture)[] {
+  const charts = new Map<ScenarioName, BenchFile & Picture>();
+  for (const report of reports) {
+    for (const found of scenariosOf(report)) {
+      const { name, title } = found.scenario;
+      const text = scenarioChart(found, report.machine, report.options.repetitions);
+      if (text !== undefined && !charts.has(name))
+        charts.set(name, { path: `${PARTS}/${name}.svg`, text, title });
+    }
   }
+  const order = [...new Set([...PICTURED, ...charts.keys()])];
+  return order.flatMap((name) => charts.get(name) ?? []).slice(0, MOST);
 }

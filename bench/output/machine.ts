@@ -16,7 +16,7 @@ export function machineFacts(machine: Machine): (readonly [name: string, value: 
     ['kernel', `Linux ${kernel}, ${architecture}${virtualization ? `, ${virtualization}` : ''}`],
     ['processor', `${processor}, ${processors} CPU${processors === 1 ? '' : 's'}`],
     ['memory', `${numberText(memory / 1e9)} GB`],
-    ['Node', node],
+    ['Node.js', node],
     ['kube-netlink-proxy', version],
     ...Object.entries(tools),
   ];

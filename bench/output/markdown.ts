@@ -1,125 +1,133 @@
-// A document in Markdown with the figures of one or more reports. Pure.
-import { METHODS, SCENARIOS } from '../scenarios.js';
-import type { BenchReport, TargetResult } from '../types.js';
+// A page in Markdown with the results of one or more reports: a table for each mode. Pure.
+import { lifeOf, METHODS, SCENARIOS } from '../scenarios.js';
+import type { BenchReport, ScenarioName, TargetResult } from '../types.js';
 import { benchCommand } from './benchCommand.js';
 import { machineFacts, machineLine } from './machine.js';
-import { summaryText } from './summary.js';
-import {
-  estimateNote,
-  FIGURE_LEGEND,
-  figureTable,
-  memoryTable,
-  reasonLines,
-  type ScenarioFigures,
-  scenariosOf,
-  type Table,
-  targetTable,
-} from './table.js';
+import { summaryRows } from './summary.js';
+import { memoryTable, reasonLines, scenariosOf, type Table, targetTable } from './table.js';
 import { spanText } from './units.js';
 
-/** What a document needs beside the reports. */
+/** A picture of a scenario. */
+export interface Picture {
+  /** Relative to the page. */
+  readonly path: string;
+  readonly title: string;
+}
+
+/** What a page needs beside the reports. */
 export interface DocumentParts {
   readonly reports: readonly BenchReport[];
   readonly targets: readonly TargetResult[];
-  /** The path of the chart of a scenario, relative to the document; undefined if it has none. */
-  readonly chart: (report: BenchReport, scenario: ScenarioFigures) => string | undefined;
+  readonly pictures: readonly Picture[];
   /** A link to the explanation of a target; undefined if there is none. */
   readonly explanation: (id: string) => string | undefined;
 }
 
-/** The document. */
-export function markdownDocument({ reports, targets, chart, explanation }: DocumentParts): string {
-  const anchors = anchorsOf(reports);
+/** The tables of the page: the scenarios of each are those for which the function is true. */
+const SECTIONS: readonly (readonly [title: string, has: (name: ScenarioName) => boolean])[] = [
+  ['ipvs mode', (name) => !isPart(name) && lifeOf(name) === 'ipvs'],
+  ['iptables mode', (name) => lifeOf(name) === 'iptables'],
+  ['nftables mode', (name) => lifeOf(name) === 'nftables'],
+  ['nftables mode, layout scalable', (name) => lifeOf(name) === 'scalable'],
+  ['Families of netlink, and the library', isPart],
+];
+
+/** Scenarios of one family of netlink, or of the library, and not of a proxy. */
+const PARTS: ReadonlySet<ScenarioName> = new Set<ScenarioName>([
+  ...(['ipvs', 'ipset', 'addresses', 'conntrack', 'rules', 'rulesAgain', 'oneOperation', 'batch'] as const),
+]);
+
+function isPart(name: ScenarioName): boolean {
+  return PARTS.has(name);
+}
+
+/** The page. */
+export function markdownDocument({ reports, targets, pictures, explanation }: DocumentParts): string {
+  const memory = reports.flatMap((report) => report.memory);
   return `${[
     '# Benchmarks',
     `Written by \`npm run bench -- --folder docs\`; do not edit it.
 
-kube-netlink-proxy programs the kernel of a Kubernetes node for its Services. This document compares it with other ways to
-make the same changes, at several numbers of Services. Each run has a new network namespace, and the runs of all ways alternate,
-so that other load of the machine concerns all of them. Times depend on the machine; the ratios in one table hold elsewhere
-too. To repeat a measurement, run its command as root on your own node.`,
-    reports
-      .map((report, i) => `- [${machineLine(report.machine)}](#${anchors[i]}): ${scenarioNames(report)}.`)
-      .join('\n'),
-    '## Targets',
-    'The limits that the project has set for itself.',
-    markdownTable(linkedTargets(targets, explanation)),
-    '## Ways',
-    'The names in the column “by”. Each way makes the same changes in the same order.',
-    METHODS.map(({ title, description }) => `- **${title}**: ${description}.`).join('\n'),
-    '## Columns',
-    'Columns without a value are left out. Times are wall-clock times.',
-    FIGURE_LEGEND.map(([title, meaning]) => `- **${title}**: ${meaning}.`).join('\n'),
-    ...reports.flatMap((report) => reportSection(report, chart)),
-  ].join('\n\n')}\n`;
-}
-
-function reportSection(report: BenchReport, chart: DocumentParts['chart']): string[] {
-  const { machine, options, memory, started, duration } = report;
-  const facts = { columns: [left('machine'), left('')], rows: machineFacts(machine) };
-  const reasons = reasonLines(report).map((line) => `- ${line}.`);
-  return [
-    `## ${machineLine(machine)}`,
-    `Measured at ${started} in ${spanText(duration * 1000)}, by this command:`,
-    `\`\`\`sh\n${benchCommand(options)}\n\`\`\``,
-    markdownTable(facts),
-    ...scenariosOf(report).flatMap((found) => scenarioSection(report, found, chart)),
+Times in which kube-netlink-proxy programs the kernel of a node, with 10 endpoints for each Service, and of other ways to make the same
+changes, as multiples of them: 2 is twice the time. Medians of wall-clock time; CPU time has all threads and children; ≈ was extrapolated.
+Each run has a new network namespace, and the runs of all ways alternate. Times depend on the machine; the multiples hold elsewhere
+too. [bench.md](bench.md) describes the scenarios. All sizes, spreads and columns: \`npm run bench -- docs/benchmarks/report.json -o wide\`.`,
+    ...SECTIONS.flatMap(([title, has]) => section(title, has, reports)),
     ...(memory.length === 0
       ? []
       : [
-          '### Memory of the agent',
+          '## Memory of the agent',
           SCENARIOS.find(({ name }) => name === 'memory')?.description ?? '',
           markdownTable(memoryTable(memory)),
         ]),
-    ...(reasons.length === 0 ? [] : ['### Not measured here', reasons.join('\n')]),
-  ];
+    ...pictures.map(({ title, path }) => `![${title}: time by number of Services](${path})`),
+    '## Targets',
+    ...targetSection(targets, explanation),
+    '## Ways',
+    METHODS.map(({ title, description }) => `- **${title}**: ${description}.`).join('\n'),
+    '## Machines',
+    ...reports.flatMap((report, i) => machineSection(report, i + 1)),
+  ].join('\n\n')}\n`;
 }
 
-function scenarioSection(
-  report: BenchReport,
-  found: ScenarioFigures,
-  chart: DocumentParts['chart'],
+/** The table of a mode; nothing without figures. */
+function section(
+  title: string,
+  has: (name: ScenarioName) => boolean,
+  reports: readonly BenchReport[],
 ): string[] {
-  const { scenario, figures } = found;
-  const picture = chart(report, found);
-  const notes = [summaryText(figures), estimateNote(figures)].filter((note) => note !== undefined);
-  return [
-    `### ${scenario.title}`,
-    `${scenario.description} One operation: ${scenario.operation}.`,
-    ...(picture === undefined ? [] : [`![${scenario.title}: time by number of Services](${picture})`]),
-    ...notes,
-    markdownTable(figureTable(figures, true)),
+  const rows = SCENARIOS.filter(({ name }) => has(name)).flatMap(({ name, title: ofScenario }) =>
+    reports.flatMap((report, i) => {
+      const found = scenariosOf(report).find(({ scenario }) => scenario.name === name);
+      const shown = ofScenario.replace(/^[^:]*(mode|layout)[^:]*: /, '');
+      return summaryRows(found?.figures ?? []).map((cells) => [shown, String(i + 1), ...cells]);
+    }),
+  );
+  if (rows.length === 0) return [];
+  const right = (name: string) => ({ title: name, align: 'right' as const });
+  const columns = [
+    left(''),
+    right('machine'),
+    right('Services'),
+    right('time'),
+    right('CPU'),
+    left('other ways'),
   ];
+  return [`## ${title}`, markdownTable({ columns, rows })];
 }
 
-function linkedTargets(targets: readonly TargetResult[], explanation: DocumentParts['explanation']): Table {
-  const { columns, rows } = targetTable(targets);
-  const linked = rows.map((row, i) => {
-    const { id, met } = targets[i] as TargetResult;
-    const link = met === false ? explanation(id) : undefined;
-    return link === undefined ? row : [...row.slice(0, -1), `[${row.at(-1)}](${link})`];
-  });
-  return { columns, rows: linked };
+/** How many targets are met, and those that are not. */
+function targetSection(
+  targets: readonly TargetResult[],
+  explanation: DocumentParts['explanation'],
+): string[] {
+  const missed = targets.filter(({ met }) => met !== true);
+  const met = targets.length - missed.length;
+  const line = `Limits that the project has set for itself: ${met} of ${targets.length} are met. The others:`;
+  return missed.length === 0 ? [line.replace(/ The others:$/, '')] : [line, markdownTable(linked(missed))];
+
+  function linked(results: readonly TargetResult[]): Table {
+    const { columns, rows } = targetTable(results);
+    return {
+      columns,
+      rows: rows.map((row, i) => {
+        const { id, met: isMet } = results[i] as TargetResult;
+        const link = isMet === false ? explanation(id) : undefined;
+        return link === undefined ? row : [...row.slice(0, -1), `[${row.at(-1)}](${link})`];
+      }),
+    };
+  }
 }
 
-function scenarioNames(report: BenchReport): string {
-  return scenariosOf(report)
-    .map(({ scenario }) => scenario.title)
-    .join(', ');
-}
-
-/** The anchors that GitHub makes of the headings of the reports: equal headings are numbered from the second one on. */
-function anchorsOf(reports: readonly BenchReport[]): string[] {
-  const before = new Map<string, number>();
-  return reports.map(({ machine }) => {
-    const anchor = machineLine(machine)
-      .toLowerCase()
-      .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
-      .replaceAll(' ', '-');
-    const number = before.get(anchor) ?? 0;
-    before.set(anchor, number + 1);
-    return number === 0 ? anchor : `${anchor}-${number}`;
-  });
+function machineSection(report: BenchReport, number: number): string[] {
+  const { machine, options, started, duration } = report;
+  const facts = machineFacts(machine).map(([name, value]) => `${name} ${value}`);
+  const reasons = reasonLines(report).map((line) => `- not measured: ${line}.`);
+  return [
+    `**${number}. ${machineLine(machine)}**, on ${started.slice(0, 10)} in ${spanText(duration * 1000)} (${facts.join('; ')}):`,
+    `\`\`\`sh\n${benchCommand(options)}\n\`\`\``,
+    ...(reasons.length === 0 ? [] : [reasons.join('\n')]),
+  ];
 }
 
 function left(title: string): Table['columns'][number] {

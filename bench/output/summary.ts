@@ -1,26 +1,26 @@
-// The meaning of the figures of a scenario, in a sentence. Pure.
+// The figures of a scenario in rows for a page: this proxy, and the others as multiples of it. Pure.
 import type { Figure } from '../types.js';
 import { titleOf } from './table.js';
 import { durationText, groupedText, numberText } from './units.js';
 
-/** The figures of the greatest size in words, as multiples of that of kube-netlink-proxy; undefined without it. */
-export function summaryText(figures: readonly Figure[]): string | undefined {
-  const own = figures.filter(({ method }) => method === 'ours');
-  const [last] = [...own].sort((a, b) => b.size.services - a.size.services);
-  if (!last) return undefined;
-  const others = figures.filter(({ method, size }) => method !== 'ours' && isOf(size, last));
-  const text = `${titleOf('ours')} takes ${durationText(last.wall.median)}${growthText(own, last)}.`;
-  if (others.length === 0) return text;
-  return `${text} The others take this multiple of it: ${others.map((one) => multiple(one, last)).join('; ')}.`;
-}
+/** A number of Services that many clusters have: it is shown beside the greatest one. */
+const COMMON = 1000;
 
-/** The growth from the least size to this one. */
-function growthText(own: readonly Figure[], last: Figure): string {
-  const [first] = [...own].sort((a, b) => a.size.services - b.size.services);
-  if (!first || first.size.services === last.size.services) return '';
-  const [sizes, times] = [last.size.services / first.size.services, last.wall.median / first.wall.median];
-  const [many, few] = [last, first].map(({ size }) => groupedText(size.services));
-  return ` with ${many} Services: ${numberText(times)} times the time with ${few}, for ${numberText(sizes)} times the Services`;
+/** Rows of a scenario: Services, time, CPU time, and the other ways; none without a figure of kube-netlink-proxy. */
+export function summaryRows(figures: readonly Figure[]): string[][] {
+  const own = figures.filter(({ method }) => method === 'ours');
+  const greatest = Math.max(...own.map(({ size }) => size.services));
+  return own
+    .filter(({ size: { services } }) => services === greatest || services === COMMON)
+    .map((ours) => [
+      groupedText(ours.size.services),
+      durationText(ours.wall.median),
+      durationText(ours.cpu.median),
+      figures
+        .filter(({ method, size }) => method !== 'ours' && isOf(size, ours))
+        .map((other) => multiple(other, ours))
+        .join('; '),
+    ]);
 }
 
 function multiple({ method, sample, wall }: Figure, ours: Figure): string {

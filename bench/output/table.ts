@@ -27,8 +27,6 @@ export function scenariosOf({ figures }: Pick<BenchReport, 'figures'>): Scenario
 /** A column of figures; `undefined` in every row removes it. */
 interface FigureColumn {
   readonly title: string;
-  /** For the legend. */
-  readonly meaning: string;
   readonly cell: (figure: Figure, all: readonly Figure[]) => string | undefined;
   /** Only in wide tables. */
   readonly wide?: true;
@@ -36,103 +34,98 @@ interface FigureColumn {
 }
 
 const COLUMNS: readonly FigureColumn[] = [
-  { title: 'Services', meaning: 'number of Services', cell: ({ size }) => groupedText(size.services) },
-  { title: 'by', meaning: 'the way', cell: ({ method }) => titleOf(method), align: 'left' },
+  { title: 'Services', cell: ({ size }) => groupedText(size.services) },
+  { title: 'by', cell: ({ method }) => titleOf(method), align: 'left' },
   {
     title: 'n',
-    meaning: 'number of measured times: runs, and repetitions in a run',
+    // Number of measured times: runs, and repetitions in a run.
     cell: ({ wall }) => groupedText(wall.values.length),
   },
-  { title: 'min', meaning: 'least time', cell: (figure) => estimated(figure, durationText(figure.wall.min)) },
+  { title: 'min', cell: (figure) => estimated(figure, durationText(figure.wall.min)) },
   {
     title: 'median',
-    meaning: 'middle one of the times',
+    // Middle one of the times.
     cell: (figure) => estimated(figure, durationText(figure.wall.median)),
   },
   {
     title: 'max',
-    meaning: 'greatest time',
+    // Greatest time.
     cell: (figure) => estimated(figure, durationText(figure.wall.max)),
   },
   {
     title: '÷ ours',
-    meaning: 'median divided by that of kube-netlink-proxy with as many Services',
+    // Median divided by that of kube-netlink-proxy with as many Services.
     cell: ratioToOurs,
   },
   {
     title: 'CPU',
-    meaning: 'CPU time of the process with all its threads and of its children, median',
+    // CPU time of the process with all its threads and of its children, median.
     cell: (figure) => estimated(figure, durationText(figure.cpu.median)),
   },
   {
     title: 'operations',
-    meaning: 'operations of the whole scenario',
+    // Operations of the whole scenario.
     cell: ({ operations }) => groupedText(operations),
   },
   {
     title: 'processes',
-    meaning: 'processes that were started',
+    // Processes that were started.
     cell: ({ processes }) => groupedText(processes),
   },
   {
     title: 'first run',
-    meaning: 'time of the warm-up, when nothing is compiled yet; only with the fewest Services',
+    // Time of the warm-up, when nothing is compiled yet; only with the fewest Services.
     cell: (figure) => optional(figure.first, (first) => estimated(figure, durationText(first))),
     wide: true,
   },
   {
     title: 'input',
-    meaning: 'bytes of input for iptables-restore, median',
+    // Bytes of input for iptables-restore, median.
     cell: ({ input }) => optional(input, (bytes) => (bytes === 0 ? undefined : `${groupedText(bytes)} B`)),
     wide: true,
   },
   {
     title: 'messages',
-    meaning: 'messages to the kernel by netlink',
+    // Messages to the kernel by netlink.
     cell: ({ messages }) => optional(messages, groupedText),
     wide: true,
   },
   {
     title: 'system calls',
-    meaning: 'system calls of the process and of its children',
+    // System calls of the process and of its children.
     cell: ({ systemCalls }) => optional(systemCalls, groupedText),
     wide: true,
   },
   {
     title: 'memory before',
-    meaning: 'resident memory of the process before the run: a fork costs more in a large process',
+    // Resident memory of the process before the run: a fork costs more in a large process.
     cell: ({ parentMemory }) => megabytesText(parentMemory),
     wide: true,
   },
   {
     title: 'peak memory',
-    meaning: 'highest resident memory of the process during the run',
+    // Highest resident memory of the process during the run.
     cell: ({ peakMemory }) => megabytesText(peakMemory),
     wide: true,
   },
   {
     title: 'heap per endpoint',
-    meaning: 'heap that the process keeps, divided by the number of endpoints',
+    // Heap that the process keeps, divided by the number of endpoints.
     cell: ({ heap, size }) => optional(heap, (bytes) => bytesEach(bytes, size)),
   },
   {
     title: 'longest block',
-    meaning: 'longest time for which the event loop was blocked',
+    // Longest time for which the event loop was blocked.
     cell: ({ longestBlock }) => optional(longestBlock, durationText),
     wide: true,
   },
   {
     title: 'first Service',
-    meaning: "time until the cluster's DNS and the API's own Service were complete in the kernel",
+    // Time until the cluster's DNS and the API's own Service were complete in the kernel.
     cell: ({ firstService }) => optional(firstService?.median, durationText),
     wide: true,
   },
 ];
-
-/** The columns of figures with their meanings. */
-export const FIGURE_LEGEND: readonly (readonly [title: string, meaning: string])[] = COLUMNS.map(
-  ({ title, meaning }) => [title, meaning],
-);
 
 /** The figures of one scenario, by size and method; `≈` marks figures that were extrapolated. */
 export function figureTable(figures: readonly Figure[], wide: boolean): Table {

@@ -2,6 +2,7 @@
 import { performance } from 'node:perf_hooks';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Logger } from 'pino';
+import type { ResourceContact } from '../api/contact.js';
 import type { Configuration } from '../config/configuration.js';
 import { servesExternalIPs } from '../config/featureGates.js';
 import { behaviourOf } from '../config/mirroredVersion.js';
@@ -11,8 +12,8 @@ import { externalConfiguration } from '../config/writeConfig.js';
 import type { FormerMode } from '../modes/mode.js';
 import { MODES } from '../modes/select/select.js';
 import type { OpenedMode } from '../modes/shared/open/definition.js';
-import type { Family } from '../net/address.js';
-import { createProxy, type ProxyEvents } from '../proxy.js';
+import { type Family, familyOf } from '../net/address.js';
+import { createProxy, type ProxyEvents, type ServiceProxy } from '../proxy.js';
 import { ProxyHealth } from '../servers/health.js';
 import { bindHint } from '../servers/listen.js';
 import type { Metrics } from '../servers/metrics.js';
@@ -21,7 +22,7 @@ import type { NodeFacts } from '../services/types.js';
 import type { Source } from '../source/source.js';
 import { AgentState } from './agentReport.js';
 import type { Announcer } from './announce.js';
-import { type FollowedConfiguration, followConfiguration } from './followConfiguration.js';
+import { ConfigurationFollower, type FollowedConfiguration } from './followConfiguration.js';
 import { LeftOut } from './leftOut.js';
 import { withLocalhostNodePorts } from './localhostNodePorts.js';
 import { levelOf } from './log.js';
@@ -45,11 +46,13 @@ export interface AgentParts {
   readonly configuration: Configuration;
   /** The configuration file, and the function that reads it again; undefined if there is no file. */
   readonly configFile: FollowedConfiguration | undefined;
+  /** Exit if the address of the health server cannot be bound: `--healthz-bind-hard-fail`. */
+  readonly healthHardFail?: boolean;
   /** The values of all flags, for /flagz. */
   readonly flags: Readonly<Record<string, string>>;
   readonly opened: Pick<
     OpenedMode,
-    | ('mode' | 'families' | 'minSyncPeriod' | 'kernel')
+    | ('mode' | 'layout' | 'families' | 'minSyncPeriod' | 'kernel')
     | ('metrics' | 'localhostNodePorts' | 'refusedSettings')
   >;
   /** Other modes that may have run on this node before; none by default. */
@@ -63,6 +66,14 @@ export interface AgentParts {
   readonly nodeAddresses?: readonly string[] | undefined;
   /** The source has this node's Node object: load balancers do not use the node before it is seen. */
   readonly hasNode?: boolean;
+  /**
+   * Waits for the Node object; resolves to what takes the place of `node` and `nodeAddresses`. The servers answer meanwhile, and
+   * nothing is programmed. `missing` is called if the Nodes have been read and there is none of this node's name. Default: both
+   * are known.
+   */
+  readonly ownNode?: (missing: () => void) => Promise<NodeAtStart>;
+  /** The contact with the API server; undefined if the source is manifests. */
+  readonly contacts?: () => readonly ResourceContact[];
   readonly announcer: Announcer;
   /** Name of the socket by which agents find each other; default one for each network namespace. */
   readonly meetingPoint?: string;
@@ -70,13 +81,19 @@ export interface AgentParts {
   readonly stop: AbortSignal;
 }
 
+/** What is known of the node once its Node object has been waited for. */
+export type NodeAtStart = Pick<AgentParts, 'node' | 'nodeAddresses'>;
+
 /** Runs until `stop` is aborted (status 0), or until a change or an error requires a restart (status 1). */
 export async function runAgent(parts: AgentParts): Promise<number> {
   const { log, configuration, opened, announcer, metrics, startedAt } = parts;
   const clock = { now: Date.now, elapsed: () => performance.now() };
   const health = new ProxyHealth(2 * opened.mode.auditPeriod, clock);
-  health.setNodeEligible(!parts.hasNode);
-  const serviceHealth = openServiceHealth(parts, health);
+  if (parts.hasNode) health.awaitNode();
+  let running: RunningParts | undefined;
+  const serviceHealth: Pick<ServiceHealthServers, 'update'> = {
+    update: async (changes) => running?.serviceHealth.update(changes),
+  };
   const ending = new Ending(log, parts.stop);
   const leftOut = new LeftOut({ metrics, announcer });
   const { families } = opened;
@@ -87,8 +104,10 @@ export async function runAgent(parts: AgentParts): Promise<number> {
   });
   const { events } = localhost;
   ending.closes(() => localhost.close());
-  const state = new AgentState(aboutAgent(parts), leftOut, clock.now);
-  const proxy = proxyOf(parts, withOwnNode(parts, state.watching(events), health, ending));
+  const state = new AgentState(aboutAgent(parts), leftOut, clock.now, parts.contacts);
+  if (parts.hasNode) state.nodeObject = 'unread';
+  if (parts.contacts) metrics.contacts(parts.contacts);
+  let follower: ConfigurationFollower | undefined;
   const failed = (server: string, error: unknown, retryIn?: number) =>
     log.error(
       { server, retryInMs: retryIn, err: String(error), hint: bindHint(error) },
@@ -100,10 +119,13 @@ export async function runAgent(parts: AgentParts): Promise<number> {
     const pages = {
       leftOut: () => leftOut.summary(),
       report: () => state.report(),
-      frontends: () => proxy.frontends(),
+      frontends: async () => (await running?.proxy.frontends()) ?? [],
     };
-    const shown = { ...about, ...pages, ...shownBy(parts) };
-    const servers = await openServers({ configuration, health, metrics, shown, failed, recovered });
+    const shown = { ...about, ...pages, ...shownBy(parts, () => follower?.configuration ?? configuration) };
+    const { healthHardFail } = parts;
+    const servers = await openServers({
+      ...{ configuration, healthHardFail, health, metrics, shown, failed, recovered },
+    });
     ending.closes(() => servers.close());
   } catch (error) {
     if (!(error instanceof BindError)) throw error;
@@ -111,19 +133,19 @@ export async function runAgent(parts: AgentParts): Promise<number> {
     await announcer.flush();
     throw error;
   }
-  ending.closes(() => serviceHealth.close());
   if (parts.configFile !== undefined) {
-    const updated = () => ending.reach(1, CONFIGURATION_UPDATED);
-    const watch = followConfiguration(parts.configFile, {
+    const followed = new ConfigurationFollower(parts.configFile, {
+      ...{ log, events, health, metrics, announcer },
       node: parts.node.name,
-      events,
-      health,
-      updated,
+      modes: MODES,
+      exit: () => ending.reach(1, CONFIGURATION_UPDATED),
     });
-    ending.closes(async () => watch.close());
+    follower = followed;
+    state.configurationFile = followed;
+    ending.closes(async () => followed.close());
   }
   const { version, node, mode } = aboutAgent(parts);
-  const others = watchForOtherAgents(ownIdentity(version, mode, startedAt), log, {
+  const others = watchForOtherAgents(ownIdentity(version, { mode, layout: opened.layout }, startedAt), log, {
     name: parts.meetingPoint,
     refused: (reason) => ending.reach(1, reason),
   });
@@ -131,13 +153,50 @@ export async function runAgent(parts: AgentParts): Promise<number> {
   log.info({ version, node, mode, families }, 'starting');
   announcer.starting();
   for (const family of opened.families) health.updated(family);
+  const close = () => Promise.race([ending.close(), wait(STOP_LIMIT, undefined, { ref: false })]);
+  const missing = () => {
+    state.nodeObject = 'missing';
+  };
+  const known = await nodeAtStart(parts, missing, ending).catch(async (error: unknown) => {
+    await close();
+    throw error;
+  });
+  if (known) {
+    const settled = { ...parts, ...known };
+    const watched = withOwnNode(settled, state.watching(events), health, ending, state);
+    running = { serviceHealth: openServiceHealth(settled, health), proxy: proxyOf(settled, watched) };
+    startProxy(running, others.admitted, ending);
+  }
+  const status = await ending.reached;
+  await close();
+  return status;
+}
+
+/** The parts that depend on the Node object. */
+interface RunningParts {
+  readonly proxy: ServiceProxy;
+  readonly serviceHealth: ServiceHealthServers;
+}
+
+/** Starts the proxy once other agents admit it. */
+function startProxy({ proxy, serviceHealth }: RunningParts, admitted: Promise<void>, ending: Ending): void {
+  ending.closes(() => serviceHealth.close());
   ending.closes(() => proxy.stop());
-  void others.admitted
+  void admitted
     .then(() => (ending.isReached ? undefined : proxy.start()))
     .catch((error) => ending.reach(1, String(error)));
-  const status = await ending.reached;
-  await Promise.race([ending.close(), wait(STOP_LIMIT, undefined, { ref: false })]);
-  return status;
+}
+
+/** What is known of the node once it has been waited for; undefined if the agent ends before. */
+async function nodeAtStart(
+  { node, nodeAddresses, ownNode }: AgentParts,
+  missing: () => void,
+  ending: Ending,
+): Promise<NodeAtStart | undefined> {
+  const known = ownNode
+    ? await Promise.race([ownNode(missing), ending.reached.then(() => undefined)])
+    : { node, nodeAddresses };
+  return ending.isReached ? undefined : known;
 }
 
 function aboutAgent({ version, node, opened, startedAt }: AgentParts) {
@@ -226,11 +285,15 @@ function withOwnNode(
   events: ProxyEvents,
   health: ProxyHealth,
   ending: Ending,
+  state: AgentState,
 ): ProxyEvents {
   const { exitsOnNodeChange } = behaviourOf(configuration);
   const known = { podCIDRs: node.podCIDRs, addresses: nodeAddresses };
   const follow = followOwnNode(node.name, known, {
-    eligible: (eligible) => health.setNodeEligible(eligible),
+    eligible(eligible) {
+      state.nodeObject = 'seen';
+      health.setNodeEligible(eligible);
+    },
     podCIDRsChanged(before, now) {
       if (configuration.detectLocalMode !== 'NodeCIDR') return;
       log.error({ before, now }, 'spec.podCIDRs of the Node changed');
@@ -241,7 +304,8 @@ function withOwnNode(
       if (exitsOnNodeChange && hasNode) ending.reach(1, 'the addresses of the Node changed');
     },
     deleted() {
-      log.info({ node: node.name }, 'Node is being deleted');
+      state.nodeObject = 'deleted';
+      log.warn({ node: node.name }, 'Node is being deleted');
       if (exitsOnNodeChange && hasNode) ending.reach(1, 'the Node was deleted');
     },
   });
@@ -256,10 +320,12 @@ function withOwnNode(
 
 /** Health-check ports listen on all addresses, or, with nodePortAddresses, on those that matched at the start. */
 function openServiceHealth({ log, announcer, node }: AgentParts, health: ProxyHealth): ServiceHealthServers {
-  const { nodePortAddresses, unrestricted } = node.host;
+  const { nodePortAddresses, unrestricted, loopback = [] } = node.host;
   const addresses: { [family in Family]?: readonly string[] } = {};
   for (const family of [4, 6] as const) {
-    if (!unrestricted.has(family)) addresses[family] = nodePortAddresses[family];
+    if (unrestricted.has(family)) continue;
+    const own = loopback.filter((address) => familyOf(address) === family);
+    addresses[family] = [...new Set([...nodePortAddresses[family], ...own])];
   }
   return new ServiceHealthServers({
     addresses,
@@ -277,7 +343,7 @@ function openServiceHealth({ log, announcer, node }: AgentParts, health: ProxyHe
 }
 
 /** The configuration that the metrics server shows, and the log level that it can change. */
-function shownBy({ configuration, flags, log, opened }: AgentParts) {
+function shownBy({ configuration, flags, log, opened }: AgentParts, inForce: () => Configuration) {
   const gates = configuration.featureGates;
   const setVerbosity = (level: number) => {
     log.level = levelOf(level);
@@ -285,7 +351,7 @@ function shownBy({ configuration, flags, log, opened }: AgentParts) {
   return {
     emulates: behaviourOf(configuration).version,
     proxyMode: opened.mode.name,
-    configuration: () => externalConfiguration(configuration),
+    configuration: () => externalConfiguration(inForce(), MODES),
     statusz: gates['ComponentStatusz'] ?? false,
     ...(gates['ComponentFlagz'] ? { flagz: flags } : {}),
     ...(configuration.enableProfiling ? { profiling: { setVerbosity } } : {}),

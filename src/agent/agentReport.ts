@@ -1,7 +1,9 @@
 // The state of the agent for the command `status`: /status of the metrics server.
+import type { ContactState, ResourceContact } from '../api/contact.js';
 import type { Family } from '../net/address.js';
 import type { ProxyEvents } from '../proxy.js';
 import type { SyncSummary } from '../reconcile/summary.js';
+import type { ConfigurationReport } from './followConfiguration.js';
 import type { LeftOut } from './leftOut.js';
 
 /** Number of failures and of problems that are listed. */
@@ -47,6 +49,23 @@ export interface FormerModeReport {
   readonly error: string | null;
 }
 
+/** The contact with the API server for one resource. Times are RFC 3339. */
+export interface ContactReport {
+  /** `endpointslices`. */
+  readonly resource: string;
+  /** `lost`: for 30 s, no request has succeeded. */
+  readonly state: ContactState;
+  /** Since when the state is this one. */
+  readonly since: string;
+  /** The last event, bookmark or successful answer; null before the first. */
+  readonly lastContact: string | null;
+  /** Why the last request failed; null after a success. */
+  readonly error: string | null;
+}
+
+/** What the agent knows of its Node object: not read yet, read and not there, seen, or deleted since. */
+export type NodeObjectState = 'unread' | 'missing' | 'seen' | 'deleted';
+
 /** The state of the agent. */
 export interface AgentReport {
   /** `0.1.0`. */
@@ -57,8 +76,14 @@ export interface AgentReport {
   readonly families: readonly Family[];
   /** Start of the process, RFC 3339. */
   readonly startedAt: string;
+  /** What is known of the Node object. Absent if the source is manifests. */
+  readonly nodeObject?: NodeObjectState;
+  /** The contact with the API server. Absent if the source is manifests. */
+  readonly contacts?: readonly ContactReport[];
   /** null before the first pass ends. */
   readonly lastPass: PassReport | null;
+  /** Errors of what all Services need, as settings and chains: while there are any, nothing of a former mode is removed. Absent: none. */
+  readonly lacking?: readonly string[];
   /** Why the kernel could not be read after the last pass; null if it could. */
   readonly kernelError: string | null;
   /** Number of operations that repaired changes by other programs, since the start. */
@@ -69,6 +94,8 @@ export interface AgentReport {
   readonly draining?: number;
   /** Former modes with state in the kernel. Absent if there are none. */
   readonly formerModes?: readonly FormerModeReport[];
+  /** The configuration file. Absent if there is none. */
+  readonly configuration?: ConfigurationReport;
   /** Number of problems of objects that are left out, completely or partly. */
   readonly leftOut: number;
   /** The first 100 of them. */
@@ -80,19 +107,30 @@ export class AgentState {
   readonly #about: Pick<AgentReport, 'version' | 'node' | 'mode' | 'families' | 'startedAt'>;
   readonly #leftOut: Pick<LeftOut, 'lines'>;
   readonly #now: () => number;
+  readonly #contacts: (() => readonly ResourceContact[]) | undefined;
+  /** Undefined if the source is manifests. */
+  nodeObject: NodeObjectState | undefined;
   #lastPass: PassReport | null = null;
+  #lacking: readonly string[] = [];
   #kernelError: string | null = null;
   #repaired = 0;
   #repeated = 0;
   #draining: number | undefined;
+  /** The configuration file that is followed, if there is one. */
+  configurationFile: { readonly report: ConfigurationReport } | undefined;
   readonly #formerModes = new Map<string, FormerModeReport>();
 
-  /** @param now time of day, in ms since 1970 */
+  /**
+   * @param now time of day, in ms since 1970
+   * @param contacts those of the API server; default: the source is manifests
+   */
   constructor(
     about: Pick<AgentReport, 'version' | 'node' | 'mode' | 'families' | 'startedAt'>,
     leftOut: Pick<LeftOut, 'lines'>,
     now: () => number,
+    contacts?: () => readonly ResourceContact[],
   ) {
+    this.#contacts = contacts;
     this.#about = about;
     this.#leftOut = leftOut;
     this.#now = now;
@@ -132,12 +170,16 @@ export class AgentState {
     const lines = this.#leftOut.lines();
     return {
       ...this.#about,
+      ...(this.nodeObject && { nodeObject: this.nodeObject }),
+      ...(this.#contacts && { contacts: this.#contacts().map(contactReport) }),
       lastPass: this.#lastPass,
+      ...(this.#lacking.length === 0 ? {} : { lacking: this.#lacking }),
       kernelError: this.#kernelError,
       repaired: this.#repaired,
       ...(this.#repeated === 0 ? {} : { repeated: this.#repeated }),
       ...(this.#draining === undefined ? {} : { draining: this.#draining }),
       ...(this.#formerModes.size === 0 ? {} : { formerModes: [...this.#formerModes.values()] }),
+      ...(this.configurationFile && { configuration: this.configurationFile.report }),
       leftOut: lines.length,
       problems: lines.slice(0, LISTED),
     };
@@ -146,6 +188,11 @@ export class AgentState {
   #synced(summary: SyncSummary): void {
     const { full, services, operations, failures, unknown, milliseconds, repaired, counts } = summary;
     this.#kernelError = null;
+    // What is held back is a consequence of the others.
+    this.#lacking = summary.vitalUnknown
+      .filter(({ code }) => code !== 'ERR_HELD_BACK')
+      .slice(0, LISTED)
+      .map(({ message }) => message);
     this.#repaired += repaired;
     this.#repeated = summary.repeated ?? this.#repeated;
     this.#draining = counts['draining'];
@@ -167,4 +214,16 @@ export class AgentState {
       })),
     };
   }
+}
+
+function contactReport({ resource, state, since, lastContact, error }: ResourceContact): ContactReport {
+  return {
+    ...{ resource, state, since: timeOf(since) },
+    lastContact: lastContact === undefined ? null : timeOf(lastContact),
+    error: error ?? null,
+  };
+}
+
+function timeOf(milliseconds: number): string {
+  return new Date(milliseconds).toISOString();
 }

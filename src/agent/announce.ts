@@ -8,14 +8,14 @@ import type { ServerName } from './servers.js';
 export interface Announcer {
   /** The proxy starts. */
   starting(): void;
-  /** kube-proxy deprecates the mode: the reason of its event, and what is said. */
-  deprecated(reason: string, note: string): void;
   /** /sys is mounted read-only: the size of the conntrack hash table cannot be changed. */
   readOnlySys(): void;
   /** The health or metrics server could not be started, and the agent ends. */
   serverFailed(server: ServerName, reason: string): void;
   /** The health-check port of a Service could not be opened. */
   serviceHealthFailed(service: string, port: number, reason: string): void;
+  /** The configuration file has changed, and these fields wait for the next start. */
+  configurationWaits(file: string, fields: readonly string[]): void;
   /** The problems of one object that is left out, completely or partly. */
   leftOut(problems: readonly Problem[]): void;
   /** Resolves when all events have been sent, or after 2 s. Called before the process ends. */
@@ -28,10 +28,10 @@ const FLUSH_TIMEOUT = 2000;
 /** Sends nothing, for a proxy without API server. */
 export const SILENT: Announcer = {
   starting() {},
-  deprecated() {},
   readOnlySys() {},
   serverFailed() {},
   serviceHealthFailed() {},
+  configurationWaits() {},
   leftOut() {},
   async flush() {},
 };
@@ -57,18 +57,22 @@ export function announcer(
   objectEvents = false,
 ): Announcer {
   const record = (event: ClusterEvent) => recorder.record(event);
-  const onNode = (type: ClusterEvent['type'], reason: string, note: string) =>
+  const onNode = (
+    type: ClusterEvent['type'],
+    reason: string,
+    note: string,
+    action: ClusterEvent['action'] = 'StartKubeProxy',
+  ) =>
     record({
       type,
       reason,
       note,
-      action: 'StartKubeProxy',
+      action,
       regarding: { apiVersion: 'v1', kind: 'Node', name: nodeName },
     });
   return {
     flush: () => recorder.flush(FLUSH_TIMEOUT),
     starting: () => onNode('Normal', 'Starting', ''),
-    deprecated: (reason, note) => onNode('Warning', reason, note),
     readOnlySys: () =>
       onNode(
         'Warning',
@@ -76,6 +80,13 @@ export function announcer(
         '/sys is mounted read-only: the size of the conntrack hash table cannot be changed; many flows may be slow',
       ),
     serverFailed: (server, reason) => onNode('Warning', SERVER_REASONS[server], reason),
+    configurationWaits: (file, fields) =>
+      onNode(
+        'Warning',
+        'ConfigurationWaits',
+        `${file} has changed; these fields wait for the next start of the agent: ${fields.join(', ')}`,
+        'ReadConfiguration',
+      ),
     serviceHealthFailed(service, port, reason) {
       const [namespace = '', name = ''] = service.split('/');
       record({

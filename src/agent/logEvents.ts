@@ -3,33 +3,42 @@ import type { Logger } from 'pino';
 import { describeProblem } from '../errors.js';
 import type { ProxyEvents } from '../proxy.js';
 import type { Failure, SyncSummary } from '../reconcile/summary.js';
+import { PASSES } from './log.js';
 
-/** Event handlers that write a line for each pass with changes, and one for each failure. */
+/**
+ * Event handlers that write a line for the first pass and for each failure. For later passes with changes, one each from verbosity 2 on, as in
+ * kube-proxy, and below it one for all of a minute.
+ */
 export function logEvents(log: Logger): ProxyEvents {
   /** The first pass is always logged at level info, because operators wait for its line. */
   let first = true;
+  const minute = new MinuteOfPasses(log);
   return {
     synced(summary, latency) {
       const { full, services, operations, phases, milliseconds } = summary;
       // Audits and maintenance run every few seconds, mostly without operations.
-      const level = first || services > 0 || operations > 0 ? 'info' : 'debug';
+      const hasChanges = services > 0 || operations > 0;
+      const isSummed = hasChanges && !first && log.levelVal > PASSES;
+      if (isSummed) minute.add(summary, latency);
+      const level = first || hasChanges ? 'info' : 'debug';
       first = false;
-      log[level](
-        {
-          full,
-          services,
-          operations,
-          phases: Object.fromEntries(phases),
-          planMs: round(milliseconds.plan),
-          kernelMs: round(milliseconds.kernel),
-          latencyMs: round(latency),
-          ...summary.counts,
-          failures: summary.failures.length,
-        },
-        'synced',
-      );
+      const fields = () => ({
+        full,
+        services,
+        operations,
+        phases: Object.fromEntries(phases),
+        planMs: round(milliseconds.plan),
+        kernelMs: round(milliseconds.kernel),
+        latencyMs: round(latency),
+        ...summary.counts,
+        failures: summary.failures.length,
+      });
+      if (!isSummed) log[level](fields(), 'synced');
       if (summary.repaired > 0) {
-        log.warn({ operations: summary.repaired }, 'repaired items that other programs had changed');
+        const { phases: repairs, keys } = summary.repairs ?? { phases: new Map<string, number>(), keys: [] };
+        const repaired = { operations: summary.repaired, phases: Object.fromEntries(repairs) };
+        log.warn(repaired, 'repaired items that other programs had changed');
+        if (keys.length > 0) log.debug({ keys, more: summary.repaired > keys.length }, 'repaired items');
       }
       const { repeated = 0 } = summary;
       if (repeated > 0) {
@@ -68,6 +77,46 @@ export function logEvents(log: Logger): ProxyEvents {
     retrying: (milliseconds) => log.info({ milliseconds }, 'retrying after a failure'),
   };
 }
+
+/** Time for which passes are one line, in ms. */
+const MINUTE = 60_000;
+
+/** The passes with changes of a minute, which begins with the first one. */
+class MinuteOfPasses {
+  readonly #log: Logger;
+  #sums = NO_PASSES;
+
+  constructor(log: Logger) {
+    this.#log = log;
+  }
+
+  add({ services, operations, failures, milliseconds }: SyncSummary, latency: number): void {
+    const sums = this.#sums;
+    // A summary that is not written keeps no process running.
+    if (sums.passes === 0) setTimeout(() => this.#write(), MINUTE).unref();
+    this.#sums = {
+      passes: sums.passes + 1,
+      services: sums.services + services,
+      operations: sums.operations + operations,
+      failures: sums.failures + failures.length,
+      planMs: sums.planMs + milliseconds.plan,
+      kernelMs: sums.kernelMs + milliseconds.kernel,
+      maxLatencyMs: Math.max(sums.maxLatencyMs, latency),
+    };
+  }
+
+  #write(): void {
+    const { planMs, kernelMs, maxLatencyMs, ...numbers } = this.#sums;
+    this.#sums = NO_PASSES;
+    const times = { planMs: round(planMs), kernelMs: round(kernelMs), maxLatencyMs: round(maxLatencyMs) };
+    this.#log.info({ ...numbers, ...times }, 'synced in the last minute');
+  }
+}
+
+const NO_PASSES = {
+  ...{ passes: 0, services: 0, operations: 0, failures: 0 },
+  ...{ planMs: 0, kernelMs: 0, maxLatencyMs: 0 },
+};
 
 /** A line for each operation that failed, and one for those of the same Services that failed together. */
 export function logFailures(log: Logger, { failures }: Pick<SyncSummary, 'failures'>): void {

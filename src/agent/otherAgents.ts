@@ -1,16 +1,18 @@
 // Detects other agents in the network namespace: they program the same kernel state. A second agent of the same mode only logs
-// a warning, because a rolling replacement may start it before the first has ended. Agents of two modes would remove each
-// other's state in turns: the second one waits for the end of the first, and is refused if it does not end.
+// a warning, because a rolling replacement may start it before the first has ended. Agents of two modes, or of two layouts of one, would remove
+// each other's state in turns: the second one waits for the end of the first, and is refused if it does not end. A process of an ordinary user is
+// not believed.
 import { once } from 'node:events';
 import { readlinkSync } from 'node:fs';
 import { createServer, Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { isRecord } from '../input/fields.js';
+import { ownerOf } from './socketOwner.js';
 
 /**
  * Name of an abstract Unix socket (unix(7)). It is unique in a network namespace, and the kernel removes it when its
- * process ends. The name fills sun_path, because versions of Node differ in the length of a shorter name.
+ * process ends. The name fills sun_path, because versions of Node.js differ in the length of a shorter name.
  */
 const NAME = '\0kube-netlink-proxy agent'.padEnd(108, '.');
 
@@ -31,13 +33,27 @@ export interface AgentIdentity {
   readonly version: string;
   /** `ipvs`; absent in agents before 0.1.0. */
   readonly mode?: string;
+  /** The layout of its rules: `scalable`; absent in modes that have one only. */
+  readonly layout?: string | undefined;
   /** Start time of its process, in ms since 1970. */
   readonly startedAt: number;
 }
 
 /** The identity of this process. */
-export function ownIdentity(version: string, mode: string, startedAt: number): AgentIdentity {
-  return { pid: process.pid, pidNamespace: readlinkSync('/proc/self/ns/pid'), version, mode, startedAt };
+export function ownIdentity(
+  version: string,
+  { mode, layout }: { readonly mode: string; readonly layout?: string | undefined },
+  startedAt: number,
+): AgentIdentity {
+  const pidNamespace = readlinkSync('/proc/self/ns/pid');
+  return {
+    pid: process.pid,
+    pidNamespace,
+    version,
+    mode,
+    ...(layout !== undefined && { layout }),
+    startedAt,
+  };
 }
 
 /** How agents find each other. */
@@ -46,6 +62,8 @@ export interface Meeting {
   readonly name?: string | undefined;
   /** Time for an agent of another mode to end, in ms; default 40 s. */
   readonly grace?: number;
+  /** The user that listens on a socket; undefined if it is unknown. Default: as the kernel tells. */
+  readonly ownerOf?: (name: string) => Promise<number | undefined>;
   /** An agent of another mode runs and has not ended in that time: this agent must not program the kernel. */
   readonly refused: (reason: string) => void;
 }
@@ -85,6 +103,7 @@ class Watch {
   readonly #log: Pick<Logger, 'warn' | 'info'>;
   readonly #name: string;
   readonly #grace: number;
+  readonly #ownerOf: (name: string) => Promise<number | undefined>;
   readonly #refused: (reason: string) => void;
   readonly #closed: AbortSignal;
   readonly #admit: () => void;
@@ -93,13 +112,14 @@ class Watch {
   constructor(
     own: AgentIdentity,
     log: Pick<Logger, 'warn' | 'info'>,
-    { name = NAME, grace = GRACE, refused }: Meeting,
+    { name = NAME, grace = GRACE, ownerOf: ask = ownerOf, refused }: Meeting,
     { closed, admit }: { readonly closed: AbortSignal; readonly admit: () => void },
   ) {
     this.#own = own;
     this.#log = log;
     this.#name = name;
     this.#grace = grace;
+    this.#ownerOf = ask;
     this.#refused = refused;
     this.#closed = closed;
     this.#admit = admit;
@@ -114,10 +134,13 @@ class Watch {
         this.#admit();
         return;
       }
-      const { holder, ended } = await meet(this.#name, this.#closed);
-      unanswered = holder === undefined ? unanswered + 1 : 0;
+      const { holder: named, ended } = await meet(this.#name, this.#closed);
+      const uid = named && (await this.#ownerOf(this.#name));
+      const holder = isTrusted(uid) ? named : undefined;
+      if (named && !holder) this.#warn({ uid });
+      unanswered = named === undefined ? unanswered + 1 : 0;
       // A killed process may lose its connections before its name. One missing answer proves nothing.
-      if (unanswered !== 1) this.#warn(holder);
+      if (unanswered !== 1 && (holder || !named)) this.#warn(describe(holder));
       if (holder && isOfAnotherMode(holder, this.#own)) await this.#outlast(holder, ended);
       else this.#admit();
       await ended;
@@ -127,21 +150,25 @@ class Watch {
     }
   }
 
-  #warn(holder: AgentIdentity | undefined): void {
-    const fields = describe(holder);
+  #warn(fields: object): void {
     const text = JSON.stringify(fields);
     if (text !== this.#warned)
-      this.#log.warn(fields, 'another kube-netlink-proxy runs in this network namespace');
+      this.#log.warn(
+        fields,
+        'uid' in fields
+          ? 'a process of an ordinary user has the name by which agents find each other, and is not believed'
+          : 'another kube-netlink-proxy runs in this network namespace',
+      );
     this.#warned = text;
   }
 
   /** Waits for the end of an agent of another mode; refuses this one if it does not end in time. */
-  async #outlast({ pid, mode }: AgentIdentity, ended: Promise<void>): Promise<void> {
+  async #outlast({ pid, mode, layout }: AgentIdentity, ended: Promise<void>): Promise<void> {
     const timer = setTimeout(
       () =>
         this.#refused(
-          `a kube-netlink-proxy in ${mode} mode (process ${pid}) runs in this network namespace, and this one has mode ` +
-            `${this.#own.mode}: they would remove each other's state. Stop one of them`,
+          `a kube-netlink-proxy in ${named(mode, layout)} (process ${pid}) runs in this network namespace, and this one is in ` +
+            `${named(this.#own.mode, this.#own.layout)}: they would remove each other's state. Stop one of them`,
         ),
       this.#grace,
     );
@@ -151,8 +178,19 @@ class Watch {
   }
 }
 
+/** An agent before 0.1.0 names no mode, and one before 0.2.0 no layout. */
 function isOfAnotherMode(holder: AgentIdentity, own: AgentIdentity): boolean {
-  return holder.mode !== undefined && holder.mode !== own.mode;
+  if (holder.mode === undefined) return false;
+  return holder.mode !== own.mode || (holder.layout !== undefined && holder.layout !== own.layout);
+}
+
+function named(mode: string | undefined, layout: string | undefined): string {
+  return layout === undefined ? `${mode} mode` : `${mode} mode with layout ${layout}`;
+}
+
+/** Agents need the rights of root. If the user is unknown, only the answer counts. */
+function isTrusted(uid: number | undefined): boolean {
+  return uid === undefined || uid === 0 || uid === process.getuid?.();
 }
 
 /** Binds the name and answers other agents. Resolves to false if another process has the name. */
@@ -221,18 +259,19 @@ async function identityFrom(socket: Socket): Promise<AgentIdentity | undefined> 
 /** Validates an identity before it is logged, because any process of the host may bind the name. */
 function decodeIdentity(raw: unknown): AgentIdentity | undefined {
   if (!isRecord(raw)) return undefined;
-  const { pid, pidNamespace, version, mode, startedAt } = raw;
+  const { pid, pidNamespace, version, mode, layout, startedAt } = raw;
   const isTime = Number.isInteger(startedAt) && Math.abs(startedAt as number) < 8.64e15;
   if (!Number.isInteger(pid) || !isTime) return undefined;
   if (!/^pid:\[\d{1,20}\]$/.test(String(pidNamespace)) || !/^[\w.+-]{1,64}$/.test(String(version))) {
     return undefined;
   }
   if (mode !== undefined && !/^\w{1,32}$/.test(String(mode))) return undefined;
+  if (layout !== undefined && !/^[\w-]{1,32}$/.test(String(layout))) return undefined;
   return raw as unknown as AgentIdentity;
 }
 
 function describe(holder: AgentIdentity | undefined): object {
   if (holder === undefined) return { pid: 'unknown' };
-  const { pid, pidNamespace, version, mode, startedAt } = holder;
-  return { pid, pidNamespace, version, mode, startedAt: new Date(startedAt).toISOString() };
+  const { pid, pidNamespace, version, mode, layout, startedAt } = holder;
+  return { pid, pidNamespace, version, mode, layout, startedAt: new Date(startedAt).toISOString() };
 }

@@ -41,8 +41,9 @@ export class Refusals {
    * namespaces; or if the kernel has accepted nothing since a failure of the node, or since Services of two namespaces were refused.
    */
   after({ failures, accepted, unknown, vitalUnknown, mostRefused }: PassResults): Concern {
-    const refused = failures.filter(({ error }) => !isAboutFlows(error) && !isNotWritable(error));
-    const settings = vitalUnknown.filter(isNotWritable).length;
+    const isConsequence = (error: NetlinkError) => isNotWritable(error) || error.code === 'ERR_HELD_BACK';
+    const refused = failures.filter(({ error }) => !isAboutFlows(error) && !isConsequence(error));
+    const settings = vitalUnknown.filter(isConsequence).length;
     if (accepted > 0 || (refused.length === 0 && unknown === settings)) {
       this.#namespaces.clear();
       this.#all = false;

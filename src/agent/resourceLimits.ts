@@ -1,5 +1,5 @@
 // Limits of the process and of its control groups below what an agent needs. V8 and libuv end the process, or wait for ever, where a
-// limit is hit: a line at the start is the only one that names it. Far lower limits end Node before it runs any of this.
+// limit is hit: a line at the start is the only one that names it. Far lower limits end Node.js before it runs any of this.
 
 /** A limit below what the agent needs. */
 export interface Shortage {
@@ -31,6 +31,12 @@ export function findShortages(read: ReadFile, uid: number): Shortage[] {
   return [...processLimits(read('/proc/self/limits') ?? '', uid), ...groupLimits(read)];
 }
 
+/** The number of files that this process may have open; undefined if it cannot be read or is not limited. */
+export function mostOpenFiles(read: ReadFile): number | undefined {
+  // Node.js raises the soft limit to the hard one when it starts.
+  return softLimit(read('/proc/self/limits') ?? '', 'Max open files');
+}
+
 /** Rows of /proc/self/limits, and what they limit. */
 const PROCESS_LIMITS = [
   { row: 'Max data size', limit: 'RLIMIT_DATA', needed: NEEDED.data },
@@ -41,11 +47,15 @@ const PROCESS_LIMITS = [
 function processLimits(text: string, uid: number): Shortage[] {
   return PROCESS_LIMITS.flatMap(({ row, limit, needed }) => {
     if (limit === 'RLIMIT_NPROC' && uid === 0) return [];
-    const line = text.split('\n').find((each) => each.startsWith(`${row} `));
-    // The first number is the soft limit, which counts; `unlimited` is not a number.
-    const value = numberIn(line?.slice(row.length).trim().split(/\s+/, 1)[0]);
+    const value = softLimit(text, row);
     return value !== undefined && value < needed ? [{ limit, value, needed }] : [];
   });
+}
+
+/** The soft limit of a row, which counts; undefined for `unlimited`. */
+function softLimit(text: string, row: string): number | undefined {
+  const line = text.split('\n').find((each) => each.startsWith(`${row} `));
+  return numberIn(line?.slice(row.length).trim().split(/\s+/, 1)[0]);
 }
 
 /** Files of control groups, of version 2 and of version 1. */

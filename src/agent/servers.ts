@@ -1,9 +1,11 @@
 // The agent's HTTP servers for health and metrics.
+import { setTimeout as wait } from 'node:timers/promises';
 import type { Configuration } from '../config/configuration.js';
 import { splitHostPort } from '../config/goSyntax.js';
+import { plain } from '../servers/handler.js';
 import type { ProxyHealth } from '../servers/health.js';
 import { healthHandler } from '../servers/healthServer.js';
-import { type HttpServer, type ListenAddress, openServer } from '../servers/listen.js';
+import { bindHint, type HttpServer, type ListenAddress, listen, openServer } from '../servers/listen.js';
 import type { Metrics } from '../servers/metrics.js';
 import { type MetricsServerOptions, metricsHandler } from '../servers/metricsServer.js';
 
@@ -13,6 +15,8 @@ export interface ServerParts {
     Configuration,
     'healthzBindAddress' | 'metricsBindAddress' | 'bindAddressHardFail'
   >;
+  /** Reject if the address of the health server cannot be bound, also without `bindAddressHardFail`. */
+  readonly healthHardFail?: boolean | undefined;
   readonly health: ProxyHealth;
   readonly metrics: Metrics;
   /** Data of the metrics server other than metrics. */
@@ -38,16 +42,17 @@ export class BindError extends Error {
   }
 }
 
-/** Opens both servers. Rejects with a {@link BindError} if binding fails and `bindAddressHardFail` is set. */
+/** Opens both servers. Rejects with a {@link BindError} if binding fails and has to be fatal. */
 export async function openServers({
   configuration,
+  healthHardFail = false,
   health,
   metrics,
   shown,
   failed,
   recovered,
 }: ServerParts): Promise<{ close(): Promise<void> }> {
-  const { healthzBindAddress, metricsBindAddress, bindAddressHardFail: hardFail } = configuration;
+  const { healthzBindAddress, metricsBindAddress, bindAddressHardFail } = configuration;
   const open: HttpServer[] = [];
   const close = async () => {
     await Promise.all(open.map((server) => server.close()));
@@ -59,6 +64,7 @@ export async function openServers({
   ) => {
     const where = listenAddress(address);
     if (!where) return;
+    const hardFail = bindAddressHardFail || (name === 'health' && healthHardFail);
     const report = (error: unknown, retryIn?: number) => failed(name, error, retryIn);
     try {
       const recover = () => recovered(name);
@@ -71,6 +77,39 @@ export async function openServers({
   await start('health', healthzBindAddress, healthHandler(health, metrics.probed));
   await start('metrics', metricsBindAddress, metricsHandler({ metrics, ...shown }));
   return { close };
+}
+
+/** Time for which a program that is ending may still have the health port, in ms; below the delay of the readiness probe of deploy/. */
+const HANDOVER = 3000;
+
+/**
+ * Rejects with a {@link BindError} if the address of the health server cannot be bound. For the begin of a start: until the servers are open,
+ * which may take as long as the API server does, another program would answer the probes of the pod. Resolves when `stop` is aborted.
+ */
+export async function checkHealthAddress(
+  { healthzBindAddress }: Pick<Configuration, 'healthzBindAddress'>,
+  stop: AbortSignal,
+): Promise<void> {
+  const where = listenAddress(healthzBindAddress);
+  if (!where) return;
+  const end = performance.now() + HANDOVER;
+  while (!stop.aborted) {
+    try {
+      const listener = await listen(
+        where,
+        () => plain(503, ''),
+        () => {},
+      );
+      return await listener.close();
+    } catch (error) {
+      const hint = bindHint(error);
+      if (hint === undefined) throw new BindError('health', error);
+      const { message } = error as Error;
+      if (performance.now() >= end)
+        throw new BindError('health', new Error(`${message}: ${hint}`, { cause: error }));
+      await wait(HANDOVER / 20, undefined, { signal: stop }).catch(() => {});
+    }
+  }
 }
 
 /** Splits `IP:port`, which has been validated; undefined for an empty text. */

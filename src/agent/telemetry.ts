@@ -95,10 +95,10 @@ export function telemetry(listeners: Listeners): ProxyEvents {
 }
 
 /** The metrics of items after a pass. */
-function countItems({ counts, repaired, unknown }: SyncSummary, metrics: Metrics): void {
+function countItems({ counts, repaired, repairs, unknown }: SyncSummary, metrics: Metrics): void {
   metrics.draining(counts['draining'] ?? 0);
   metrics.drainTimeouts(counts['drainTimeouts'] ?? 0);
-  metrics.repaired(repaired);
+  metrics.repaired(repaired, repairs?.phases ?? new Map());
   metrics.unknown(unknown);
 }
 

@@ -27,7 +27,7 @@ export interface ExecPlugin {
 export interface ApiAccess {
   /** `https://10.0.0.1:6443`, with a path where the server has a prefix. */
   readonly server: string;
-  /** Certificates of the authorities for the server; undefined for Node's. */
+  /** Certificates of the authorities for the server; undefined for Node.js's. */
   readonly ca: Material | undefined;
   /** Name that the server's certificate must have; empty for the host of its URL. */
   readonly serverName: string;

@@ -9,7 +9,7 @@ const OPTIONS = {
   // A watch occupies its connection; other requests are few at a time.
   maxFreeSockets: 2,
   scheduling: 'lifo',
-  // Node's 250 ms for each address of a server are too short across regions.
+  // Node.js's 250 ms for each address of a server are too short across regions.
   autoSelectFamilyAttemptTimeout: 2_000,
 } as const;
 

@@ -1,4 +1,5 @@
 // Objects from the API server.
+import { setMaxListeners } from 'node:events';
 import { checkObject } from '../arguments.js';
 import { Interning } from '../objects/interning.js';
 import type { Node } from '../objects/types.js';
@@ -6,10 +7,11 @@ import { checkArgument, object } from '../shapes.js';
 import { SOURCE_EVENTS } from '../source/shapes.js';
 import type { Source, SourceEvents } from '../source/source.js';
 import { ApiClient, type ApiClientOptions } from './client.js';
+import { Contact, type ResourceContact } from './contact.js';
 import type { ApiError } from './error.js';
 import { KubeConfigConnection, type KubeConfigParts } from './kubeConfigConnection.js';
 import { type NodeCondition, NodeFeed } from './nodeFeed.js';
-import { Reflector, type ReflectorEvents, type ReflectorTimes } from './reflector.js';
+import { Reflector, type ReflectorEvents, type ReflectorTimes, TIMES } from './reflector.js';
 import { ENDPOINT_SLICES, nodes, type Resource, SERVICE_CIDRS, SERVICES } from './resources.js';
 import { KUBE_CONFIG, NODE_CONDITION, SOURCE_OPTIONS } from './shapes.js';
 
@@ -31,6 +33,8 @@ export interface ApiSourceOptions {
   /** Follow ServiceCIDRs; default false. A server before Kubernetes 1.33 has none: it is asked again every ten minutes. */
   readonly serviceCIDRs?: boolean;
   readonly trouble: (trouble: ApiTrouble) => void;
+  /** Called when the contact with the server for a resource is established, lost or found again. */
+  readonly contact?: (contact: ResourceContact, before: ResourceContact) => void;
   readonly times?: Partial<ReflectorTimes>;
   /** Numbers from 0 up to 1; default Math.random. */
   readonly random?: () => number;
@@ -47,11 +51,14 @@ export class ApiSource implements Source {
   readonly #options: ApiSourceOptions;
   readonly #end = new AbortController();
   readonly #interning = new Interning();
+  readonly #contacts: Contact[] = [];
   #nodes: NodeFeed | undefined;
 
   constructor(options: ApiSourceOptions) {
     checkArgument('ApiSource', 'options', options, OPTIONS);
     this.#options = options;
+    // Each resource has a few: its watch, its pause, its request and its check.
+    setMaxListeners(0, this.#end.signal);
   }
 
   /**
@@ -75,7 +82,8 @@ export class ApiSource implements Source {
 
   /**
    * Resolves once Services and EndpointSlices have been reported, or the source was stopped. Never rejects: a server that
-   * cannot be reached is tried again for as long as it takes, and `trouble` is called. The Node and ServiceCIDRs are not waited for.
+   * cannot be reached is tried again for as long as it takes, and `trouble` is called. The Node and ServiceCIDRs are not waited for;
+   * until this node's Node has been read, the objects are reported as incomplete.
    */
   async start(events: SourceEvents): Promise<void> {
     checkArgument('ApiSource.start', 'events', events, SOURCE_EVENTS);
@@ -102,7 +110,8 @@ export class ApiSource implements Source {
 
   /**
    * Follows Nodes from now on, if it does not yet. Resolves to the Node of that name once it is ready, or as it is when the
-   * time is over, the signal aborts or the source is stopped.
+   * time is over, the signal aborts or the source is stopped. The time counts from when the Nodes have been read: a server
+   * that does not answer says nothing about the Node.
    */
   async waitForNode(
     condition: Omit<NodeCondition, 'name'>,
@@ -113,14 +122,21 @@ export class ApiSource implements Source {
 
   stop(): void {
     this.#end.abort();
+    for (const contact of this.#contacts) contact.close();
+  }
+
+  /** The contact with the server for each followed resource. */
+  contacts(): ResourceContact[] {
+    return this.#contacts.map(({ now }) => now);
   }
 
   #followNodes(): NodeFeed {
     if (this.#nodes) return this.#nodes;
     const { nodeName, allNodes = false } = this.#options;
-    this.#nodes = new NodeFeed(this.#end.signal);
-    this.#reflect(nodes(allNodes ? undefined : nodeName), this.#nodes, () => {});
-    return this.#nodes;
+    const feed = new NodeFeed(nodeName, this.#end.signal);
+    this.#nodes = feed;
+    this.#reflect(nodes(allNodes ? undefined : nodeName), feed, () => feed.listed());
+    return feed;
   }
 
   #reflect(
@@ -129,9 +145,14 @@ export class ApiSource implements Source {
     listed: () => void,
   ): void {
     const { client, trouble, times = {}, random = Math.random } = this.#options;
+    const changed = this.#options.contact ?? (() => {});
+    const contact = new Contact(resource.name, changed, times.lost ?? TIMES.lost);
+    this.#contacts.push(contact);
+    if (this.#end.signal.aborted) contact.close();
     const reflector = new Reflector({
       client,
       resource,
+      contact,
       interning: this.#interning,
       times,
       random,

@@ -321,7 +321,7 @@ function answerTo(request: ClientRequest, what: string, timeouts: ApiTimeouts): 
       settled();
       reject(error);
     });
-    // Node reports an answer that switches protocols (101) neither as a response nor as an error.
+    // Node.js reports an answer that switches protocols (101) neither as a response nor as an error.
     request.once('close', () => {
       settled();
       const said = 'the connection ended without an answer';

@@ -113,7 +113,7 @@ export class ExecCredentials {
   }
 }
 
-/** Node's own message names all arguments, and one of them may be a secret. */
+/** Node.js's own message names all arguments, and one of them may be a secret. */
 function howItEnded({ code, signal, killed, message }: ExecFileException): string {
   if (killed) return `took longer than ${LIMITS.time / 1000} s`;
   if (signal) return `was ended by ${signal}`;

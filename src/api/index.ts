@@ -15,6 +15,7 @@ export {
   connectToApi,
   type TlsOptions,
 } from './connection.js';
+export type { ContactState, ResourceContact } from './contact.js';
 export { ApiError, type ApiErrorFacts } from './error.js';
 export type { KubeConfigParts } from './kubeConfigConnection.js';
 export type { NodeCondition } from './nodeFeed.js';

@@ -7,8 +7,10 @@ import type { SourceEvents } from '../source/source.js';
 export interface NodeCondition {
   readonly name: string;
   readonly ready: (node: Node) => boolean;
-  /** Time to wait at most, in ms. */
+  /** Time to wait at most once the Nodes have been read, in ms. Until then, there is no limit. */
   readonly limit: number;
+  /** Called once the Nodes have been read, if there is no Node of that name. */
+  readonly missing?: (() => void) | undefined;
   /** Ends the wait early. */
   readonly signal?: AbortSignal | undefined;
 }
@@ -20,11 +22,24 @@ export class NodeFeed {
   readonly #problems = new Map<string, Problem>();
   readonly #waiting = new Set<() => void>();
   readonly #end: AbortSignal;
+  readonly #own: string;
+  readonly #listed: Promise<void>;
   #events: SourceEvents | undefined;
+  /** The receiver was told that this node's Node is unknown. */
+  #lacksOwn = false;
+  /** Takes in that the Nodes have been read once. */
+  listed: () => void = () => {};
 
-  /** `end`: ends every wait. */
-  constructor(end: AbortSignal) {
+  /**
+   * @param own name of this node
+   * @param end ends every wait
+   */
+  constructor(own: string, end: AbortSignal) {
+    this.#own = own;
     this.#end = end;
+    this.#listed = new Promise((resolve) => {
+      this.listed = resolve;
+    });
   }
 
   /** Takes in changes of Nodes. */
@@ -36,6 +51,9 @@ export class NodeFeed {
     }
     for (const look of this.#waiting) look();
     this.#events?.changed(changes);
+    if (!this.#lacksOwn || !this.#nodes.has(this.#own)) return;
+    this.#lacksOwn = false;
+    this.#events?.incomplete?.([]);
   }
 
   /** Takes in problems of Nodes. */
@@ -50,9 +68,14 @@ export class NodeFeed {
     this.#events?.mended?.(problems);
   }
 
-  /** Reports everything known up to now, and then every change. */
+  /**
+   * Reports everything known up to now, and then every change. As long as this node's Node was never read, the objects are
+   * incomplete: its addresses and zone decide about rules.
+   */
   deliver(events: SourceEvents): void {
     this.#events = events;
+    this.#lacksOwn = !this.#nodes.has(this.#own);
+    if (this.#lacksOwn) events.incomplete?.([`Node ${this.#own}`]);
     if (this.#nodes.size > 0) {
       events.changed([...this.#nodes.values()].map((object) => ({ type: 'set', object })));
     }
@@ -60,10 +83,16 @@ export class NodeFeed {
   }
 
   /** Resolves to the Node once it is ready, or to its state when the time is over or the signal aborts. */
-  wait({ name, ready, limit, signal }: NodeCondition): Promise<{ node: Node | undefined; met: boolean }> {
+  wait({ name, ready, limit, missing, signal }: NodeCondition): Promise<{
+    node: Node | undefined;
+    met: boolean;
+  }> {
     const signals = [this.#end, ...(signal ? [signal] : [])];
     return new Promise((resolve) => {
+      let timer: NodeJS.Timeout | undefined;
+      let ended = false;
       const end = () => {
+        ended = true;
         clearTimeout(timer);
         for (const ending of signals) ending.removeEventListener('abort', end);
         this.#waiting.delete(look);
@@ -74,7 +103,11 @@ export class NodeFeed {
         const node = this.#nodes.get(name);
         if (node && ready(node)) end();
       };
-      const timer = setTimeout(end, limit);
+      void this.#listed.then(() => {
+        if (ended) return;
+        timer = setTimeout(end, limit);
+        if (!this.#nodes.has(name)) missing?.();
+      });
       for (const ending of signals) ending.addEventListener('abort', end, { once: true });
       this.#waiting.add(look);
       if (signals.some(({ aborted }) => aborted)) end();

@@ -8,6 +8,7 @@ import { Interning } from '../objects/interning.js';
 import type { ObjectChange } from '../objects/types.js';
 import { TimeSlice } from '../timeSlice.js';
 import { type ApiClient, patience, type Query, readStatus } from './client.js';
+import type { Contact } from './contact.js';
 import { ApiError, asApiError } from './error.js';
 import { KnownObjects, ListSeen } from './knownObjects.js';
 import type { Resource } from './resources.js';
@@ -33,9 +34,11 @@ export interface ReflectorTimes extends Pauses {
   readonly margin: number;
   /**
    * Silence after which a connection with bookmarks counts as dead, in ms: the server sends one every minute after the
-   * first. Default 150 000.
+   * first. Over a connection without bookmarks, the server is asked for one object. Default 150 000.
    */
   readonly silence: number;
+  /** Time without a successful answer after which contact with the server is lost, in ms; default 30 000. */
+  readonly lost: number;
   /** Shortest time from the start of a watch to the next, and of a watch that counts as working, in ms; default 1000. */
   readonly floor: number;
   /** Pause after an answer that the server does not have the resource, if not every version of Kubernetes has it, in ms; default 600 000. */
@@ -44,10 +47,12 @@ export interface ReflectorTimes extends Pauses {
   readonly check: CheckTimes;
 }
 
-const TIMES: ReflectorTimes = {
+/** The default times. */
+export const TIMES: ReflectorTimes = {
   watch: [300, 600],
   margin: 30_000,
   silence: 150_000,
+  lost: 30_000,
   floor: 1_000,
   absent: 600_000,
   repeat: 1_000,
@@ -67,6 +72,7 @@ export interface ReflectorParts {
   readonly client: Pick<ApiClient, 'list' | 'watch'>;
   readonly resource: Resource;
   readonly events: ReflectorEvents;
+  readonly contact?: Pick<Contact, 'heard' | 'failed' | 'absent'>;
   /** Default: an own one. */
   readonly interning?: Interning;
   readonly times?: Partial<ReflectorTimes>;
@@ -79,6 +85,7 @@ export class Reflector {
   readonly #client: Pick<ApiClient, 'list' | 'watch'>;
   readonly #resource: Resource;
   readonly #events: ReflectorEvents;
+  readonly #contact: ReflectorParts['contact'];
   readonly #times: ReflectorTimes;
   readonly #random: () => number;
   readonly #pace: RetryPace;
@@ -98,6 +105,10 @@ export class Reflector {
   #malformedAt: string | undefined;
   /** The server may be another one than before: its connection broke, or it ended a watch before its time. */
   #doubtful = false;
+  /** Time of the last event, bookmark or answer, on the clock of performance.now(), in ms. */
+  #heardAt = performance.now();
+  /** The watch before brought nothing for too long: that the next one is opened does not show that the server is heard again. */
+  #wasSilent = false;
   /** The version that the server's answers show to be missing. */
   #lost: string | undefined;
   /** Ends the watch under way. */
@@ -107,6 +118,7 @@ export class Reflector {
     client,
     resource,
     events,
+    contact,
     interning = new Interning(),
     times,
     random = Math.random,
@@ -114,6 +126,7 @@ export class Reflector {
     this.#client = client;
     this.#resource = resource;
     this.#events = events;
+    this.#contact = contact;
     this.#times = { ...TIMES, ...times };
     this.#random = random;
     this.#pace = new RetryPace(this.#times, random);
@@ -121,7 +134,11 @@ export class Reflector {
     this.#check = new VersionCheck({
       ask: (signal) => this.#askVersion(signal),
       lost: (error) => this.#loseVersion(error),
-      trouble: (error, retryIn) => events.trouble(error, retryIn),
+      trouble: (error, retryIn) => {
+        // A watch that brings events shows that the server is heard, whatever it answers to lists.
+        if (this.#isSilent) contact?.failed(error);
+        events.trouble(error, retryIn);
+      },
       times: this.#times.check,
       random,
     });
@@ -150,6 +167,7 @@ export class Reflector {
     let watching = Number.POSITIVE_INFINITY;
     const opened = () => {
       watching = performance.now();
+      if (!this.#wasSilent) this.#heard();
       if (this.#doubtful) this.#check.doubt();
       this.#doubtful = false;
     };
@@ -180,6 +198,10 @@ export class Reflector {
   /** Decides the next step after a failure, and its time; the known objects stay. `listed`: the step that failed began with a list. */
   #recover(error: ApiError, next: number, listed: boolean): number {
     let pause = next;
+    this.#wasSilent = error.code === 'ERR_TIMEOUT';
+    const isAbsent = error.status === 404 && this.#resource.since !== undefined;
+    if (isAbsent) this.#contact?.absent();
+    else this.#contact?.failed(error);
     if (error.expired) {
       // The next step is a list, at once, unless this step was one.
       if (!listed) pause = error.retryAfter ?? 0;
@@ -188,7 +210,7 @@ export class Reflector {
       // The next watch may be well-formed from this version; if not, a list avoids the malformed part.
       if (this.#malformedAt === this.#version) this.#version = undefined;
       this.#malformedAt = this.#version;
-    } else if (error.status === 404 && this.#resource.since !== undefined) {
+    } else if (isAbsent) {
       pause = this.#times.absent;
     }
     this.#events.trouble(error, pause);
@@ -201,6 +223,18 @@ export class Reflector {
     if (version === undefined) return;
     const query = { limit: '1', resourceVersion: version, resourceVersionMatch: 'NotOlderThan' };
     await this.#client.list(this.#resource.path, { ...this.#resource.selectors, ...query }, () => {}, signal);
+    this.#heard();
+  }
+
+  get #isSilent(): boolean {
+    return performance.now() - this.#heardAt >= this.#times.silence;
+  }
+
+  /** The server sent something. `listed`: the list has been read to its end. */
+  #heard(listed = true): void {
+    this.#heardAt = performance.now();
+    this.#wasSilent = false;
+    this.#contact?.heard(listed);
   }
 
   #loseVersion(error: ApiError): void {
@@ -235,6 +269,7 @@ export class Reflector {
     this.#received = false;
     this.#check.listed(this.#lost !== undefined && !isOlder(version, this.#lost));
     this.#lost = undefined;
+    this.#heard();
     this.#events.listed();
     return version;
   }
@@ -243,6 +278,7 @@ export class Reflector {
   async #listPages(limit: Query, age: Query, seen: ListSeen, signal: AbortSignal): Promise<string> {
     for (let which = age; ; ) {
       const page = await this.#listPage({ ...this.#resource.selectors, ...limit, ...which }, seen, signal);
+      this.#heard(this.#listedOnce);
       if (page.continue === '') return page.resourceVersion;
       which = { continue: page.continue };
     }
@@ -282,6 +318,9 @@ export class Reflector {
     const interrupt = this.#interrupt;
     const stop = () => interrupt.abort();
     signal.addEventListener('abort', stop, { once: true });
+    const asking = setInterval(() => {
+      if (this.#isSilent && !this.#bookmarked) this.#check.doubt();
+    }, silence / 5);
     try {
       const options = { signal: interrupt.signal, opened, idle };
       const slice = new TimeSlice();
@@ -294,6 +333,7 @@ export class Reflector {
         this.#progress = true;
       }
     } finally {
+      clearInterval(asking);
       signal.removeEventListener('abort', stop);
     }
   }
@@ -319,6 +359,7 @@ export class Reflector {
     } else {
       throw this.#malformedEvent(`an event has type ${JSON.stringify(type)}`);
     }
+    this.#heard();
     // The version of an object of another kind is not used.
     if (expected) this.#version = version;
     return changes;

@@ -50,6 +50,7 @@ const TIMES = object({
   watch: optional(range(2_147_483)),
   margin: optional(MILLISECONDS),
   silence: optional(MILLISECONDS),
+  lost: optional(MILLISECONDS),
   floor: optional(MILLISECONDS),
   absent: optional(MILLISECONDS),
   check: optional(object({ interval: range(0x7fff_ffff), pause: MILLISECONDS })),
@@ -105,6 +106,7 @@ export const SOURCE_OPTIONS = {
   allNodes: optional(FLAG),
   serviceCIDRs: optional(FLAG),
   trouble: FUNCTION,
+  contact: optional(FUNCTION),
   times: optional(TIMES),
   random: optional(FUNCTION),
 };
@@ -116,5 +118,6 @@ export const KUBE_CONFIG = methods('getCurrentCluster', 'applyToHTTPSOptions');
 export const NODE_CONDITION = {
   ready: FUNCTION,
   limit: number(0, Number.MAX_SAFE_INTEGER),
+  missing: optional(FUNCTION),
   signal: optional(SIGNAL),
 };

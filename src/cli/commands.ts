@@ -1,4 +1,5 @@
 // Runs a command with its own options: reads its arguments, and prints its help or runs it.
+import { outputTerminal, writeOutput } from '../agent/standardStreams.js';
 import { didYouMean, readInputFlags, type SplitArguments, UsageError } from '../config/commandLine.js';
 import { helpText } from '../config/help.js';
 import { closestTo } from '../config/suggestion.js';
@@ -11,12 +12,12 @@ import { RUNNERS } from './runners.js';
 export async function runCommand({ command, flags, others }: SplitArguments): Promise<number> {
   const words = command === undefined || command === HELP ? describedBy(others) : [command, ...others];
   if (words === undefined) {
-    process.stdout.write(helpText(COMMANDS, columnsOf(process.stdout)));
+    writeOutput(helpText(COMMANDS, columnsOf(outputTerminal())));
     return 0;
   }
-  const reading = readCommand(words, columnsOf(process.stdout));
+  const reading = readCommand(words, columnsOf(outputTerminal()));
   if ('help' in reading) {
-    process.stdout.write(reading.help);
+    writeOutput(reading.help);
     return 0;
   }
   const { definition, args, options } = reading;

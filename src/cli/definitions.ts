@@ -17,7 +17,7 @@ const VIRTUAL_SERVICE_FILTER = {
 
 /** How a command that reads the kernel of the node selects the mode. */
 const MODE_OF_NODE = `Without --config and --proxy-mode, the mode is that of the
-agent, or kube-proxy, that runs on this node.`;
+agent, or kube-proxy, that runs on this node, or else the one that has programmed its kernel.`;
 
 const API_LIMIT: OptionDefinition = {
   flags: '--timeout <seconds>',
@@ -74,8 +74,7 @@ is printed after the first interval.`,
       },
       {
         flags: '-s, --sort <order>',
-        help: 'order of the virtual services',
-        default: 'rate',
+        help: 'order of the list (default: rate; in nftables mode, whose rules do not count, active)',
         choices: ['rate', 'active', 'inactive', 'bytes', 'name'],
       },
       { flags: '--once', help: 'print one list, and exit' },
@@ -125,7 +124,7 @@ of the configuration: give the same --config as to the agent, or nothing for kub
     summary: 'check a configuration and manifests, without a kernel or a cluster',
     description: `Checks files: each one is a KubeProxyConfiguration, or manifests, by its contents; folders are searched for
 .yaml, .yml and .json files. Every problem has its file, object, field and rule. Warnings are fields and flags that
-are deprecated or have no effect; they change the exit status only with --strict. Nothing is read but the files.`,
+are unknown, repeated, deprecated or without effect; they change the exit status only with --strict. Nothing is read but the files.`,
     arguments: [{ syntax: '[paths...]', help: 'files and folders; also those of --config and --manifests' }],
     options: [{ flags: '--strict', help: 'exit with 1 for warnings too' }],
     formats: ['text', 'json', 'yaml'],

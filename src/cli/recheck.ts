@@ -4,7 +4,7 @@ import { connectToApi } from '../api/connection.js';
 import type { KernelCommand } from '../config/commandLine.js';
 import { crossCheck, type NodeSituation } from '../config/crossChecks.js';
 import { ConfigurationError, loadConfiguration } from '../config/load.js';
-import type { ConfigurationFile } from '../config/reload.js';
+import type { ConfigurationFile, FoundConfiguration } from '../config/reload.js';
 import { MODES } from '../modes/select/select.js';
 import type { OpenedMode } from '../modes/shared/open/definition.js';
 
@@ -19,14 +19,15 @@ export interface RecheckParts {
 }
 
 /**
- * Returns the file's text. Rejects with an Error with one line for each fault that would fail a start. A scheduler that
+ * Returns what the file has. Rejects with an Error with one line for each fault that would fail a start. A scheduler that
  * no virtual service uses is probed in the kernel.
  */
-export async function recheck({ command, former, mode, node }: RecheckParts): Promise<string> {
+export async function recheck({ command, former, mode, node }: RecheckParts): Promise<FoundConfiguration> {
   const { configuration, file } = loadConfiguration(command, MODES);
   const text = file?.text ?? '';
+  const found = { text, configuration };
   // A start succeeded with the former contents.
-  if (text === former.text) return text;
+  if (text === former.text) return found;
   if (node !== undefined) {
     const { faults } = crossCheck(configuration, node);
     if (faults.length > 0) throw new ConfigurationError(faults.join('\n'));
@@ -34,5 +35,5 @@ export async function recheck({ command, former, mode, node }: RecheckParts): Pr
     await connectToApi({ kubeconfig: configuration.clientConnection.kubeconfig, master: command.master });
   }
   await mode.probe(configuration);
-  return text;
+  return found;
 }

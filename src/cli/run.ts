@@ -6,6 +6,7 @@ import { type Api, openApi } from '../agent/api.js';
 import { openLog } from '../agent/log.js';
 import { applySettings } from '../agent/processSettings.js';
 import { describeShortage, findShortages } from '../agent/resourceLimits.js';
+import { OutputClosed, writeOutput } from '../agent/standardStreams.js';
 import type { KernelCommand } from '../config/commandLine.js';
 import type { Configuration } from '../config/configuration.js';
 import {
@@ -13,21 +14,24 @@ import {
   clusterCIDRWarning,
   crossCheck,
   type NodeSituation,
+  profilingWarning,
 } from '../config/crossChecks.js';
-import { fileError } from '../config/goSyntax.js';
+import { fileError, quote } from '../config/goSyntax.js';
 import { flagLines, flagTexts } from '../config/help.js';
 import { type Loaded, loadConfiguration } from '../config/load.js';
 import { behaviourOf } from '../config/mirroredVersion.js';
-import { deprecationOf } from '../config/modes.js';
 import type { ConfigurationFile } from '../config/reload.js';
 import { writeConfiguration } from '../config/writeConfig.js';
+import { ErrorWithNextStep } from '../errors.js';
 import { HOST } from '../kernel/shared/hints.js';
 import { findFamilies } from '../modes/iptablesRules/open/families.js';
 import { iptablesWithout } from '../modes/iptablesRules/open/rulesInUse.js';
 import type { FormerMode } from '../modes/mode.js';
 import { checkModeFlags, formerModes, MODES, selectMode } from '../modes/select/select.js';
 import type { ModeDefinition, OpenedMode } from '../modes/shared/open/definition.js';
+import { nodePortAddressesOf } from '../modes/shared/open/fromConfiguration.js';
 import { openHostKernel } from '../modes/shared/open/hostKernel.js';
+import { selectedLoopback } from '../modes/shared/plan/nodePortAddresses.js';
 import type { Metrics } from '../servers/metrics.js';
 import { type NodeParts, nodeFacts } from '../services/nodeFacts.js';
 import type { NodeFacts } from '../services/types.js';
@@ -36,7 +40,7 @@ import type { Source } from '../source/source.js';
 import { AnswerLimit } from './answerLimit.js';
 import { type Preview, runCleanUp, runOnce, runPreview } from './passes.js';
 import { recheck } from './recheck.js';
-import { logHangups } from './signals.js';
+import { logHangups, logWarnings } from './signals.js';
 import { VERSION } from './version.js';
 
 /** Default of `--timeout`, in s. */
@@ -80,21 +84,31 @@ export async function run(
   const definition = selectMode(configuration.mode);
   const log = openLog(configuration.logging);
   logHangups(log);
+  logWarnings(log);
   if (configuration.logging.verbosity > 0) for (const line of flagLines(command.given)) log.info(line);
   for (const notice of notices) log.warn(notice);
+  const exposed = command.do === 'run' ? profilingWarning(configuration) : undefined;
+  if (exposed !== undefined) log.warn(exposed);
   for (const shortage of findShortages(HOST.read, process.getuid?.() ?? 0))
     log.warn({ ...shortage }, describeShortage(shortage));
   if (command.writeConfigTo !== undefined) {
-    writeConfiguration(command.writeConfigTo, configuration);
+    writeConfiguration(command.writeConfigTo, configuration, MODES);
     return 0;
   }
   const begun = { ...loaded, command, log, stop, show, limit: given ?? limitOf(command) };
+  if (command.healthHardFail && follows(command) && !command.initOnly)
+    await healthAddressIsFree(configuration, stop);
   const origin = await openOrigin(begun, definition);
   try {
     return await runOnKernel(begun, definition, origin);
   } finally {
     if (origin && 'api' in origin) origin.api.close();
   }
+}
+
+async function healthAddressIsFree(configuration: Configuration, stop: AbortSignal): Promise<void> {
+  const { checkHealthAddress } = await import('../agent/servers.js');
+  await checkHealthAddress(configuration, stop);
 }
 
 /** The time limit of the API server; undefined: it is tried again for as long as it takes. */
@@ -199,7 +213,7 @@ async function runOnManifests(session: Session, { source }: Manifests): Promise<
   await session.opened.probe(session.configuration);
   const { runAgent } = await agentModule();
   return runAgent({
-    ...agentParts(session, await openOwnMetrics(session.configuration), undefined),
+    ...agentParts(session, await openOwnMetrics(session.configuration), () => undefined),
     source,
     node,
     announcer: SILENT,
@@ -208,31 +222,52 @@ async function runOnManifests(session: Session, { source }: Manifests): Promise<
 
 async function runOnApi(session: Session, { api, metrics }: ApiOrigin): Promise<number> {
   const { stop, limit } = session;
-  const own = await api.ownNode(limit ? AbortSignal.any([stop, limit.signal]) : stop);
-  limit?.check();
+  if (follows(session.command)) return runAgentOnApi(session, { api, metrics });
+  const signal = limit ? AbortSignal.any([stop, limit.signal]) : stop;
+  // A plan shows what there is. `--once` waits for an address, as an agent does. Either ends with an error without a Node.
+  const patience = session.command.do === 'plan' ? { limit: 0 } : {};
+  let isMissing = false;
+  const missing = () => {
+    isMissing = true;
+  };
+  const own = await api
+    .ownNode({ stop: signal, missing, warns: false, ...patience })
+    .catch((error: unknown) => {
+      throw isMissing ? noNode(session.nodeName) : error;
+    });
   if (stop.aborted) return 0;
+  if (isMissing && !own) throw noNode(session.nodeName);
+  limit?.check();
   const node = await ownFacts(session, own);
   checkAgainst(session, node);
-  if (!follows(session.command)) return runPass(session, limit?.around(api.source) ?? api.source, node);
-  return runAgentOnApi(session, { api, metrics }, node, own?.addresses ?? []);
+  return runPass(session, limit?.around(api.source) ?? api.source, node);
 }
 
-/** @param nodeAddresses those of the Node object; none if it does not exist, or has none after the wait for them */
-async function runAgentOnApi(
-  session: Session,
-  { api, metrics }: ApiOrigin,
-  node: NodeFacts,
-  nodeAddresses: readonly string[],
-): Promise<number> {
-  const { configuration, opened, log } = session;
+function noNode(name: string): Error {
+  return new ErrorWithNextStep(
+    `the API server has no Node ${quote(name)}`,
+    'set --hostname-override to the name of this node that kubectl get nodes shows',
+  );
+}
+
+async function runAgentOnApi(session: Session, { api, metrics }: ApiOrigin): Promise<number> {
+  const { configuration, opened, log, stop } = session;
   const { source, announcer } = api;
+  const unknown = await ownFacts(session, undefined);
+  let situation: NodeSituation | undefined;
+  const ownNode = async (missing: () => void) => {
+    const own = await api.ownNode({ stop, missing });
+    const node = await ownFacts(session, own);
+    if (!stop.aborted) checkAgainst(session, node);
+    situation = situationOf(session, node);
+    return { node, nodeAddresses: own?.addresses ?? [] };
+  };
   await applySettings(configuration, opened.kernel.sysctl, log, announcer);
   await opened.probe(configuration);
-  const deprecation = deprecationOf(configuration, MODES);
-  if (deprecation) announcer.deprecated(deprecation.reason, deprecation.note);
   const { runAgent } = await agentModule();
-  const about = agentParts(session, metrics, situationOf(session, node));
-  return runAgent({ ...about, source, node, nodeAddresses, hasNode: true, announcer });
+  const about = agentParts(session, metrics, () => situation);
+  const contacts = () => api.contacts();
+  return runAgent({ ...about, source, node: unknown, hasNode: true, ownNode, contacts, announcer });
 }
 
 /** Runs or plans one pass. */
@@ -253,22 +288,28 @@ async function runPass(session: Session, source: Source, node: NodeFacts): Promi
   return runOnce(parts);
 }
 
+/** Prints the result of changes of the kernel. That nobody reads it does not change the exit status. */
 function print(text: string): void {
-  process.stdout.write(text);
+  try {
+    writeOutput(text);
+  } catch (error) {
+    if (!(error instanceof OutputClosed)) throw error;
+  }
 }
 
-/** @param situation the node, to validate a changed configuration; undefined if the source is manifests */
-function agentParts(session: Session, metrics: Metrics, situation: NodeSituation | undefined) {
+/** @param situation the node, to validate a changed configuration; undefined as long as it was not read, and with manifests */
+function agentParts(session: Session, metrics: Metrics, situation: () => NodeSituation | undefined) {
   const { command, configuration, file, log, opened, former, stop } = session;
   const read = (former: ConfigurationFile) => () =>
-    recheck({ command, former, mode: opened, node: situation });
+    recheck({ command, former, mode: opened, node: situation() });
   return {
     log,
     version: VERSION,
     startedAt: startedAt(),
     metrics,
     configuration,
-    configFile: file && { file, read: read(file) },
+    configFile: file && { file, configuration, read: read(file), exitsOnChange: command.exitOnConfigChange },
+    healthHardFail: command.healthHardFail,
     flags: Object.fromEntries(flagTexts(command.given)),
     opened,
     formerModes: former,
@@ -279,11 +320,15 @@ function agentParts(session: Session, metrics: Metrics, situation: NodeSituation
 
 /** The current facts of the node. With manifests, its Node object is unknown until they have been read. */
 async function ownFacts(
-  { opened, nodeName, configuration: { bindAddress } }: Session,
+  { opened, nodeName, configuration }: Session,
   node: NodeParts['node'],
 ): Promise<NodeFacts> {
+  const { bindAddress } = configuration;
   const addresses = await opened.kernel.rtnetlink.listAddresses();
-  const host = (nodeIPs: NodeFacts['nodeIPs']) => opened.mode.host.facts(addresses, nodeIPs);
+  const host = (nodeIPs: NodeFacts['nodeIPs']) => ({
+    ...opened.mode.host.facts(addresses, nodeIPs),
+    loopback: selectedLoopback(nodePortAddressesOf(configuration), addresses, nodeIPs),
+  });
   return nodeFacts(nodeName, { node, host, bindAddress });
 }
 

@@ -1,4 +1,5 @@
 // Reads the command line, prints help or runs the command, and sets the exit status. main.ts imports it.
+import { OutputClosed, outputTerminal, writeError, writeOutput } from '../agent/standardStreams.js';
 import { readFlags, splitFlags, UsageError } from '../config/commandLine.js';
 import { helpText, usageText } from '../config/help.js';
 import { ErrorWithNextStep } from '../errors.js';
@@ -26,6 +27,8 @@ async function main(): Promise<number> {
     const { runCommand } = await import('./commands.js');
     return await runCommand(split);
   } catch (error) {
+    // A reader of the output that has read enough, such as head(1), is not a failure.
+    if (error instanceof OutputClosed) return 0;
     printError(error, split.command);
     return split.command === undefined ? AGENT_FAILED : FAILED;
   }
@@ -36,10 +39,10 @@ async function runAgent(args: readonly string[]): Promise<number> {
   const command = readFlags(args, COMMAND_NAMES);
   switch (command.do) {
     case 'help':
-      process.stdout.write(helpText(COMMANDS, columnsOf(process.stdout)));
+      writeOutput(helpText(COMMANDS, columnsOf(outputTerminal())));
       return 0;
     case 'version':
-      process.stdout.write(command.raw ? rawVersion() : `kube-netlink-proxy ${VERSION}\n`);
+      writeOutput(command.raw ? rawVersion() : `kube-netlink-proxy ${VERSION}\n`);
       return 0;
     default: {
       // First, because the kernel drops signals to process 1 of a container that have no handler.
@@ -56,9 +59,9 @@ async function runAgent(args: readonly string[]): Promise<number> {
 function printError(error: unknown, command: string | undefined): void {
   if (error instanceof UsageError) {
     const usage = `kube-netlink-proxy help ${command} describes the command.\n\n`;
-    process.stderr.write(command === undefined || command === HELP ? usageText() : usage);
+    writeError(command === undefined || command === HELP ? usageText() : usage);
   }
-  for (const line of errorLines(error)) process.stderr.write(`${line}\n`);
+  for (const line of errorLines(error)) writeError(`${line}\n`);
 }
 
 function rawVersion(): string {
@@ -66,9 +69,5 @@ function rawVersion(): string {
   return `${JSON.stringify({ version: VERSION, node, napi, platform: `${process.platform}/${process.arch}` })}\n`;
 }
 
-// A reader of the output that has read enough, such as head(1), is not a failure.
-process.stdout.on('error', (error: NodeJS.ErrnoException) =>
-  process.exit(error.code === 'EPIPE' ? 0 : AGENT_FAILED),
-);
 // Exits even if an abandoned batch is still in the kernel.
 process.exit(await main());

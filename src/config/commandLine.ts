@@ -43,6 +43,10 @@ export interface KernelCommand {
   readonly drainBound: number | undefined;
   /** Send events about objects that are left out. */
   readonly objectEvents: boolean;
+  /** Exit when the configuration file changes. */
+  readonly exitOnConfigChange: boolean;
+  /** Exit if the address of the health server cannot be bound. */
+  readonly healthHardFail: boolean;
   /** Every flag that was given, by name. */
   readonly given: ReadonlyMap<string, FlagValue>;
 }
@@ -62,7 +66,7 @@ export function readFlags(args: readonly string[], commands: readonly string[] =
   const { values, positionals } = parseArguments(args);
   const isSet = (name: string) => values.get(name) === true;
   if (isSet('help')) return { do: 'help' };
-  checkPositionals(positionals, commands);
+  checkPositionals(positionals, commands, args[0]);
   const version = values.get('version');
   if (version === true || version === 'raw') return { do: 'version', raw: version === 'raw' };
   return kernelCommand(isSet('cleanup') ? 'cleanup' : 'run', values);
@@ -101,6 +105,8 @@ function kernelCommand(what: KernelCommand['do'], values: ReadonlyMap<string, Fl
     nftablesLayout: values.get('nftables-layout') as string | undefined,
     drainBound,
     objectEvents: isSet('object-events'),
+    exitOnConfigChange: isSet('exit-on-config-change'),
+    healthHardFail: isSet('healthz-bind-hard-fail'),
     given: values,
   };
 }
@@ -116,14 +122,22 @@ function readTimeout(values: ReadonlyMap<string, FlagValue>): number | undefined
   return seconds;
 }
 
-/** The only argument of the agent that is not a flag is `run`; the message is kube-proxy's, with our name. */
-function checkPositionals(positionals: readonly string[], commands: readonly string[]): void {
+/**
+ * The only argument of the agent that is not a flag is `run`. The message is kube-proxy's, with our name; the first word of a command line,
+ * however, is meant as a command.
+ */
+function checkPositionals(
+  positionals: readonly string[],
+  commands: readonly string[],
+  start: string | undefined,
+): void {
   const words = positionals.filter(Boolean);
   const [first] = words;
   const others = first === 'run' ? words.slice(1) : words;
   if (others.length === 0) return;
   const suggestion =
     first === 'run' ? '' : didYouMean('', closestTo(others[0] as string, ['run', ...commands]));
+  if (first === start && first !== 'run') throw new UsageError(`unknown command: ${first}${suggestion}`);
   throw new UsageError(
     `"kube-netlink-proxy" does not take any arguments, got [${others.map(quote).join(' ')}]${suggestion}`,
   );

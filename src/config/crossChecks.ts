@@ -55,6 +55,20 @@ export function clusterCIDRWarning(
 }
 
 /**
+ * The warning if other hosts can ask for profiles: a heap snapshot has the token of the proxy. Undefined if they cannot. As in kube-proxy,
+ * the server asks for no credentials.
+ */
+export function profilingWarning({
+  enableProfiling,
+  metricsBindAddress,
+}: Pick<Configuration, 'enableProfiling' | 'metricsBindAddress'>): string | undefined {
+  const address = splitHostPort(metricsBindAddress);
+  if (!enableProfiling || typeof address === 'string') return undefined;
+  if (isLoopback(canonicalAddress(address.host) ?? address.host)) return undefined;
+  return `enableProfiling: whoever reaches metricsBindAddress ${metricsBindAddress} can read a heap snapshot, which has the token of the proxy: bind a loopback address`;
+}
+
+/**
  * The rule that clusterCIDR breaks if it contains all addresses; undefined if it does not, or detectLocalMode is not ClusterCIDR.
  * kube-proxy does not check this: with iptables-nft, all its rules are then refused.
  */

@@ -287,7 +287,7 @@ export const KUBE_PROXY_FLAGS = {
     short: 'v',
     field: 'logging.verbosity',
     withConfig: true,
-    help: 'log verbosity; debug messages from 4 on',
+    help: 'log verbosity; a line for each pass from 2 on, debug messages from 4 on',
   },
   version: {
     type: 'version',

@@ -47,8 +47,13 @@ const EFFECTIVE: ReadonlySet<string> = new Set(EFFECTIVE_GATES.map((gate) => `fe
 /** The reason why a field has no effect in any mode; undefined if it has one. */
 export function whyIgnored(path: string, { definitions }: KnownModes): string | undefined {
   if (EFFECTIVE.has(path)) return undefined;
-  const inModes = Object.values(definitions).map(({ unused }) => reasonAmong(unused, path));
-  return reasonAmong(REASONS, path) ?? (inModes.includes(undefined) ? undefined : inModes[0]);
+  const inModes = new Map(
+    Object.entries(definitions).map(([mode, { unused }]) => [mode, reasonAmong(unused, path)]),
+  );
+  const reasons = [...inModes.values()];
+  if (reasons.includes(undefined)) return reasonAmong(REASONS, path);
+  // The mode that has a section of this name knows why: others say only that they do not use it.
+  return reasonAmong(REASONS, path) ?? inModes.get(path.split('.', 1)[0] as string) ?? reasons[0];
 }
 
 function reasonAmong(reasons: Readonly<Record<string, string>>, path: string): string | undefined {
@@ -96,6 +101,8 @@ export function flagWarnings(
     if ((name === 'master' || name === 'object-events') && given.get('manifests')) {
       return [`--${name} has no effect: ${NO_API_SERVER}`];
     }
+    if (name === 'exit-on-config-change' && !withConfig)
+      return [`--${name} has no effect: no --config is given`];
     // A clean-up removes the state of every mode.
     const others = given.get('cleanup') ? [] : modesThatUse(name, mode, modes);
     if (others.length > 0) return [`--${name} has no effect: only ${others.join(' and ')} mode uses it`];
@@ -113,7 +120,7 @@ function modesThatUse(flag: string, mode: string | undefined, modes: KnownModes)
 }
 
 /** Every value of a configuration as JSON, by its path; a list is one value. */
-function leaves(value: unknown, path = ''): Map<string, string> {
+export function leaves(value: unknown, path = ''): Map<string, string> {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     return new Map([[path, JSON.stringify(value)]]);
   }

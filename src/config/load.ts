@@ -16,7 +16,7 @@ import { FLAGS, type FlagValue, type VerbosityPattern } from './flags.js';
 import { fileError } from './goSyntax.js';
 import { flagWarnings, ignoredFields } from './ignored.js';
 import { behaviourOf, provisionalVersionWarning } from './mirroredVersion.js';
-import { deprecationOf, type KnownModes, modeNamed } from './modes.js';
+import { type KnownModes, modeNamed } from './modes.js';
 import { type ConfigurationFile, readConfigurationFile } from './reload.js';
 import type { Configuration } from './schema.js';
 
@@ -66,12 +66,8 @@ export function loadConfiguration(command: KernelCommand, modes: KnownModes): Lo
   const behaviour = behaviourOf(configuration);
   const isCleanUp = command.do === 'cleanup';
   const blankMode = source.mode === '' && !isCleanUp ? [`mode ${blankModeWarning(modes, behaviour)}`] : [];
-  const deprecation = deprecationOf(configuration, modes);
   const provisional = provisionalVersionWarning(behaviour);
-  const ofVersion = [
-    ...(provisional === undefined ? [] : [`mirroredVersion ${provisional}`]),
-    ...(deprecation === undefined ? [] : [deprecation.note]),
-  ];
+  const ofVersion = provisional === undefined ? [] : [`mirroredVersion ${provisional}`];
   const withManifests = command.manifests !== '' && !command.initOnly;
   const notices = [
     ...warnings,

@@ -8,7 +8,10 @@ export type MirroredVersion = '1.36' | '1.37' | '1.38';
 /** The version without a setting: the newest whose kernel state was recorded (docs/decisions/0046). */
 export const DEFAULT_VERSION: MirroredVersion = '1.36';
 
-/** What depends on the mirrored version, without the feature gates: `featureGates.ts` has those. */
+/**
+ * What depends on the mirrored version, without the feature gates: `featureGates.ts` has those. That kube-proxy deprecates ipvs mode is not
+ * mirrored in any version: no warning, no event.
+ */
 export interface Behaviour {
   /** `1.37`. */
   readonly version: MirroredVersion;
@@ -30,11 +33,6 @@ export interface Behaviour {
   readonly exitsOnNodeChange: boolean;
   /** A blank `mode` has a warning that the default will change (kubernetes/kubernetes#139957). */
   readonly warnsOfDefaultMode: boolean;
-  /**
-   * A mode that kube-proxy deprecates has a warning in the log and an event, which name the releases of its removal: ipvs mode (KEP-5495).
-   * kube-proxy 1.36 sends such an event too, without a release; here it is sent from 1.37 on.
-   */
-  readonly warnsOfDeprecatedModes: boolean;
   /** The metrics of node ports on localhost exist, in nftables mode (kubernetes/kubernetes#138427). */
   readonly localhostNodePortMetrics: boolean;
   /** The list of all feature gates of this version is known: a name that is not in it is refused. */
@@ -49,7 +47,6 @@ const V1_36: Behaviour = {
   mixedNodePortAddresses: false,
   exitsOnNodeChange: false,
   warnsOfDefaultMode: false,
-  warnsOfDeprecatedModes: false,
   localhostNodePortMetrics: false,
   knowsAllGates: true,
 };
@@ -62,7 +59,6 @@ const V1_37: Behaviour = {
   mixedNodePortAddresses: true,
   exitsOnNodeChange: true,
   warnsOfDefaultMode: true,
-  warnsOfDeprecatedModes: true,
   localhostNodePortMetrics: true,
   knowsAllGates: false,
 };

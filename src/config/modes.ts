@@ -1,7 +1,6 @@
 // What the configuration asks a mode. The folders of the modes answer; the wiring hands the answers down.
 import type { SettingName } from '../input/settingNames.js';
 import type { FieldErrors } from './fieldErrors.js';
-import { behaviourOf } from './mirroredVersion.js';
 import type { Configuration } from './schema.js';
 
 /** A value that no rule of kube-proxy forbids, and that the kernel would refuse. */
@@ -17,10 +16,10 @@ export interface ModeConfiguration {
   /** A feature gate: while it is off, the mode is refused. Absent: no gate decides. */
   readonly gate?: string;
   /**
-   * What the log says of this mode at the start when a kube-proxy is mirrored that warns of it (`warnsOfDeprecatedModes`); it is an event of the Node
-   * too. Absent: nothing.
+   * The sections of the configuration that have its periods, and its `masqueradeAll`. kube-proxy keeps these fields for the selected mode
+   * alone.
    */
-  readonly deprecation?: { readonly reason: string; readonly note: string };
+  readonly sections: { readonly periods: string; readonly masqueradeAll: string };
   /** Fields and sections without effect in this mode, and the reason. */
   readonly unused: Readonly<Record<string, string>>;
   /** Flags without a field that this mode has and some other mode does not: their names, without dashes. */
@@ -62,15 +61,6 @@ export interface KnownModes {
 /** The mode of this name; undefined if there is none. */
 export function modeNamed(name: string, { definitions }: KnownModes): ModeConfiguration | undefined {
   return Object.hasOwn(definitions, name) ? definitions[name] : undefined;
-}
-
-/** What is said of the mode of a configuration, if the mirrored kube-proxy warns of it; undefined otherwise. */
-export function deprecationOf(
-  configuration: Configuration,
-  modes: KnownModes,
-): ModeConfiguration['deprecation'] | undefined {
-  if (!behaviourOf(configuration).warnsOfDeprecatedModes) return undefined;
-  return modeNamed(configuration.mode, modes)?.deprecation;
 }
 
 /** The name of the first mode. */

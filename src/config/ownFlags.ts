@@ -52,6 +52,16 @@ export const OWN_FLAGS = {
     default: '15m0s',
     help: 'maximum time for which the real server of a terminating endpoint is draining',
   },
+  'exit-on-config-change': {
+    type: 'bool',
+    withConfig: true,
+    help: 'exit when the configuration file changes, as kube-proxy does: all nodes that share a ConfigMap then change at once; default: changes wait for the next start',
+  },
+  'healthz-bind-hard-fail': {
+    type: 'bool',
+    withConfig: true,
+    help: 'exit if the address of the health server cannot be bound: no other program then answers the probes of the pod',
+  },
   'object-events': {
     type: 'bool',
     withConfig: true,

@@ -14,7 +14,7 @@ const LINKS = 40;
 
 /**
  * The places of the links in a path, and of the file at its end, in their order. If something is missing, its place
- * is the last. Throws Node's error if a link cannot be read.
+ * is the last. Throws Node.js's error if a link cannot be read.
  */
 export function placesOf(path: string): readonly Place[] {
   const places: Place[] = [];

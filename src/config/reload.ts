@@ -1,8 +1,9 @@
-// Watches the configuration file. If its contents change and are valid, the program exits, to be restarted with them. If
-// they are invalid, it keeps running with the configuration that it has.
+// Watches the configuration file, and reports new contents if they are valid, and their faults otherwise.
+import { createHash } from 'node:crypto';
 import { existsSync, type FSWatcher, readFileSync, realpathSync, statSync, watch } from 'node:fs';
 import { basename } from 'node:path';
 import { placesOf } from './pathPlaces.js';
+import type { Configuration } from './schema.js';
 
 /** The reason of the exit, in kube-proxy's words. */
 export const CONFIGURATION_UPDATED = "content of the proxy server's configuration file was updated";
@@ -15,7 +16,17 @@ export interface ConfigurationFile {
   readonly text: string;
 }
 
-/** Reads a configuration file, without decoding it. Throws Node's error if that fails. */
+/** The contents of a configuration file that are valid, and the configuration of a start with them. */
+export interface FoundConfiguration extends Pick<ConfigurationFile, 'text'> {
+  readonly configuration: Configuration;
+}
+
+/** The hash of a file's text, as `sha256sum` prints it. */
+export function hashOf(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}
+
+/** Reads a configuration file, without decoding it. Throws Node.js's error if that fails. */
 export function readConfigurationFile(path: string): ConfigurationFile {
   // Read before the text, so that a write in between counts as a change.
   const version = versionOf(path);
@@ -29,10 +40,10 @@ function versionOf(path: string): string {
 
 /** Callbacks for changes of the file. */
 export interface Reload {
-  /** Reads and validates the file as at a start, and returns its text. Rejects with an Error that has a line for each fault. */
-  read(): Promise<string>;
-  /** The file is valid and differs from the one that was read. Called once, and it is the last call. */
-  updated(): void;
+  /** Reads and validates the file as at a start. Rejects with an Error that has a line for each fault. */
+  read(): Promise<FoundConfiguration>;
+  /** The file is valid, and differs from the valid contents before. */
+  updated(found: FoundConfiguration): void;
   /** The faults of the file have changed; none if it has its former contents again. */
   damaged(faults: readonly string[]): void;
 }
@@ -49,7 +60,7 @@ const TIMES: ReloadTimes = { still: 1000, again: 5000 };
 
 /**
  * Watches a file, also for changes since it was read: it is written, replaced or removed, or a symbolic link of its path leads
- * elsewhere, as after an update of a ConfigMap volume. Throws Node's error if the file cannot be found or watched.
+ * elsewhere, as after an update of a ConfigMap volume. Throws Node.js's error if the file cannot be found or watched.
  */
 export function watchConfiguration(
   read: ConfigurationFile,
@@ -69,6 +80,8 @@ class ConfigurationWatch {
   /** Why the kernel reports no changes of the file. */
   #unwatched: string | undefined;
   #faults = '';
+  /** The last valid contents. */
+  #text: string;
   #timer: NodeJS.Timeout | undefined;
   #checking = false;
   #closed = false;
@@ -77,6 +90,7 @@ class ConfigurationWatch {
     this.#read = read;
     this.#reload = reload;
     this.#times = times;
+    this.#text = read.text;
     // Something without a path, as a pipe, cannot be read again.
     realpathSync(read.path);
     this.#seen = seenAs(read.version, read.path);
@@ -160,23 +174,23 @@ class ConfigurationWatch {
     const found = await this.#readAgain();
     this.#checking = false;
     if (this.#closed) return;
-    if (found === 'updated') {
-      this.close();
-      this.#reload.updated();
-      return;
-    }
-    const faults = [...found, ...(this.#unwatched === undefined ? [] : [this.#unwatched])];
+    const refused = 'text' in found ? [] : found;
+    const faults = [...refused, ...(this.#unwatched === undefined ? [] : [this.#unwatched])];
     const changed = faults.join('\n') !== this.#faults;
     this.#faults = faults.join('\n');
     // A change during the read has started the timer already.
     if (faults.length > 0 && this.#timer === undefined) this.#checkAfter(this.#times.again);
     if (changed) this.#reload.damaged(faults);
+    if ('text' in found && found.text !== this.#text) {
+      this.#text = found.text;
+      this.#reload.updated(found);
+    }
   }
 
-  /** The faults of the file, none if it has its former contents; `updated` if it is valid and differs. */
-  async #readAgain(): Promise<readonly string[] | 'updated'> {
+  /** The contents if they are valid, otherwise their faults. */
+  async #readAgain(): Promise<FoundConfiguration | readonly string[]> {
     try {
-      return (await this.#reload.read()) === this.#read.text ? [] : 'updated';
+      return await this.#reload.read();
     } catch (error) {
       return textOf(error).split('\n');
     }
@@ -187,7 +201,7 @@ class ConfigurationWatch {
 function foldersOf(path: string): ReadonlyMap<string, ReadonlySet<string>> {
   const folders = new Map<string, Set<string>>();
   for (const { folder, name } of placesOf(path)) {
-    // Node reports a removal of the folder by the folder's own name.
+    // Node.js reports a removal of the folder by the folder's own name.
     const names = folders.get(folder) ?? new Set([basename(folder)]);
     folders.set(folder, names.add(name));
   }

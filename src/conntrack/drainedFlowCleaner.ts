@@ -3,14 +3,9 @@
 import { joinEndpoints, withoutEndpoints } from '../services/leftEndpoints.js';
 import type { ServicePlanInput } from '../services/types.js';
 import { DrainingEndpoints, statesOf } from './drainingEndpoints.js';
-import {
-  type FailedEndpoints,
-  failedFlows,
-  type IsTcpFrontend,
-  selectFailed,
-  type TcpPort,
-} from './failedFlows.js';
+import { type FailedEndpoints, failedFlows, selectFailed, type TcpPort } from './failedFlows.js';
 import { type CheckedFlows, FlowChecks, type FlowResult, type Unfinished } from './flowChecks.js';
+import type { FrontendLookup } from './frontendLookup.js';
 
 /** Longest time until a check, in ms: timers have no longer ones than 24 days. */
 const LONGEST_WAIT = 3_600_000;
@@ -34,13 +29,12 @@ export class DrainedFlowCleaner {
   readonly #now: () => number;
 
   /**
-   * @param isFrontend whether an address and port is a cluster, external or load-balancer IP with a TCP port of a Service
    * @param now a clock that never goes back, in ms
    */
-  constructor(conntrack: CheckedFlows, isFrontend: IsTcpFrontend, now: () => number) {
+  constructor(conntrack: CheckedFlows, lookup: FrontendLookup, now: () => number) {
     this.#checks = new FlowChecks(conntrack, {
       select: selectFailed,
-      choose: (flows, drained) => failedFlows(flows, drained, isFrontend),
+      choose: (flows, drained) => failedFlows(flows, drained, lookup),
     });
     this.#now = now;
   }

@@ -4,13 +4,13 @@ import type { ServicePlanInput } from '../services/types.js';
 import {
   type FailedEndpoints,
   failedFlows,
-  type IsTcpFrontend,
   newlyFailed,
   notServingOf,
   selectFailed,
   stillFailed,
 } from './failedFlows.js';
 import { type CheckedFlows, FlowChecks, type FlowResult, type Unfinished } from './flowChecks.js';
+import type { FrontendLookup } from './frontendLookup.js';
 
 /** Records the endpoints that fail, and checks the flows to them. */
 export class FailedFlowCleaner {
@@ -19,11 +19,10 @@ export class FailedFlowCleaner {
   /** Service → its endpoints that did not serve in the last plan, and whose flows were checked. */
   readonly #notServing = new Map<string, EndpointsByFamily>();
 
-  /** @param isFrontend whether an address and port is a cluster, external or load-balancer IP with a TCP port of a Service */
-  constructor(conntrack: CheckedFlows, isFrontend: IsTcpFrontend) {
+  constructor(conntrack: CheckedFlows, lookup: FrontendLookup) {
     this.#checks = new FlowChecks(conntrack, {
       select: selectFailed,
-      choose: (flows, failed) => failedFlows(flows, failed, isFrontend),
+      choose: (flows, failed) => failedFlows(flows, failed, lookup),
     });
   }
 

@@ -5,9 +5,7 @@ import { type Family, joinHostPort } from '../net/address.js';
 import { type EndpointsByFamily, joinEndpoints, withoutEndpoints } from '../services/leftEndpoints.js';
 import type { Frontend, ServicePlanInput, ServicePort } from '../services/types.js';
 import { MOST_SELECTIONS } from './flowChecks.js';
-
-/** Whether an address and port is a cluster, external or load-balancer IP with a TCP port of any Service. */
-export type IsTcpFrontend = (address: string, port: number) => boolean;
+import type { FrontendLookup } from './frontendLookup.js';
 
 /** The TCP ports of a Service. */
 export type TcpPort = Pick<ServicePort, 'family' | 'frontends'>;
@@ -84,7 +82,7 @@ export function selectFailed(failed: Iterable<FailedEndpoints>): FlowSelection[]
 export function failedFlows(
   flows: Iterable<Flow>,
   failed: Iterable<FailedEndpoints>,
-  isFrontend: IsTcpFrontend,
+  { isFrontend, servesNodePorts }: Pick<FrontendLookup, 'isFrontend' | 'servesNodePorts'>,
 ): Flow[] {
   const frontends = frontendsByEndpoint(failed);
   const found: Flow[] = [];
@@ -96,8 +94,8 @@ export function failedFlows(
     const { destination, destinationPort } = original;
     const own = names.some((each) => each.has(joinHostPort(destination, destinationPort)));
     const toNodePort = names.some((each) => each.has(nodePortName(family, destinationPort)));
-    if (own || (toNodePort && destination !== reply.source && !isFrontend(destination, destinationPort)))
-      found.push(flow);
+    const isNodePort = () => servesNodePorts(destination) && !isFrontend(destination, destinationPort, 'tcp');
+    if (own || (toNodePort && destination !== reply.source && isNodePort())) found.push(flow);
   }
   return found;
 }

@@ -3,7 +3,8 @@ import { AddressPorts } from '../net/addressPorts.js';
 import { STATE } from '../services/endpointList.js';
 import type { ServicePlanInput, ServicePort } from '../services/types.js';
 import { type CheckedFlows, FlowChecks, type FlowResult, type Unfinished } from './flowChecks.js';
-import { type FlowPort, type IsFrontend, selectFlows, staleFlows } from './staleFlows.js';
+import type { FrontendLookup } from './frontendLookup.js';
+import { type FlowPort, selectFlows, staleFlows } from './staleFlows.js';
 
 /** The state of a port on which its flows depend. */
 type PortState = Pick<ServicePort, 'family' | 'frontends'> & { readonly serving: AddressPorts };
@@ -15,13 +16,10 @@ export class StaleFlowCleaner {
   /** Service → port → its state. */
   readonly #planned = new Map<string, ReadonlyMap<string, PortState>>();
 
-  /**
-   * @param isFrontend whether an address and port is a cluster, external or load-balancer IP with a UDP port of a Service
-   */
-  constructor(conntrack: CheckedFlows, isFrontend: IsFrontend) {
+  constructor(conntrack: CheckedFlows, lookup: FrontendLookup) {
     this.#checks = new FlowChecks(conntrack, {
       select: selectFlows,
-      choose: (flows, ports) => staleFlows(flows, ports, isFrontend),
+      choose: (flows, ports) => staleFlows(flows, ports, lookup),
     });
   }
 

@@ -7,9 +7,7 @@ import { type AddressPorts, AddressPortsBuilder } from '../net/addressPorts.js';
 import { STATE } from '../services/endpointList.js';
 import type { Frontend, ServicePort } from '../services/types.js';
 import { MOST_SELECTIONS } from './flowChecks.js';
-
-/** Whether an address and port is a cluster, external or load-balancer IP with a UDP port of any Service. */
-export type IsFrontend = (address: string, port: number) => boolean;
+import type { FrontendLookup } from './frontendLookup.js';
 
 /** What the flows of a Service port depend on. */
 export type FlowPort = Pick<ServicePort, 'family' | 'protocol' | 'frontends'> & {
@@ -45,14 +43,17 @@ export function selectFlows(ports: Iterable<FlowPort>): FlowSelection[] {
 /**
  * The listed flows to delete: their destination is a frontend of these ports, and their replies come from an address
  * that is not a serving endpoint of that port. Traffic policies, topology and termination are ignored. If no endpoint
- * serves, or the port was removed, those that were translated are deleted, without those of node ports, which are found by the number of
- * the port alone.
+ * serves, or the port was removed, those that were translated are deleted, without those of node ports, as in kube-proxy.
  *
- * A flow belongs to the port with its destination address and port, otherwise to the port with its destination port as
- * node port, on any address. `isFrontend` finds flows to frontends of unchanged ports: they do not belong to a node
+ * A flow belongs to the port with its destination address and port, otherwise, if node ports are served on that address, to the port with its
+ * destination port as node port. `isFrontend` finds flows to frontends of unchanged ports: they do not belong to a node
  * port with the same number.
  */
-export function staleFlows(flows: Iterable<Flow>, ports: Iterable<FlowPort>, isFrontend: IsFrontend): Flow[] {
+export function staleFlows(
+  flows: Iterable<Flow>,
+  ports: Iterable<FlowPort>,
+  { isFrontend, servesNodePorts }: Pick<FrontendLookup, 'isFrontend' | 'servesNodePorts'>,
+): Flow[] {
   const endpoints = endpointsByFrontend(ports);
   const stale: Flow[] = [];
   for (const flow of flows) {
@@ -60,14 +61,12 @@ export function staleFlows(flows: Iterable<Flow>, ports: Iterable<FlowPort>, isF
     const { destination, destinationPort } = flow.original;
     const sentTo = joinHostPort(destination, destinationPort);
     const own = endpoints.get(sentTo);
-    const serving =
-      own ??
-      (isFrontend(destination, destinationPort)
-        ? undefined
-        : endpoints.get(nodePortName(flow.family, destinationPort)));
+    const serving = own ?? endpoints.get(nodePortName(flow.family, destinationPort));
     if (serving === undefined || isOneOf(serving, flow)) continue;
+    const isNodePort = () => servesNodePorts(destination) && !isFrontend(destination, destinationPort, 'udp');
+    if (own === undefined && !isNodePort()) continue;
     // Only removed ports had this frontend; a port that has not changed may have it now.
-    if (own?.length === 0 && isFrontend(destination, destinationPort)) continue;
+    if (own?.length === 0 && isFrontend(destination, destinationPort, 'udp')) continue;
     const isTranslated = joinHostPort(flow.reply.source, flow.reply.sourcePort) !== sentTo;
     if (serving.some(({ size }) => size > 0) || (own !== undefined && isTranslated)) stale.push(flow);
   }

@@ -77,6 +77,8 @@ export type CauseCode =
   | 'Hairpin'
   /** Frames between ports of a bridge do not pass the rules (`bridge-nf-call-iptables`). */
   | 'BridgeFilterOff'
+  /** The table of connections is full: the kernel drops packets of new ones. */
+  | 'ConntrackFull'
   /** IP forwarding is disabled. */
   | 'ForwardingOff'
   /** IPVS does not use conntrack, therefore nothing is masqueraded. */
@@ -173,6 +175,11 @@ export interface Explanation {
   readonly warnings: readonly Cause[];
   /** Rules on the path that are not understood. The verdict is valid if they do not decide about the packet. */
   readonly notUnderstood: readonly { readonly at: string; readonly rule: string; readonly part: string }[];
+  /**
+   * What may decide about the packet and is not followed: base chains of other programs in nftables, strict reverse-path filters, links
+   * with a smaller MTU. Sentences without a period.
+   */
+  readonly notJudged: readonly string[];
 }
 
 /** Explains packets, as the kernel is programmed now. */

@@ -1,5 +1,6 @@
 // The frontends of Services as the rules of a mode serve them, with counters: for the commands that list Services.
 import type { Family } from '../net/address.js';
+import type { Protocol } from '../net/protocol.js';
 import type { FrontendKind } from '../services/types.js';
 
 /** Counters of a rule that selects a frontend or an endpoint: such a rule sees the first packet of each connection only. */
@@ -8,6 +9,30 @@ export interface RuleTraffic {
   readonly connections: number;
   /** Bytes of their first packets. */
   readonly bytes: number;
+}
+
+/** Connections that conntrack has now. */
+export interface Connections {
+  /** Established ones of TCP, and all flows of other protocols. */
+  readonly active: number;
+  /** TCP connections that begin or end. */
+  readonly inactive: number;
+}
+
+/** Which frontends are listed; default: all, with their endpoints. */
+export interface FrontendQuery {
+  /** Those with these keys; a node port has no address. If the rules have none of them, all. */
+  readonly keys?: readonly FrontendId[];
+  /** Without their endpoints. */
+  readonly bare?: true;
+}
+
+/** What identifies a frontend in rules. */
+export interface FrontendId {
+  readonly family: Family;
+  readonly address?: string;
+  readonly protocol: Protocol;
+  readonly port: number;
 }
 
 /** An endpoint that the rules select. */
@@ -21,6 +46,8 @@ export interface ProgrammedEndpoint {
   readonly chain: string;
   /** Those of all frontends that use the same chain of endpoints. Absent if the rules do not count: in nftables mode. */
   readonly counters?: RuleTraffic;
+  /** Those of its frontend. In nftables mode, where conntrack can be read. */
+  readonly connections?: Connections;
 }
 
 /** An address and port of a Service. */
@@ -48,6 +75,8 @@ export interface ProgrammedFrontend {
   readonly persistence: number;
   /** Absent if the rules do not count: in nftables mode. */
   readonly counters?: RuleTraffic;
+  /** In nftables mode, where conntrack can be read. */
+  readonly connections?: Connections;
   /** In the order of the rules. */
   readonly endpoints: readonly ProgrammedEndpoint[];
 }

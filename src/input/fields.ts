@@ -2,7 +2,7 @@
 // undefined: the caller uses the rest.
 import { integerRule, isIntegerWithin } from '../arguments.js';
 import type { Problem } from '../errors.js';
-import { canonicalAddress } from '../net/address.js';
+import { canonicalAddress, type SpecialUse, specialUse } from '../net/address.js';
 import { canonicalNetwork } from '../net/network.js';
 import type { Protocol } from '../net/protocol.js';
 import { isName, type NameRule } from './names.js';
@@ -69,6 +69,20 @@ export class Fields<Of = Untyped> {
   }
 
   /**
+   * Reports that a value is readable and not used. Unlike an unreadable one, it is not replaced by a former value.
+   */
+  refuse(name: string, rule: string, value: unknown): undefined {
+    this.#problems.push({
+      object: this.#object,
+      field: this.#path() + name,
+      rule,
+      value,
+      reason: 'FieldLeftOut',
+    });
+    return undefined;
+  }
+
+  /**
    * Reads a part of the object. If the part is invalid and nothing of it is readable, its last readable value is used,
    * and the problems say so.
    *
@@ -86,10 +100,15 @@ export class Fields<Of = Untyped> {
     const problems = this.#problems;
     const first = problems.length;
     const part = read();
-    if (problems.length === first) return part;
+    let isReadable = true;
+    for (let i = first; i < problems.length; i++) isReadable &&= isRefusal(problems[i] as Problem);
+    if (isReadable) return part;
     const restored = restore(part);
     if (restored === undefined) return part;
-    for (let i = first; i < problems.length; i++) problems[i] = kept(problems[i] as Problem);
+    for (let i = first; i < problems.length; i++) {
+      const problem = problems[i] as Problem;
+      if (!isRefusal(problem)) problems[i] = kept(problem);
+    }
     return restored;
   }
 
@@ -150,10 +169,10 @@ export class Fields<Of = Untyped> {
     return Object.keys(this.#values);
   }
 
-  /** One of a few words, or the default when absent; undefined when it is another. */
+  /** One of a few words, or the default when absent or empty, as in Go; undefined when it is another. */
   word<T extends string>(name: Name<Of, string>, words: readonly T[], absent: T): T | undefined {
     const value = this.#values[name];
-    if (isAbsent(value)) return absent;
+    if (isAbsent(value) || value === '') return absent;
     const found = words.find((word) => word === value);
     return found ?? this.report(name, `must be ${listWords(words)}`);
   }
@@ -171,6 +190,11 @@ export class Fields<Of = Untyped> {
     if (typeof value === 'boolean') return value;
     this.report(name, 'must be true or false');
     return absent;
+  }
+
+  /** Whether a number is present and is not 0: in Go, both are the same. */
+  hasNumber(name: Name<Of, number>): boolean {
+    return this.has(name) && this.#values[name] !== 0;
   }
 
   /** A whole number within bounds, or the default when absent; undefined for any other value. */
@@ -228,6 +252,28 @@ export class Fields<Of = Untyped> {
     return this.#texts(name, (text) => canonicalAddress(text), ADDRESS_RULE);
   }
 
+  /** The same, without addresses of a special use, which are reported. */
+  unicastAddresses(name: Name<Of, readonly string[]>): readonly string[] {
+    const addresses = this.addresses(name);
+    if (!addresses.some(specialUse)) return addresses;
+    for (const [i, value] of this.#list(name).entries()) {
+      const address = typeof value === 'string' ? canonicalAddress(value.trim()) : undefined;
+      if (address !== undefined) this.unicast(`${name}[${i}]`, address);
+    }
+    return addresses.filter((address) => specialUse(address) === undefined);
+  }
+
+  /** An address that was read, unless it has a special use: that is reported. @param allowed a use that is no problem */
+  unicast(name: string, address: string, allowed?: SpecialUse): string | undefined {
+    const use = specialUse(address);
+    if (use === undefined || use === allowed) return address;
+    return this.refuse(
+      name,
+      `must be a unicast address that clients can use, and not ${ARTICLES[use]} address`,
+      address,
+    );
+  }
+
   /** The canonical, masked networks of a list. */
   networks(name: Name<Of, readonly string[]>): readonly string[] {
     return this.#texts(name, canonicalNetwork, 'must be a network in CIDR notation');
@@ -240,6 +286,7 @@ export class Fields<Of = Untyped> {
     const found: string[] = [];
     for (let i = 0; i < list.length; i++) {
       const value = list[i];
+      if (isAbsent(value)) continue;
       const text = typeof value === 'string' ? value.trim() : undefined;
       if (text === '') continue;
       const result = text === undefined ? undefined : read(text);
@@ -277,10 +324,23 @@ function isAbsent(value: unknown): value is undefined | null {
   return value === undefined || value === null;
 }
 
+const ARTICLES: Readonly<Record<SpecialUse, string>> = {
+  unspecified: 'the unspecified',
+  loopback: 'a loopback',
+  'link-local': 'a link-local',
+  multicast: 'a multicast',
+  broadcast: 'the broadcast',
+};
+
 const ADDRESS_RULE = 'must be an IPv4 or IPv6 address';
 
 /** Protocols by their name in the API. */
 const PROTOCOLS = { TCP: 'tcp', UDP: 'udp', SCTP: 'sctp' } as const satisfies Record<string, Protocol>;
+
+/** Whether a problem is one of {@link Fields.refuse}. */
+function isRefusal({ reason }: Problem): boolean {
+  return reason === 'FieldLeftOut';
+}
 
 /** The problem of a part, or of an object, whose last readable value stays in use. */
 export function kept(problem: Problem): Problem {

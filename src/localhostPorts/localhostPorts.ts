@@ -16,6 +16,8 @@ export interface LocalhostPortEvents {
   refused(port: NodePort, error: Error): void;
   /** A connection to an endpoint failed. */
   failed(port: NodePort, error: Error): void;
+  /** So many listeners are wanted and not opened, because {@link LocalhostPortSettings.mostListeners} are open; 0 when they are. */
+  beyond(count: number): void;
   /** Number of open listeners of a family. */
   listeners(family: Family, count: number): void;
 }
@@ -29,6 +31,8 @@ export interface LocalhostPortSettings extends Partial<Chance> {
    * connections. A connection needs two descriptors and, if its peers do not read, up to 256 KiB. Default 256.
    */
   readonly mostConnections?: number;
+  /** Most listeners; those beyond are opened when others are closed. Each has a descriptor. Default: no limit. */
+  readonly mostListeners?: number;
   /** Time until a listener that could not be opened is tried again, in ms; default 5 s. */
   readonly retryIn?: number;
 }
@@ -61,6 +65,7 @@ export class LocalhostPorts {
   readonly #chance: Chance;
   readonly #times: RelayTimes;
   readonly #most: number;
+  readonly #mostListeners: number;
   readonly #retryIn: number;
   /** Services that were planned since the last {@link apply}, with the node ports that they want. */
   #planned = new Map<string, readonly Wanted[]>();
@@ -72,6 +77,12 @@ export class LocalhostPorts {
   readonly #entries = new Map<string, Entry>();
   /** The keys of those that could not be opened. */
   readonly #refused = new Set<string>();
+  /** The keys of those beyond the limit of listeners. */
+  readonly #beyond = new Set<string>();
+  /** The number of them that was reported last. */
+  #toldBeyond = 0;
+  /** Number of open listeners. */
+  #open = 0;
   readonly #counts = new Map<Family, number>();
   #applied: Promise<void> = Promise.resolve();
   #retry: NodeJS.Timeout | undefined;
@@ -83,13 +94,20 @@ export class LocalhostPorts {
   constructor(
     families: Iterable<Family>,
     events: LocalhostPortEvents,
-    { times, mostConnections = 256, retryIn = 5000, ...chance }: LocalhostPortSettings = {},
+    {
+      times,
+      mostConnections = 256,
+      mostListeners = Number.POSITIVE_INFINITY,
+      retryIn = 5000,
+      ...chance
+    }: LocalhostPortSettings = {},
   ) {
     this.#families = new Set(families);
     this.#events = events;
     this.#chance = { now: () => performance.now(), random: Math.random, ...chance };
     this.#times = { ...TIMES, ...times };
     this.#most = mostConnections;
+    this.#mostListeners = mostListeners;
     this.#retryIn = retryIn;
     const sweep = Math.min(SWEEP, this.#times.idle, this.#times.halfClosed);
     this.#sweep = setInterval(() => this.#closeIdle(), sweep).unref();
@@ -165,13 +183,23 @@ export class LocalhostPorts {
       const entry = { nodePort, target, listener: known?.listener };
       this.#entries.set(key, entry);
       if (known?.listener) known.listener.update(target);
-      else await this.#open(key, entry);
+      else await this.#listen(key, entry);
       if (slice.spend()) await slice.yield();
     }
+    await this.#listenToWaiting(this.#beyond, slice);
+    if (this.#beyond.size === this.#toldBeyond) return;
+    this.#toldBeyond = this.#beyond.size;
+    this.#events.beyond(this.#toldBeyond);
   }
 
-  async #open(key: string, entry: Entry): Promise<void> {
+  async #listen(key: string, entry: Entry): Promise<void> {
     const { nodePort, target } = entry;
+    if (this.#open >= this.#mostListeners) {
+      this.#refused.delete(key);
+      this.#beyond.add(key);
+      return;
+    }
+    this.#beyond.delete(key);
     try {
       const listener = await PortListener.open(nodePort, target, {
         ...this.#chance,
@@ -181,6 +209,7 @@ export class LocalhostPorts {
       });
       entry.listener = listener;
       this.#refused.delete(key);
+      this.#open++;
       this.#count(nodePort.family, 1);
       this.#events.opened(nodePort, target.endpoints.size);
     } catch (error) {
@@ -193,8 +222,10 @@ export class LocalhostPorts {
   #remove(key: string, { nodePort, listener }: Entry): void {
     this.#entries.delete(key);
     this.#refused.delete(key);
+    this.#beyond.delete(key);
     if (!listener) return;
     listener.close();
+    this.#open--;
     this.#count(nodePort.family, -1);
     this.#events.closed(nodePort);
   }
@@ -203,16 +234,17 @@ export class LocalhostPorts {
     if (this.#closed || this.#retry) return;
     this.#retry = setTimeout(() => {
       this.#retry = undefined;
-      this.#applied = this.#applied.then(() => this.#openRefused());
+      this.#applied = this.#applied.then(() => this.#listenToWaiting(this.#refused, new TimeSlice()));
     }, this.#retryIn).unref();
   }
 
-  async #openRefused(): Promise<void> {
-    const slice = new TimeSlice();
-    for (const key of [...this.#refused]) {
+  async #listenToWaiting(waiting: ReadonlySet<string>, slice: TimeSlice): Promise<void> {
+    if (this.#open >= this.#mostListeners) return;
+    for (const key of [...waiting]) {
+      if (this.#open >= this.#mostListeners) return;
       const entry = this.#entries.get(key);
       if (this.#closed || !entry) continue;
-      await this.#open(key, entry);
+      await this.#listen(key, entry);
       if (slice.spend()) await slice.yield();
     }
   }

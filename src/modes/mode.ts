@@ -154,6 +154,11 @@ export interface HostRules {
   uses(address: HostAddress, nodeIPs: NodeFacts['nodeIPs']): boolean;
   /** The facts, from the addresses that are used. */
   facts(addresses: readonly HostAddress[], nodeIPs: NodeFacts['nodeIPs']): HostFacts;
+  /**
+   * Whether node ports are served on an address of this host in a family without networks for them: their rule has all addresses, and the facts
+   * have none. Absent: the facts have all.
+   */
+  servesOnAll?(address: string, nodeIPs: NodeFacts['nodeIPs']): boolean;
   /** The plans of Services depend on the networks of this node's pods; by default, only that of the node does. */
   readonly podNetworks?: boolean;
 }

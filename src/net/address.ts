@@ -93,6 +93,21 @@ export function isLinkLocalIPv6(address: string): boolean {
   return /^fe[89ab][0-9a-f]:/.test(address);
 }
 
+/** Uses of addresses that no client on another host can connect to, or that several hosts have. */
+export type SpecialUse = 'unspecified' | 'loopback' | 'link-local' | 'multicast' | 'broadcast';
+
+/** The special use of a canonical address; undefined for an ordinary unicast address. */
+export function specialUse(address: string): SpecialUse | undefined {
+  if (address === '0.0.0.0' || address === '::') return 'unspecified';
+  if (isLoopback(address)) return 'loopback';
+  if (address === '255.255.255.255') return 'broadcast';
+  if (address.startsWith('169.254.') || isLinkLocalIPv6(address)) return 'link-local';
+  return MULTICAST.test(address) ? 'multicast' : undefined;
+}
+
+/** 224.0.0.0/4 and ff00::/8. */
+const MULTICAST = /^(?:2(?:2[4-9]|3\d)\.|ff[0-9a-f]{2}:)/;
+
 const DOT = 0x2e;
 const COLON = 0x3a;
 

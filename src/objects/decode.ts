@@ -74,7 +74,7 @@ export function decodeObject(
   const metadata = isRecord(given) ? given : {};
   const name = typeof metadata['name'] === 'string' ? metadata['name'] : '';
   const namespace = interning.text(
-    typeof metadata['namespace'] === 'string' ? metadata['namespace'] : 'default',
+    typeof metadata['namespace'] === 'string' ? metadata['namespace'] || 'default' : 'default',
   );
   const identity = `${kind} ${isClusterScoped(kind) ? name : `${namespace}/${name}`}`;
   const found: Problem[] = [];

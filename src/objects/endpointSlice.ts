@@ -37,10 +37,8 @@ export function decodeEndpointSlice(
   const labels = metadata.child('labels');
   if (labels.has('service.kubernetes.io/headless')) return undefined;
   const serviceName = labels.name('kubernetes.io/service-name', LABEL_VALUE);
-  if (serviceName === undefined) return undefined;
-  if (serviceName === '') {
-    return fields.report('metadata.labels[kubernetes.io/service-name]', 'must name the Service');
-  }
+  // Without the label, it is no Service's: another controller's, or a Service's that it was taken from.
+  if (!serviceName) return undefined;
   const addressType = fields.word('addressType', ['IPv4', 'IPv6', 'FQDN'], 'IPv4');
   if (!addressType || addressType === 'FQDN') return undefined;
   const family = addressType === 'IPv4' ? 4 : 6;
@@ -63,7 +61,7 @@ export function decodeEndpointSlice(
           formerPlace: placesByAddress(former?.endpoints),
           interning,
         }),
-      former?.endpoints,
+      former?.family === family ? former.endpoints : undefined,
     ),
     triggerTime: decodeTriggerTime(metadata.child('annotations')),
     ...(annotations && { annotations }),
@@ -82,7 +80,8 @@ function decodePort(
   former: (name: string) => readonly SlicePort[],
 ): readonly SlicePort[] {
   const name = fields.name('name', DNS_LABEL);
-  if (name === undefined) return [];
+  // The API allows a port without a number, for consumers that need none.
+  if (name === undefined || !fields.hasNumber('port')) return [];
   return fields.restoring(
     (): readonly SlicePort[] => {
       const protocol = fields.protocol('protocol');

@@ -3,7 +3,7 @@
 import type { V1LoadBalancerStatus, V1Service, V1ServicePort, V1ServiceSpec } from '@kubernetes/client-node';
 import type { Fields } from '../input/fields.js';
 import { DNS_LABEL } from '../input/names.js';
-import { type Family, familyOf } from '../net/address.js';
+import { type Family, familyOf, specialUse } from '../net/address.js';
 import { decodeAnnotations } from './annotations.js';
 import type { Interning } from './interning.js';
 import { formerPorts, readPorts } from './portsByName.js';
@@ -38,9 +38,12 @@ export function decodeService(
       metadata.orFormer(() => metadata.time('creationTimestamp'), former?.createdAt || undefined) ?? 0,
     type,
     notOurs: labels.has('service.kubernetes.io/service-proxy-name'),
-    clusterIPs: spec.restoring(
-      () => decodeClusterIPs(spec),
-      (read) => withFamiliesOf(former?.clusterIPs ?? {}, read),
+    clusterIPs: unicastClusterIPs(
+      spec,
+      spec.restoring(
+        () => decodeClusterIPs(spec),
+        (read) => withFamiliesOf(former?.clusterIPs ?? {}, read),
+      ),
     ),
     ports: shared(
       spec.orFormer(() => readPorts(spec.children('ports'), former?.ports, decodePort), former?.ports),
@@ -49,7 +52,7 @@ export function decodeService(
     affinitySeconds: decodeAffinity(spec, former?.affinitySeconds),
     externalTrafficPolicy: policy('externalTrafficPolicy'),
     internalTrafficPolicy: policy('internalTrafficPolicy'),
-    externalIPs: spec.orFormer(() => spec.addresses('externalIPs'), former?.externalIPs),
+    externalIPs: spec.orFormer(() => spec.unicastAddresses('externalIPs'), former?.externalIPs),
     sourceRanges: spec.orFormer(() => spec.networks('loadBalancerSourceRanges'), former?.sourceRanges),
     loadBalancerIPs: status.orFormer(
       () => decodeIngress(status.child('loadBalancer')),
@@ -95,13 +98,29 @@ function decodePort(
  */
 function decodeClusterIPs(spec: Fields<V1ServiceSpec>): PerFamily<string> {
   const only = spec.text('clusterIP');
-  if (only === 'None') return NO_ADDRESSES;
+  const { clusterIPs: list } = spec.values;
+  const given: unknown = Array.isArray(list) ? list[0] : (list ?? undefined);
+  if (only === 'None' || given === 'None') return NO_ADDRESSES;
   const families = spec.words('ipFamilies', ['IPv4', 'IPv6'] as const);
   const first = only === '' ? undefined : spec.address('clusterIP');
-  if (families.length === 0 || !spec.has('clusterIPs')) return byFamily(first === undefined ? [] : [first]);
+  if (families.length === 0 || given === undefined) return byFamily(first === undefined ? [] : [first]);
   const clusterIPs = spec.addresses('clusterIPs');
   const wanted = new Set<Family>(families.map((family) => (family === 'IPv4' ? 4 : 6)));
   return byFamily(clusterIPs.filter((address) => wanted.has(familyOf(address))));
+}
+
+/**
+ * Replaces a cluster IP of a special use by none: its family is served on the other addresses. A link-local IPv4 address is allowed,
+ * because whoever configures the range of cluster IPs selects it.
+ */
+function unicastClusterIPs(spec: Fields<V1ServiceSpec>, clusterIPs: PerFamily<string>): PerFamily<string> {
+  const { 4: four, 6: six } = clusterIPs;
+  if (!specialUse(four ?? '') && !specialUse(six ?? '')) return clusterIPs;
+  const field = spec.has('clusterIPs') ? 'clusterIPs' : 'clusterIP';
+  return {
+    ...(four !== undefined && { 4: spec.unicast(field, four, 'link-local') ?? '' }),
+    ...(six !== undefined && { 6: spec.unicast(field, six) ?? '' }),
+  };
 }
 
 const NO_ADDRESSES: PerFamily<string> = Object.freeze({});
@@ -140,7 +159,8 @@ function decodeIngress(loadBalancer: Fields<V1LoadBalancerStatus>): readonly str
   const found: string[] = [];
   for (const ingress of loadBalancer.children('ingress')) {
     const ip = ingress.address('ip');
-    if (ip !== undefined && ingress.word('ipMode', IP_MODES, 'VIP') === 'VIP') found.push(ip);
+    if (ip === undefined || ingress.word('ipMode', IP_MODES, 'VIP') !== 'VIP') continue;
+    if (ingress.unicast('ip', ip) !== undefined) found.push(ip);
   }
   // An array that grew by push() has unused space, and these arrays stay.
   return found.length === 0 ? NO_INGRESS : found.slice();

@@ -18,7 +18,10 @@ export interface Service {
   readonly type: 'ClusterIP' | 'NodePort' | 'LoadBalancer' | 'ExternalName';
   /** Label `service.kubernetes.io/service-proxy-name` assigns it to another proxy. */
   readonly notOurs: boolean;
-  /** Cluster IP per family; empty for a headless Service. */
+  /**
+   * Cluster IP per family; no family for a headless Service. Empty text: the family is served without a cluster IP, because that of
+   * the object cannot be used.
+   */
   readonly clusterIPs: PerFamily<string>;
   readonly ports: readonly ServiceObjectPort[];
   /** Seconds of client-IP affinity; 0 for none. API default 10800. */

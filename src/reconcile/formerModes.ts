@@ -7,7 +7,7 @@ import { describePlanned, type PlannedOperation } from './plannedOperation.js';
 /** Maximum time for which connections keep the state of a former mode, in ms. */
 const DRAIN_BOUND = 15 * 60_000;
 
-/** Time until what is left is tried again, in ms. The running mode may read all its items once in an hour only. */
+/** Time until what is left is tried again, in ms. The running mode reads all its items more rarely. */
 const AGAIN = 30_000;
 
 /** Reports about former modes. */

@@ -28,6 +28,16 @@ export interface Piece {
 interface Applied<Operation> {
   readonly operations: readonly Operation[];
   readonly results: Promise<readonly (NetlinkError | undefined)[]>;
+  /** Those that repair changes by other programs. */
+  readonly repairs: ReadonlySet<Operation>;
+}
+
+/** Called with the key of each operation. */
+export interface OperationEvents {
+  /** The kernel accepted or refused it. */
+  tried(key: string): void;
+  /** The kernel accepted it. @param isRepair it repaired a change by another program */
+  accepted(key: string, isRepair: boolean): void;
 }
 
 /** The known items, and those that are unknown. */
@@ -37,23 +47,20 @@ export class KernelState<Item, Operation extends KeyedOperation<Item>> {
   readonly unknown: UnknownItems<Item>;
   readonly #mode: Mode<Item, Operation>;
   readonly #planner: Planner<Item, Operation>;
-  readonly #tried: (key: string) => void;
+  readonly #events: OperationEvents;
   /** Number of known items that were replaced by the desired ones since all were read; undefined when {@link compact} was called since then. */
   #replaced: number | undefined;
 
-  /**
-   * @param tried called with the key of each operation
-   * @param now monotonic time, in ms
-   */
+  /** @param now monotonic time, in ms */
   constructor(
     mode: Mode<Item, Operation>,
     planner: Planner<Item, Operation>,
-    tried: (key: string) => void,
+    events: OperationEvents,
     now: () => number,
   ) {
     this.#mode = mode;
     this.#planner = planner;
-    this.#tried = tried;
+    this.#events = events;
     this.unknown = new UnknownItems(planner, now);
   }
 
@@ -100,25 +107,30 @@ export class KernelState<Item, Operation extends KeyedOperation<Item>> {
   }
 
   #begin(operations: readonly Operation[], record: PassRecord): Applied<Operation> {
-    record.countItems(operations);
+    const repairs = record.countItems(operations);
     const results = operations.length === 0 ? Promise.resolve([]) : this.#mode.apply(operations);
     results.catch(() => {}); // Whoever awaits it next rejects.
-    return { operations, results };
+    return { operations, results, repairs };
   }
 
   /** Records the results of operations. */
-  async #end({ operations, results: applied }: Applied<Operation>, record: PassRecord): Promise<void> {
+  async #end(
+    { operations, results: applied, repairs }: Applied<Operation>,
+    record: PassRecord,
+  ): Promise<void> {
     const results = await record.waitFor(applied);
     const slice = new TimeSlice();
     for (let i = 0; i < operations.length; i++) {
       const operation = operations[i] as Operation;
       if (slice.spend(1)) await slice.yield();
-      this.#tried(operation.key);
+      this.#events.tried(operation.key);
       const error = results[i];
       if (error) await this.#fail(operation, error, record);
       else {
         this.#learn(operation);
         record.accepted++;
+        if (repairs.has(operation)) record.addRepair(operation);
+        this.#events.accepted(operation.key, repairs.has(operation));
       }
     }
   }

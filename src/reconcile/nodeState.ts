@@ -1,6 +1,7 @@
 // The facts of this node for plans, from its Node object and the host's addresses, and the Services that depend on
 // them.
 import type { HostRules } from '../modes/mode.js';
+import { familyOf, isLoopback } from '../net/address.js';
 import { NodeDependents, nodeChange } from '../services/nodeDependents.js';
 import { type NodeParts, nodeFacts } from '../services/nodeFacts.js';
 import type { AssignedAddress, HostChange, NodeFacts, ServicePlanInput } from '../services/types.js';
@@ -16,6 +17,8 @@ export class NodeState {
   readonly #dependents = new NodeDependents();
   /** The addresses that the mode uses, by link, address and prefix. */
   #host = new Map<string, AssignedAddress>();
+  /** All addresses of the host, if the mode serves node ports on all, by link, address and prefix. */
+  #all = new Map<string, string>();
   #node: NodeParts['node'];
   #others: ReadonlySet<string> = new Set();
   #serviceCIDRs: readonly string[] = [];
@@ -56,6 +59,7 @@ export class NodeState {
   hostListed(addresses: readonly AssignedAddress[]): ReadonlySet<string> {
     const used = addresses.filter((address) => this.#rules.uses(address, this.#facts.nodeIPs));
     this.#host = new Map(used.map((address) => [keyOf(address), address]));
+    if (this.#rules.servesOnAll) this.#all = new Map(addresses.map((each) => [keyOf(each), each.address]));
     return this.#update();
   }
 
@@ -64,12 +68,26 @@ export class NodeState {
     let changed = false;
     for (const { link, address, prefix, deleted } of addresses) {
       const hostAddress = { link, address, prefix };
+      if (deleted) this.#all.delete(keyOf(hostAddress));
+      else if (this.#rules.servesOnAll) this.#all.set(keyOf(hostAddress), address);
       if (!this.#rules.uses(hostAddress, this.#facts.nodeIPs)) continue;
       changed = true;
       if (deleted) this.#host.delete(keyOf(hostAddress));
       else this.#host.set(keyOf(hostAddress), hostAddress);
     }
     return changed ? this.#update() : NO_SERVICES;
+  }
+
+  /** Whether an address is one of this node on which node ports are served. */
+  servesNodePorts(address: string): boolean {
+    const family = familyOf(address);
+    const { host, nodeIPs } = this.#facts;
+    if (host.nodePortAddresses[family].includes(address)) return true;
+    if (!host.unrestricted.has(family) || !this.#rules.servesOnAll?.(address, nodeIPs)) return false;
+    // The host has all of 127.0.0.0/8.
+    if (isLoopback(address)) return true;
+    for (const each of this.#all.values()) if (each === address) return true;
+    return false;
   }
 
   #update(): ReadonlySet<string> {

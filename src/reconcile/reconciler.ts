@@ -51,7 +51,13 @@ export class Reconciler<Item, Operation extends KeyedOperation<Item>> {
     this.#inputs = inputs;
     this.#now = now;
     this.#planner = new Planner(mode, inputs);
-    this.#kernel = new KernelState(mode, this.#planner, (key) => this.#tried(key), now);
+    const { followUp } = inputs;
+    const events = {
+      tried: (key: string) => this.#tried(key),
+      accepted: (key: string, isRepair: boolean) =>
+        followUp?.programmed(isRepair ? this.#planner.ownersOf(key) : undefined),
+    };
+    this.#kernel = new KernelState(mode, this.#planner, events, now);
   }
 
   #tried(key: string): void {

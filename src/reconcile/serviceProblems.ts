@@ -4,23 +4,19 @@ import { MOST_PAIRS } from '../services/endpointLimit.js';
 import type { LostClaims } from '../services/lostClaims.js';
 import type { ServicePlanInput } from '../services/types.js';
 
-/** Why a Service wins a claim. */
-const WHY_SERVED = 'which is older or has a stronger claim';
-
 /** A problem for each of the first addresses and ports that another Service has, and one for all others. */
 export function conflictsOf(service: string, { first, more }: LostClaims): Problem[] {
   if (first.size === 0) return [];
   const about = aboutOf(service);
   const [namespace = ''] = service.split('/');
   const problems = [...first].map(
-    ([value, holder]): Problem => ({
+    ([claim, { service: holder, why }]): Problem => ({
       ...about,
-      value,
-      rule: `is served by Service ${holder}, ${WHY_SERVED}`,
+      rule: `${claim} is served by Service ${holder}, ${why}`,
       // Those who read the events of this namespace must not learn what is in another one.
       ...(holder.startsWith(`${namespace}/`)
         ? {}
-        : { publicRule: `is served by another Service, ${WHY_SERVED}` }),
+        : { publicRule: `${claim} is served by another Service, ${why}` }),
     }),
   );
   if (more > 0) problems.push({ ...about, rule: `has ${more} more addresses and ports that others serve` });

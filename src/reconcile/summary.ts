@@ -33,9 +33,20 @@ export interface FollowUp {
   ): Promise<{ readonly operations: readonly PhasedOperation[]; readonly failures: readonly Failure[] }>;
   /** Has all work done again in the next pass, as if each Service had changed. */
   again(): void;
+  /**
+   * The kernel accepted an operation on an item.
+   *
+   * @param repaired the owners of the item, if the operation repaired a change by another program
+   */
+  programmed(repaired?: { readonly services: readonly string[]; readonly node: boolean }): void;
   /** Time until the next work is due without a change, in ms; undefined if there is none. */
   readonly dueIn: number | undefined;
 }
+
+type Repaired = NonNullable<SyncSummary['repairs']>;
+
+/** Number of repairs whose items are named: the log needs no more. */
+const NAMED_REPAIRS = 100;
 
 /** The summary of one pass, or of one whole audit. */
 export interface SyncSummary {
@@ -50,10 +61,12 @@ export interface SyncSummary {
   /** Number of operations that the kernel accepted for items. */
   readonly accepted: number;
   /**
-   * Number of operations, including failed ones, that repaired changes by other programs: all of an audit; in a full pass after the
-   * first, and in a retry, those for items that were not as known before and that no changed plan explains.
+   * Number of operations that repaired changes by other programs: all of an audit that the kernel accepted; in a full pass after the
+   * first, and in a retry, those of them for items that were not as known before and that no changed plan explains.
    */
   readonly repaired: number;
+  /** The repairs by phase, and the keys of the items of the first 100. Absent: none. */
+  readonly repairs?: { readonly phases: ReadonlyMap<string, number>; readonly keys: readonly string[] };
   /** Number of items that this audit repaired and the one before it repaired too. Absent in passes that are not audits. */
   readonly repeated?: number;
   /** Number of operations by phase, without empty phases. */
@@ -81,6 +94,8 @@ export function countOperations(operations: readonly PhasedOperation[]): number 
   return operations.reduce((count, { size = 1 }) => count + size, 0);
 }
 
+const NOTHING: ReadonlySet<never> = new Set();
+
 /** Collects the operations, failures and times of a pass. */
 export class PassRecord {
   readonly failures: Failure[] = [];
@@ -88,6 +103,7 @@ export class PassRecord {
   accepted = 0;
   /** Whether the operations from now on are repairs. */
   isRepair: IsRepair = NO_REPAIR;
+  readonly #repairs = { phases: new Map<string, number>(), keys: [] as string[] };
   /** Number of the kernel's operations that repaired changes by other programs. */
   #repaired = 0;
   readonly #now: () => number;
@@ -111,11 +127,19 @@ export class PassRecord {
     return this.#operations;
   }
 
-  /** Adds operations on items that are about to be made, and counts the repairs among them. */
-  countItems(operations: readonly PhasedOperation[]): void {
+  /** Adds operations on items that are about to be made. Returns those that are repairs, if the kernel accepts them. */
+  countItems<Operation extends PhasedOperation>(operations: readonly Operation[]): ReadonlySet<Operation> {
     this.count(operations);
-    if (this.isRepair === NO_REPAIR) return;
-    for (const { key, size = 1 } of operations) if (this.isRepair(key)) this.#repaired += size;
+    if (this.isRepair === NO_REPAIR) return NOTHING;
+    return new Set(operations.filter(({ key }) => this.isRepair(key)));
+  }
+
+  /** Adds a repair that the kernel accepted. */
+  addRepair({ key, phase, size = 1 }: PhasedOperation): void {
+    const { phases, keys } = this.#repairs;
+    this.#repaired += size;
+    phases.set(phase, (phases.get(phase) ?? 0) + size);
+    if (keys.length < NAMED_REPAIRS) keys.push(key);
   }
 
   /** Adds operations, including those that fail. */
@@ -144,19 +168,21 @@ export class PassRecord {
   /** The results up to now. */
   results(): Pick<
     SyncSummary,
-    'operations' | 'accepted' | 'repaired' | 'phases' | 'failures' | 'milliseconds'
+    'operations' | 'accepted' | 'repaired' | 'repairs' | 'phases' | 'failures' | 'milliseconds'
   > {
     const milliseconds = { plan: this.#now() - this.#started - this.#waited, kernel: this.#waited };
     const { accepted, failures } = this;
     const [operations, repaired, phases] = [this.#operations, this.#repaired, this.#phases];
-    return { operations, accepted, repaired, phases, failures, milliseconds };
+    const repairs = repaired > 0 && { repairs: this.#repairs };
+    return { operations, accepted, repaired, ...repairs, phases, failures, milliseconds };
   }
 }
 
 /** The summary of two passes as one. */
 export function together(first: SyncSummary, second: SyncSummary): SyncSummary {
-  const phases = new Map(first.phases);
-  for (const [phase, count] of second.phases) phases.set(phase, (phases.get(phase) ?? 0) + count);
+  const phases = sumsOf(first.phases, second.phases);
+  const { repairs: before } = first;
+  const repairs = before && second.repairs ? bothRepairs(before, second.repairs) : (before ?? second.repairs);
   return {
     ...second,
     full: first.full,
@@ -164,6 +190,7 @@ export function together(first: SyncSummary, second: SyncSummary): SyncSummary {
     operations: first.operations + second.operations,
     accepted: first.accepted + second.accepted,
     repaired: first.repaired + second.repaired,
+    ...(repairs && { repairs }),
     phases,
     failures: [...first.failures, ...second.failures],
     milliseconds: {
@@ -171,6 +198,16 @@ export function together(first: SyncSummary, second: SyncSummary): SyncSummary {
       kernel: first.milliseconds.kernel + second.milliseconds.kernel,
     },
   };
+}
+
+function sumsOf(a: ReadonlyMap<string, number>, b: ReadonlyMap<string, number>): Map<string, number> {
+  const sums = new Map(a);
+  for (const [phase, count] of b) sums.set(phase, (sums.get(phase) ?? 0) + count);
+  return sums;
+}
+
+function bothRepairs(a: Repaired, b: Repaired): Repaired {
+  return { phases: sumsOf(a.phases, b.phases), keys: [...a.keys, ...b.keys].slice(0, NAMED_REPAIRS) };
 }
 
 /** Whether the kernel has the whole desired state. */

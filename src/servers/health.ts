@@ -22,6 +22,8 @@ export interface HealthState {
   readonly alive: boolean;
   /** The Node is neither being deleted nor tainted by the cluster autoscaler for removal. */
   readonly nodeEligible: boolean;
+  /** The Node was read since the start, or the source has none. */
+  readonly nodeSeen: boolean;
   /** A full pass has written the state that all Services share. */
   readonly synced: boolean;
   /** Names of the unreadable inputs. */
@@ -55,6 +57,7 @@ export class ProxyHealth {
   readonly #restart = new Map<Family, number>();
   readonly #updated = new Map<Family, number>();
   #nodeEligible = true;
+  #nodeSeen = true;
   #synced = false;
   readonly #unread = new Map<Input, readonly string[]>();
 
@@ -88,8 +91,15 @@ export class ProxyHealth {
     this.#synced = true;
   }
 
-  /** Sets whether the Node is eligible: not being deleted, and without the taint ToBeDeletedByClusterAutoscaler. */
+  /** The source has the Node, which has not been read: it is not eligible until then. */
+  awaitNode(): void {
+    this.#nodeEligible = false;
+    this.#nodeSeen = false;
+  }
+
+  /** The Node was read. Sets whether it is eligible: not being deleted, and without the taint ToBeDeletedByClusterAutoscaler. */
   setNodeEligible(eligible: boolean): void {
+    this.#nodeSeen = true;
     this.#nodeEligible = eligible;
   }
 
@@ -122,6 +132,7 @@ export class ProxyHealth {
       healthy: families.every(({ healthy }) => healthy),
       alive: families.every(({ alive }) => alive),
       nodeEligible: this.#nodeEligible,
+      nodeSeen: this.#nodeSeen,
       synced: this.#synced,
       unread: [...this.#unread.values()].flat(),
       lastUpdated: updates.length === 0 ? undefined : Math.max(...updates),

@@ -1,4 +1,5 @@
-// The health server: /healthz, which also requires an eligible node and a complete pass, and /livez. Both accept any method.
+// The health server: /healthz, which also requires an eligible node and a complete pass, /livez, and our own /readyz for rollouts. All
+// accept any method.
 import { type Handler, json, type Response, routes } from './handler.js';
 import type { HealthState, ProxyHealth } from './health.js';
 
@@ -13,7 +14,14 @@ export function healthHandler(health: Pick<ProxyHealth, 'state'>, count: CountPr
     count(name, response.status);
     return response;
   };
-  return routes({ '/healthz': probe('healthz'), '/livez': probe('livez') });
+  const readyz = () => readiness(health.state());
+  return routes({ '/healthz': probe('healthz'), '/livez': probe('livez'), '/readyz': readyz });
+}
+
+/** Whether a rollout may go on: everything is programmed. The autoscaler's taint and a deletion of the Node concern only load balancers. */
+function readiness(state: HealthState): Response {
+  const { nodeSeen, synced } = state;
+  return render(state, state.healthy && nodeSeen && synced, 'healthy', { program: 'kube-netlink-proxy' });
 }
 
 function healthz(state: HealthState): Response {
@@ -35,7 +43,7 @@ function render(
   state: HealthState,
   good: boolean,
   asked: 'healthy' | 'alive',
-  extra: { nodeEligible?: boolean },
+  extra: { nodeEligible?: boolean; program?: string },
 ): Response {
   const status = state.families.map((of) => [
     `IPv${of.family}`,

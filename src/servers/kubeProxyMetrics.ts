@@ -144,18 +144,13 @@ export interface ModeCounter {
   readonly help: string;
 }
 
-/**
- * Registers counters of failures.
- *
- * @returns a function that counts a failure of a family, by the name of the counter
- */
+/** Registers counters of failures. Returns them by the name of the counter. */
 export function failureMetrics(
   registry: Registry,
   counters: readonly ModeCounter[],
-): (counter: string, family: Family) => void {
+): Map<string, Counter<'ip_family'>> {
   const { counter: make } = makers(registry);
-  const metrics = new Map(counters.map(({ counter, name, help }) => [counter, make(name, help)]));
-  return (counter, family) => metrics.get(counter)?.inc({ ip_family: `IPv${family}` });
+  return new Map(counters.map(({ counter, name, help }) => [counter, make(name, help)]));
 }
 
 /**

@@ -1,5 +1,5 @@
 // The metrics of the process, updated by methods, in a registry of our own.
-import { Gauge, Registry } from 'prom-client';
+import { type Counter, Gauge, Registry } from 'prom-client';
 import type { Family } from '../net/address.js';
 import {
   failureMetrics,
@@ -10,7 +10,7 @@ import {
   type RejectedPackets,
   rejectedMetric,
 } from './kubeProxyMetrics.js';
-import { ownMetrics } from './ownMetrics.js';
+import { type ContactOfResource, contactMetrics, ownMetrics } from './ownMetrics.js';
 import { processMetrics } from './processMetrics.js';
 import { textOf } from './text.js';
 
@@ -47,7 +47,10 @@ export interface LocalhostMetrics {
 
 /** The metrics of the process. Times are in seconds. */
 export interface Metrics {
-  /** Shows 0 as the times of the last request and the last success of these families, which have had none. */
+  /**
+   * Shows 0 as the times of the last request and the last success of these families, which have had none, and in all counters of
+   * failures and flows, also those that are shown later. A rate needs the 0 before the first event.
+   */
   expect(families: readonly Family[]): void;
   /** A pass was requested for a family. */
   queued(family: Family): void;
@@ -105,12 +108,20 @@ export interface Metrics {
   oldestUnapplied(arrivedAt: number | undefined): void;
   /** Number of objects of a kind (`Service`) with a problem of this effect (`FieldLeftOut`). */
   leftOut(kind: string, reason: string, objects: number): void;
-  /** An audit, or the pass after a disturbance, repaired changes that others had made, with so many operations. */
-  repaired(operations: number): void;
+  /** An audit, or the pass after a disturbance, repaired changes that others had made, with so many operations in these phases. */
+  repaired(operations: number, phases: ReadonlyMap<string, number>): void;
   /** An audit ended; it repaired so many items that the audit before it repaired too. */
   repeated(items: number): void;
   /** A list or watch of a resource (`endpointslices`) failed with this code (`ECONNREFUSED`). */
   requestFailed(resource: string, code: string): void;
+  /** Shows the contact with the API server from now on. `read` is called for each scrape. */
+  contacts(read: () => readonly ContactOfResource[]): void;
+  /** The hashes of the configuration in force and of the file, and the fields that wait for the next start. */
+  configuration(report: {
+    readonly inForce: string;
+    readonly found: string;
+    readonly waiting: readonly string[];
+  }): void;
   /** All metrics, in Prometheus' text format. */
   text(): Promise<string>;
   /** `Content-Type` of `text()`. */
@@ -118,6 +129,8 @@ export interface Metrics {
   /** Stops measuring the event loop. */
   close(): void;
 }
+
+const PROBES = ['healthz', 'livez'] as const;
 
 /** Opens the metrics of this process, once per process. */
 export function openMetrics({ version, kubernetesVersion, startedAt, now }: MetricsOptions): Metrics {
@@ -128,12 +141,19 @@ export function openMetrics({ version, kubernetesVersion, startedAt, now }: Metr
   buildInfo(registry, kubernetesVersion);
   const label = (family: Family) => ({ ip_family: `IPv${family}` });
   let drainTimeouts = 0;
+  let expected: readonly Family[] = [];
+  const fromZero = (...counters: Counter<'ip_family'>[]) => {
+    for (const counter of counters) for (const family of expected) counter.inc(label(family), 0);
+  };
   return {
     expect: (families) => {
+      expected = families;
       for (const family of families.map(label)) {
         theirs.lastQueued.set(family, 0);
         theirs.lastSynced.set(family, 0);
       }
+      fromZero(theirs.conntrackDeleted, theirs.restoreFailures, theirs.partialRestoreFailures);
+      for (const code of ['200', '503']) for (const probe of PROBES) theirs[probe].inc({ code }, 0);
     },
     queued: (family) => theirs.lastQueued.set(label(family), now() / 1000),
     synced: ({ families, seconds, full, succeeded }) => {
@@ -159,11 +179,16 @@ export function openMetrics({ version, kubernetesVersion, startedAt, now }: Metr
     },
     restoreFailed: (family) => theirs.restoreFailures.inc(label(family)),
     partialRestoreFailed: (family, count) => theirs.partialRestoreFailures.inc(label(family), count),
-    countFailures: (counters) => failureMetrics(registry, counters),
+    countFailures: (counters) => {
+      const failures = failureMetrics(registry, counters);
+      fromZero(...failures.values());
+      return (counter, family) => failures.get(counter)?.inc(label(family));
+    },
     countPackets: (counters, read) => packetMetrics(registry, counters, read),
     countLocalhost: (read) => {
       const { listeners, failures } = localhostMetrics(registry);
       rejectedMetric(registry, read);
+      fromZero(failures);
       return {
         listeners: (family, count) => listeners.set(label(family), count),
         failed: (family) => failures.inc(label(family)),
@@ -187,9 +212,18 @@ export function openMetrics({ version, kubernetesVersion, startedAt, now }: Metr
     unknown: (items) => ours.unknown.set(items),
     oldestUnapplied: (arrivedAt) => ours.oldestUnapplied.set((arrivedAt ?? 0) / 1000),
     leftOut: (kind, reason, objects) => ours.leftOut.set({ kind, reason }, objects),
-    repaired: (operations) => ours.repairs.inc(operations),
+    repaired(operations, phases) {
+      ours.repairs.inc(operations);
+      for (const [phase, count] of phases) ours.repairedPhases.inc({ phase }, count);
+    },
     repeated: (items) => ours.repeated.set(items),
     requestFailed: (resource, code) => ours.requestFailures.inc({ resource, code }),
+    contacts: (read) => contactMetrics(registry, read),
+    configuration: ({ inForce, found, waiting }) => {
+      ours.configuration.reset();
+      ours.configuration.set({ in_force: inForce, found }, 1);
+      ours.configurationWaiting.set(waiting.length);
+    },
     text: () => textOf(registry),
     contentType: registry.contentType,
     close: ours.close,

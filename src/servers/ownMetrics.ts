@@ -27,7 +27,10 @@ export function ownMetrics(registry: Registry, version: string) {
       buckets: exponentialBuckets(0.0001, 4, 9),
     }),
     unread: new Gauge(
-      own('unread_manifests', 'Unreadable manifest files; no object is deleted while there are any.'),
+      own(
+        'unread_manifests',
+        'Unreadable inputs: manifest files, or the Node of this node; no object is deleted while there are any.',
+      ),
     ),
     draining: new Gauge(
       own('draining_real_servers', 'Real servers with weight 0 whose connections have not ended.'),
@@ -58,10 +61,27 @@ export function ownMetrics(registry: Registry, version: string) {
       labelNames: ['kind', 'reason'] as const,
     }),
     repairs: new Counter(
-      own('audit_repairs_total', 'Operations that repaired changes by others in the kernel.'),
+      own('audit_repairs_total', 'Operations that restored what other programs had changed in the kernel.'),
     ),
+    repairedPhases: new Counter({
+      ...own(
+        'repaired_operations_total',
+        'Operations that repaired changes by others in the kernel, by their phase.',
+      ),
+      labelNames: ['phase'] as const,
+    }),
     repeated: new Gauge(
       own('repeated_repairs', 'Items that the last audit repaired and the audit before it repaired too.'),
+    ),
+    configuration: new Gauge({
+      ...own(
+        'config_info',
+        'Always 1; labels in_force and found are the SHA-256 of the configuration in force, and of the file as it was last valid.',
+      ),
+      labelNames: ['in_force', 'found'] as const,
+    }),
+    configurationWaiting: new Gauge(
+      own('config_waiting_fields', 'Fields of the changed configuration file that wait for the next start.'),
     ),
     requestFailures: new Counter({
       ...own('api_failures_total', 'Failed lists and watches of the API server.'),
@@ -74,6 +94,35 @@ export function ownMetrics(registry: Registry, version: string) {
       ),
     ),
   };
+}
+
+/** The contact with the API server for one resource. */
+export interface ContactOfResource {
+  readonly resource: string;
+  readonly state: string;
+  /** In ms since 1970; undefined before the first. */
+  readonly lastContact: number | undefined;
+}
+
+/** Registers the metrics of the contact with the API server. `read` is called for each scrape. */
+export function contactMetrics(registry: Registry, read: () => readonly ContactOfResource[]): void {
+  const own = { labelNames: ['resource'] as const, registers: [registry] };
+  new Gauge({
+    ...own,
+    name: 'kube_netlink_proxy_api_last_contact_timestamp_seconds',
+    help: 'Last event, bookmark or successful answer of the API server; 0 before the first.',
+    collect() {
+      for (const { resource, lastContact = 0 } of read()) this.set({ resource }, lastContact / 1000);
+    },
+  });
+  new Gauge({
+    ...own,
+    name: 'kube_netlink_proxy_api_contact_lost',
+    help: 'Whether no request to the API server has succeeded for 30 s: 1 or 0.',
+    collect() {
+      for (const { resource, state } of read()) this.set({ resource }, state === 'lost' ? 1 : 0);
+    },
+  });
 }
 
 /**

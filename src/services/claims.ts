@@ -30,6 +30,9 @@ export const RANKS: Readonly<Record<FrontendKind, number>> = {
   externalIP: 2,
 };
 
+/** The addresses of a rank that is stronger than another: node ports have one rank. */
+const RANK_NAMES: readonly string[] = ['cluster IP', 'load-balancer IP'];
+
 /** A claimant with the rank of a claim. */
 interface RankedClaimant {
   readonly claimant: Claimant;
@@ -44,9 +47,13 @@ const PROTOCOLS: Readonly<Record<Protocol, number>> = { tcp: 0, udp: 1, sctp: 2 
 
 /** The key of the claim for a frontend: its address and port or, for a node port, its family and port; and the protocol. */
 export function claimOf({ kind, address, port }: Frontend, family: Family, protocol: Protocol): Claim {
+  return kind === 'nodePort' ? nodePortClaim(port, family, protocol) : addressClaim(address, port, protocol);
+}
+
+/** The key of the claim for a node port. */
+export function nodePortClaim(port: number, family: Family, protocol: Protocol): Claim {
   // Negative, and thus never the number of an address.
-  if (kind === 'nodePort') return -(port * 8 + PROTOCOLS[protocol] * 2 + (family === 6 ? 1 : 0));
-  return addressClaim(address, port, protocol);
+  return -(port * 8 + PROTOCOLS[protocol] * 2 + (family === 6 ? 1 : 0));
 }
 
 /** The key of the claim for a canonical address and port. */
@@ -110,6 +117,18 @@ export class Claims {
   holder(claim: Claim): string | undefined {
     const first = firstOf(this.#claimants.get(claim));
     return first && claimantOf(first).service;
+  }
+
+  /** Why the winner of a claim is before another Service that claims it, in words that follow the winner's name. */
+  whyWon(claim: Claim, loser: string): string {
+    const claimants = listOf(this.#claimants.get(claim));
+    const own = claimants.find((each) => claimantOf(each).service === loser);
+    const [first = own] = claimants;
+    if (!first || !own) return 'which was the first to claim it';
+    if (rankOf(first) < rankOf(own)) return `as its ${RANK_NAMES[rankOf(first)]}`;
+    return claimantOf(first).createdAt < claimantOf(own).createdAt
+      ? 'which is older'
+      : 'which is as old, and whose name is before in the alphabet';
   }
 
   #add(claim: Claim, claimant: Claimant | RankedClaimant, others: Set<string>): void {

@@ -45,6 +45,7 @@ export function* claimsOf(service: Service): Steps<RankedClaims> {
 
 /** The addresses of a Service in one family, with what its frontends have in common. */
 interface Addresses {
+  /** May be empty: see {@link Service.clusterIPs}. */
   readonly clusterIP: string;
   readonly externalIPs: readonly string[];
   readonly loadBalancerIPs: readonly string[];
@@ -72,7 +73,7 @@ function* frontendsOfPort(
   { clusterIP, externalIPs, loadBalancerIPs, sourceRanges, internalLocal, externalLocal }: Addresses,
   { port, nodePort }: ServiceObjectPort,
 ): Generator<Frontend, void> {
-  yield frontend('clusterIP', clusterIP, port, internalLocal);
+  if (clusterIP !== '') yield frontend('clusterIP', clusterIP, port, internalLocal);
   for (const address of externalIPs) yield frontend('externalIP', address, port, externalLocal);
   for (const address of loadBalancerIPs)
     yield frontend('loadBalancerIP', address, port, externalLocal, sourceRanges);

@@ -4,10 +4,18 @@ import { StepCounter, type Steps } from '../steps.js';
 import { type Claim, type Claims, claimOf, describeClaim } from './claims.js';
 import { frontendsOf } from './frontends.js';
 
+/** The Service that wins a claim. */
+export interface Winner {
+  /** `namespace/name`. */
+  readonly service: string;
+  /** Why it wins, in words that follow its name: `which is older`. */
+  readonly why: string;
+}
+
 /** The claims that a Service loses. */
 export interface LostClaims {
-  /** The first ones as text → `namespace/name` of the Service that wins. */
-  readonly first: ReadonlyMap<string, string>;
+  /** The first ones as text, with the Services that win. */
+  readonly first: ReadonlyMap<string, Winner>;
   /** Number of the others. */
   readonly more: number;
 }
@@ -23,11 +31,11 @@ export const MOST_LISTED = 20;
 export function* lostClaimsOf(
   service: string,
   object: Service | undefined,
-  claims: Pick<Claims, 'holder'>,
+  claims: Pick<Claims, 'holder' | 'whyWon'>,
 ): Steps<LostClaims> {
   if (!object) return NOTHING;
   const counter = new StepCounter();
-  const first = new Map<string, string>();
+  const first = new Map<string, Winner>();
   /** A Service may name an address several times. */
   const lost = new Set<Claim>();
   for (const { family, port, frontends } of frontendsOf(object)) {
@@ -36,7 +44,10 @@ export function* lostClaimsOf(
       const holder = claims.holder(claim);
       if (holder !== undefined && holder !== service && !lost.has(claim)) {
         lost.add(claim);
-        if (first.size < MOST_LISTED) first.set(describeClaim(frontend, family, port.protocol), holder);
+        if (first.size < MOST_LISTED) {
+          const why = claims.whyWon(claim, service);
+          first.set(describeClaim(frontend, family, port.protocol), { service: holder, why });
+        }
       }
       if (counter.isFull()) yield;
     }

@@ -1,5 +1,6 @@
 // The latest objects, and the Services that a change affects. Uses no clock, log or kernel.
 import type { Problem } from '../errors.js';
+import type { Family } from '../net/address.js';
 import type { Protocol } from '../net/protocol.js';
 import { isProxied } from '../objects/frontendCount.js';
 import {
@@ -11,9 +12,16 @@ import {
 } from '../objects/types.js';
 import { PartitionedMap } from '../partitionedMap.js';
 import { atOnce, StepCounter, type Steps } from '../steps.js';
-import { addressClaim, type Claim, type Claimant, Claims, type RankedClaims } from './claims.js';
+import {
+  addressClaim,
+  type Claim,
+  type Claimant,
+  Claims,
+  nodePortClaim,
+  type RankedClaims,
+} from './claims.js';
 import { EndpointCount } from './endpointCount.js';
-import { claimsOf } from './frontends.js';
+import { claimsOf, frontendsOf } from './frontends.js';
 import { LeftEndpoints } from './leftEndpoints.js';
 import { type LostClaims, lostClaimsOf } from './lostClaims.js';
 import { NodeCache } from './nodeCache.js';
@@ -21,7 +29,7 @@ import { type KeyedService, type OrderOfService, orderOfService } from './orderO
 import { planInputOf } from './planInput.js';
 import { SettingsReader } from './settings/settingsReader.js';
 import { NO_SETTINGS, type SettingRules } from './settings/types.js';
-import type { NodeFacts, ServicePlanInput } from './types.js';
+import type { Frontend, NodeFacts, ServicePlanInput } from './types.js';
 
 /** The name of a Service, a node or a ServiceCIDR that a change affects. */
 export type Touched =
@@ -223,6 +231,24 @@ export class ServiceCache {
   /** Whether an address and port is a cluster, external or load-balancer IP with a port of this protocol of any Service. */
   isFrontend(address: string, port: number, protocol: Protocol): boolean {
     return this.#claims.holder(addressClaim(address, port, protocol)) !== undefined;
+  }
+
+  /** Whether any Service has this node port. */
+  isNodePort(port: number, family: Family, protocol: Protocol): boolean {
+    return this.#claims.holder(nodePortClaim(port, family, protocol)) !== undefined;
+  }
+
+  /** The frontends of each port of a Service, once for each of its families, those that another Service wins included. */
+  *frontendsOf(
+    service: string,
+  ): Generator<
+    { readonly family: Family; readonly protocol: Protocol; readonly frontends: Iterable<Frontend> },
+    void
+  > {
+    const object = this.#entries.get(service)?.object;
+    if (!object) return;
+    for (const { family, port, frontends } of frontendsOf(object))
+      yield { family, protocol: port.protocol, frontends };
   }
 
   #allowed(object: Service): Service {

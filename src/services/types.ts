@@ -118,6 +118,11 @@ export interface HostFacts {
   readonly unrestricted: ReadonlySet<Family>;
   /** Addresses on other links than the mode's own: the mode need not add an external IP among them. */
   readonly addresses: ReadonlySet<string>;
+  /**
+   * Loopback addresses within `nodePortAddresses`, on which health-check ports listen also where node ports are not served. Only the facts
+   * at the start of an agent have them.
+   */
+  readonly loopback?: readonly string[];
 }
 
 /** The facts of the node that plans depend on. */

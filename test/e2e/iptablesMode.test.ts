@@ -80,7 +80,8 @@ test('the metrics have the number of rules in our chains', async () => {
     ['filter', 'nat'].map((table) => [`{ip_family="IPv${family}",table="${table}"}`, rules(family, table)]),
   );
   assert.deepEqual(await metric('kubeproxy_sync_proxy_rules_iptables_total'), Object.fromEntries(expected));
-  assert.deepEqual(await metric('kubeproxy_sync_proxy_rules_iptables_restore_failures_total'), {});
+  const none = { '{ip_family="IPv4"}': 0, '{ip_family="IPv6"}': 0 };
+  assert.deepEqual(await metric('kubeproxy_sync_proxy_rules_iptables_restore_failures_total'), none);
 });
 
 test('a node port on a loopback address leads to the endpoint, and is counted', async () => {

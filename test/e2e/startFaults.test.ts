@@ -23,7 +23,7 @@ import { ROOT } from '../support/paths.js';
 import { AgentProcess } from '../support/processes/agentProcess.js';
 
 const MODE = ['--proxy-mode=iptables', '--cluster-cidr=10.244.0.0/16', '--hostname-override=node-a'];
-/** An agent waits 30 s for its Node, and then starts its servers without the Node. On a busy machine it also takes long to begin, in ms. */
+/** On a busy machine an agent takes long to begin, in ms. */
 const LONGEST_START = 180_000;
 
 interface Probe {
@@ -61,7 +61,7 @@ function kubeconfig(url: string, token: string): string {
   return path;
 }
 
-/** The ports of an agent: two of them wait for their Node at the same time. */
+/** The ports of an agent: two of them run at the same time. */
 interface Ports {
   readonly health: number;
   readonly metrics: number;
@@ -69,6 +69,7 @@ interface Ports {
 
 const USUAL: Ports = { health: 10_256, metrics: 10_249 };
 const SECOND: Ports = { health: 20_256, metrics: 20_249 };
+const THIRD: Ports = { health: 20_257, metrics: 20_250 };
 
 const listening = ({ health, metrics }: Ports) => [
   `--healthz-bind-address=127.0.0.1:${health}`,
@@ -103,7 +104,6 @@ const failures = async (code: string, { metrics }: Ports) => {
   return lines.filter((line) => line.includes(`code="${code}"`)).length;
 };
 
-// Both wait 30 s for their Node.
 describe('an agent is never ready', { concurrency: 2 }, () => {
   test('with a token that the API server does not accept, and is ready once it does', async () => {
     const tokens = new Set(['good']);
@@ -120,6 +120,22 @@ describe('an agent is never ready', { concurrency: 2 }, () => {
       assert.ok((await failures('401', USUAL)) > 0);
       tokens.add('late');
       await becomesReady(USUAL);
+    } finally {
+      await agent.end('SIGTERM');
+    }
+  });
+
+  test('without a Node of its name, and is ready once there is one', async () => {
+    const server = closeAfter(await new ApiServer().start());
+    server.store.set(node('node-b'));
+    const agent = new AgentProcess([...MODE, ...listening(THIRD), `--master=${server.url}`]);
+    try {
+      assert.deepEqual(await readiness(THIRD), [0, 503]);
+      assert.match(await agent.logged(/there is no Node of this name/), /node-a/);
+      const { text } = await ask('/status', THIRD.metrics);
+      assert.equal(JSON.parse(text).nodeObject, 'missing');
+      server.store.set(node('node-a'));
+      await becomesReady(THIRD);
     } finally {
       await agent.end('SIGTERM');
     }
@@ -194,6 +210,15 @@ describe('plan, diff and run --once, as whole commands', () => {
         /^Error: the API server did not send its objects within 2 s; the last error: ECONNREFUSED: /,
       );
       assert.match(lines.at(-1) ?? '', /^Next step: check --kubeconfig, --master .* --manifests$/);
+    });
+
+    test(`${command}: so is a Node that does not exist, by its name`, async () => {
+      const server = closeAfter(await new ApiServer().start());
+      server.store.set(node('node-b'));
+      const { status, out, lines } = await run(...words, `--master=${server.url}`);
+      assert.deepEqual([status, out], [failed, ''], lines.join('\n'));
+      assert.equal(lines.at(-2), 'Error: the API server has no Node "node-a"');
+      assert.match(lines.at(-1) ?? '', /^Next step: set --hostname-override to the name/);
     });
 
     test(`${command}: so is a token that it does not accept`, async () => {

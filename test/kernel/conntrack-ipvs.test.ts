@@ -77,7 +77,8 @@ for (const family of [4, 6] as const) {
     namespace.send(...virtual.map((at, i) => `${joinHostPort(client, firstPort + i)} ${at}`));
   /** Acts as a sync does for this state of the port; returns the endpoints of the flows that it deleted. */
   const clean = async (changed: ServicePort) => {
-    const stale = staleFlows(await ct.list(selectFlows([changed])).toArray(), [changed], () => false);
+    const lookup = { isFrontend: () => false, servesNodePorts: () => true };
+    const stale = staleFlows(await ct.list(selectFlows([changed])).toArray(), [changed], lookup);
     assert.deepEqual(await ct.deleteFlows(stale), new Array(stale.length).fill(undefined));
     return sourcesOf(stale);
   };

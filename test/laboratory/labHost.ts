@@ -22,6 +22,8 @@ export interface Dial {
   readonly from?: string | undefined;
   /** Reuse the connection of the last such request, if it is still open; only HTTP. */
   readonly keep?: boolean | undefined;
+  /** Length of the request and, at least, of the response, in bytes; default: short ones. */
+  readonly size?: number | undefined;
   /** Time limit, in ms; by default as long as a test waits. */
   readonly patience: number;
 }
@@ -41,6 +43,8 @@ export interface Answer {
   readonly sees: string;
   /** Whether the request reused an open connection. */
   readonly kept?: boolean;
+  /** Length of the response, in bytes, if the request had one. */
+  readonly size?: number;
 }
 
 /** The outcome of a request: a response, an error code such as `ECONNREFUSED`, or `no answer`. */
@@ -92,9 +96,18 @@ export class LabHost {
     protocol: Dial['protocol'],
     address: string,
     port: number,
-    { from, keep, patience = PATIENCE }: Partial<Dial>,
+    { from, keep, size, patience = PATIENCE }: Partial<Dial>,
   ): Promise<Outcome> {
-    const outcome = await this.#process.ask({ do: 'dial', protocol, address, port, from, keep, patience });
+    const outcome = await this.#process.ask({
+      do: 'dial',
+      protocol,
+      address,
+      port,
+      from,
+      keep,
+      size,
+      patience,
+    });
     if (!outcome) throw new Error('a host returned no outcome');
     return outcome;
   }

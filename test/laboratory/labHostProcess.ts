@@ -1,7 +1,7 @@
 // The process of a LabHost: a server and client in its network namespace, controlled by its parent.
 import { createSocket, type RemoteInfo } from 'node:dgram';
 import { once } from 'node:events';
-import { Agent, createServer, get, type IncomingMessage } from 'node:http';
+import { Agent, createServer, get, type IncomingMessage, request as post } from 'node:http';
 import { performance } from 'node:perf_hooks';
 import type { Answer, Ask, Dial, Outcome, Reset, Serve } from './labHost.js';
 import { serveParent } from './namespaceProcess.js';
@@ -13,21 +13,26 @@ serveParent(async (ask: Ask): Promise<Outcome | undefined> => {
   return undefined;
 });
 
-/** Responds with the server's name and the client's address. */
+/** Responds with the server's name and the client's address, and with as many bytes as were sent. */
 async function serve({ name, tcp, udp }: Serve): Promise<void> {
-  const answer = (address: string | undefined) =>
-    JSON.stringify({ by: name, sees: (address ?? '').replace(/^::ffff:/, '') } satisfies Answer);
+  const answer = (address: string | undefined, length: number) =>
+    JSON.stringify({ by: name, sees: (address ?? '').replace(/^::ffff:/, '') } satisfies Answer).padEnd(
+      length,
+    );
   for (const port of tcp) {
     // Never close idle connections.
-    const server = createServer({ keepAliveTimeout: 0 }, (request, response) =>
-      response.end(`${answer(request.socket.remoteAddress)}\n`),
-    );
+    const server = createServer({ keepAliveTimeout: 0 }, async (request, response) => {
+      const { length } = (await request.setEncoding('utf8').toArray()).join('');
+      response.end(`${answer(request.socket.remoteAddress, length)}\n`);
+    });
     server.listen(port, '::');
     await once(server, 'listening');
   }
   for (const port of udp) {
     const socket = createSocket('udp6');
-    socket.on('message', (_, from: RemoteInfo) => socket.send(answer(from.address), from.port, from.address));
+    socket.on('message', ({ length }, { address, port }: RemoteInfo) =>
+      socket.send(answer(address, length), port, address),
+    );
     socket.bind(port, '::');
     await once(socket, 'listening');
   }
@@ -50,13 +55,19 @@ async function dial(ask: Dial): Promise<Outcome> {
   return { ...answer, milliseconds: performance.now() - started };
 }
 
-async function askHttp({ address, port, from, keep }: Dial, signal: AbortSignal): Promise<Answer> {
+async function askHttp({ address, port, from, keep, size }: Dial, signal: AbortSignal): Promise<Answer> {
   const agent = keep ? KEPT : false;
-  const request = get({ host: address, port, agent, signal, ...(from ? { localAddress: from } : {}) });
+  const options = { host: address, port, agent, signal, ...(from ? { localAddress: from } : {}) };
+  const request = size === undefined ? get(options) : post({ ...options, method: 'POST' });
   request.on('error', LATER);
+  if (size !== undefined) request.end('?'.repeat(size));
   const [response] = (await once(request, 'response')) as [IncomingMessage];
   const text = (await response.setEncoding('utf8').toArray()).join('');
-  return { ...(JSON.parse(text) as Answer), ...(keep ? { kept: request.reusedSocket } : {}) };
+  return {
+    ...(JSON.parse(text) as Answer),
+    ...(keep ? { kept: request.reusedSocket } : {}),
+    ...(size === undefined ? {} : { size: text.length }),
+  };
 }
 
 function reset({ address, port }: Reset): void {
@@ -65,7 +76,7 @@ function reset({ address, port }: Reset): void {
   socket.resetAndDestroy();
 }
 
-async function askUdp({ address, port, from }: Dial, signal: AbortSignal): Promise<Answer> {
+async function askUdp({ address, port, from, size }: Dial, signal: AbortSignal): Promise<Answer> {
   const socket = createSocket(address.includes(':') ? 'udp6' : 'udp4');
   try {
     socket.on('error', LATER);
@@ -76,9 +87,12 @@ async function askUdp({ address, port, from }: Dial, signal: AbortSignal): Promi
     // A connected socket reports a rejection as an error.
     socket.connect(port, address);
     await once(socket, 'connect', { signal });
-    socket.send('who is there?');
+    socket.send('?'.repeat(size ?? 1));
     const [message] = (await once(socket, 'message', { signal })) as [Buffer];
-    return JSON.parse(message.toString()) as Answer;
+    return {
+      ...(JSON.parse(message.toString()) as Answer),
+      ...(size === undefined ? {} : { size: message.length }),
+    };
   } finally {
     socket.close();
   }

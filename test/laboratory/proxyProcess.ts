@@ -57,7 +57,8 @@ export class ProxyProcess {
 
   /** Starts it as node-a's proxy. */
   constructor(namespace: string, manifests: string, flags: readonly string[] = []) {
-    this.#child = spawn('ip', [...commandIn(namespace, manifests), ...flags], {
+    // With a line for each pass.
+    this.#child = spawn('ip', [...commandIn(namespace, manifests), '--v=2', ...flags], {
       stdio: ['ignore', 'ignore', 'pipe'],
     });
     this.#forget = undoAtExit(() => this.#child.kill('SIGKILL'));

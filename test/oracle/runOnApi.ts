@@ -113,7 +113,7 @@ async function startAgent(
   const options = ipvsOptions(configuration, { families: [4, 6], kernelRelease: release() });
   const mode = createIpvsMode(kernel, options);
   const node = nodeFacts(nodeName, {
-    node: await api.ownNode(AbortSignal.timeout(NODE_WAIT)),
+    node: await api.ownNode({ stop: AbortSignal.timeout(NODE_WAIT) }),
     host: (nodeIPs) => mode.host.facts(host, nodeIPs),
     bindAddress: configuration.bindAddress,
   });

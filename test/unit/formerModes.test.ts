@@ -3,11 +3,20 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
+import { AgentState } from '../../src/agent/agentReport.js';
+import { Refusals } from '../../src/agent/refusals.js';
 import { NetlinkError } from '../../src/errors.js';
 import { FakeKernel } from '../../src/kernel/testing/index.js';
+import { createIptablesMode, IPTABLES_DEFAULTS } from '../../src/modes/iptables/index.js';
 import { createIpvsMode, IPVS_DEFAULTS } from '../../src/modes/ipvs/index.js';
 import type { KeyedOperation, Mode } from '../../src/modes/mode.js';
+import {
+  createNftablesMode,
+  NFTABLES_DEFAULTS,
+  type NftablesLayout,
+} from '../../src/modes/nftables/index.js';
 import { createProxy } from '../../src/proxy.js';
+import type { SyncSummary } from '../../src/reconcile/summary.js';
 import { readManifest } from '../../src/source/manifestFile.js';
 import { service, slice } from '../support/clusters/manifests.js';
 import { VirtualTime } from '../support/fakes/virtualTime.js';
@@ -21,6 +30,11 @@ const HOUR = 3_600_000;
 
 interface Story {
   readonly isRefused?: (target: string) => boolean;
+  /** The mode that runs; default ipvs mode. */
+  readonly mode?: (kernel: FakeKernel) => AnyMode;
+  /** Faults of the kernel, and when they end, in ms. */
+  readonly fault?: { readonly begin: (kernel: FakeKernel) => () => void; readonly until: number };
+  readonly synced?: (summary: SyncSummary) => void;
   /** Connections of the former mode at a time, in ms. */
   readonly connections?: (now: number) => number;
   /** Its period of audits, in ms. */
@@ -38,6 +52,9 @@ interface Story {
 /** Runs a proxy for some minutes. Returns the time at which the former mode's state is removed, in ms. */
 async function removedAfter({
   isRefused = () => false,
+  mode,
+  fault,
+  synced = () => {},
   connections = () => 0,
   auditPeriod = IPVS_DEFAULTS.auditPeriod,
   drainBound,
@@ -50,6 +67,7 @@ async function removedAfter({
     const kernel = new FakeKernel();
     kernel.ipvs.fault = (operation, target) =>
       isRefused(target) ? new NetlinkError({ code: 'EINVAL', operation, target }) : undefined;
+    let end = fault?.begin(kernel);
     const manifests = [1, 2, 3, 4].map((n) => service(`s${n}`, `10.96.0.${n}`)).join('');
     const text = protocol
       ? `${manifests}${slice('s1', '10.0.0.2')}`.replaceAll(
@@ -67,7 +85,9 @@ async function removedAfter({
         },
         stop: () => {},
       },
-      mode: createIpvsMode(kernel, { ...IPVS_DEFAULTS, auditPeriod, kernelRelease: '6.1.0' }),
+      mode:
+        mode?.(kernel) ??
+        (createIpvsMode(kernel, { ...IPVS_DEFAULTS, auditPeriod, kernelRelease: '6.1.0' }) as AnyMode),
       formerModes: [
         {
           name: 'map',
@@ -88,7 +108,7 @@ async function removedAfter({
       watchHost: async () => ({ close: () => {} }),
       nodeName: 'node-a',
       events: {
-        synced: () => {},
+        synced,
         problems: () => {},
         failed: (error) => assert.fail(String(error)),
         retrying: () => {},
@@ -100,6 +120,9 @@ async function removedAfter({
       const [next] = time.timers;
       assert.ok(next);
       time.fire(next);
+      if (!fault || time.now < fault.until) continue;
+      end?.();
+      end = undefined;
     }
     await ended?.(kernel);
     await proxy.stop();
@@ -160,4 +183,60 @@ it('a UDP flow that the rules of a former mode sent to an endpoint that left is 
   });
   assert.ok(after !== undefined && after >= 100_000, `${after} ms`);
   assert.deepEqual(left, ['10.0.0.2']);
+});
+
+/** Lets one kind of operation fail. */
+const failing =
+  (part: 'ipvs' | 'ipset' | 'iptables' | 'nftables' | 'rtnetlink' | 'sysctl', what: RegExp, code: string) =>
+  (kernel: FakeKernel) => {
+    kernel[part].fault = (operation, target) =>
+      what.test(`${operation} ${target}`) ? new NetlinkError({ code, operation, target }) : undefined;
+    return () => {
+      kernel[part].fault = () => undefined;
+    };
+  };
+
+const iptables = (kernel: FakeKernel) => createIptablesMode(kernel, IPTABLES_DEFAULTS) as AnyMode;
+const nftables = (layout: NftablesLayout) => (kernel: FakeKernel) =>
+  createNftablesMode(kernel, { ...NFTABLES_DEFAULTS, layout }) as AnyMode;
+
+const ABOUT = { version: '1.0.0', node: 'node-a', mode: 'ipvs', families: [4, 6], startedAt: '' } as const;
+
+/** What all Services of a mode need: whether a former mode may go does not depend on a Service. */
+const NEEDED: readonly (readonly [
+  title: string,
+  begin: (kernel: FakeKernel) => () => void,
+  mode?: Story['mode'],
+])[] = [
+  ['IPVS: conntrack cannot be set', failing('sysctl', /vs\/conntrack/, 'EROFS')],
+  ['IPVS: ip_forward cannot be set', failing('sysctl', /ip_forward/, 'EPERM')],
+  ['IPVS: the setting is absent', failing('sysctl', /expire_nodest_conn/, 'ENOENT')],
+  ['IPVS: no kube-ipvs0', failing('rtnetlink', /addLink/, 'EPERM')],
+  ['IPVS: a set cannot be added', failing('ipset', /KUBE-CLUSTER-IP/, 'EPERM')],
+  ['IPVS: the lock of iptables is held', failing('iptables', /restore/, 'ERR_TIMEOUT')],
+  ['iptables: the lock of iptables is held', failing('iptables', /restore/, 'ERR_TIMEOUT'), iptables],
+  ['iptables: route_localnet cannot be set', failing('sysctl', /route_localnet/, 'EROFS'), iptables],
+  ['nftables: no right', failing('nftables', /./, 'EPERM'), nftables('kube-proxy')],
+  ['nftables: a base chain', failing('nftables', /nat-prerouting/, 'ENOENT'), nftables('kube-proxy')],
+  ['nftables, scalable: a base chain', failing('nftables', /nat-prerouting/, 'ENOENT'), nftables('scalable')],
+];
+
+describe('the state of a former mode stays while the running one lacks what all Services need', () => {
+  for (const [title, begin, mode] of NEEDED)
+    it(title, async () => {
+      const state = new AgentState(ABOUT, { lines: () => [] }, () => 0);
+      const reasons = new Set<string>();
+      const reporting = state.watching({ synced() {}, problems() {}, failed() {}, retrying() {} });
+      const refusals = new Refusals();
+      const concerns = new Set<string>();
+      const synced = (summary: SyncSummary) => {
+        reporting.synced(summary, 0);
+        for (const reason of state.report().lacking ?? []) reasons.add(reason.split(':')[0] ?? '');
+        concerns.add(refusals.after(summary));
+      };
+      const after = await removedAfter({ ...(mode && { mode }), fault: { begin, until: 200_000 }, synced });
+      assert.ok(after !== undefined && after >= 200_000 && after < 300_000, `${after} ms`);
+      assert.ok(concerns.has('all') || concerns.has('settings'), 'not ready');
+      assert.deepEqual([reasons.size > 0, state.report().lacking], [true, undefined], [...reasons].join());
+    });
 });

@@ -10,7 +10,7 @@ import { allAddressesRule } from '../../config/crossChecks.js';
 import { DecodingError, decodeFile } from '../../config/file.js';
 import { ignoredFields } from '../../config/ignored.js';
 import { behaviourOf, provisionalVersionWarning } from '../../config/mirroredVersion.js';
-import { deprecationOf, modeNamed } from '../../config/modes.js';
+import { modeNamed } from '../../config/modes.js';
 import { MODES } from '../../modes/select/select.js';
 import type { CheckedProblem } from './report.js';
 
@@ -41,7 +41,8 @@ export function checkConfiguration(
     const { configuration: decoded, strict } = decodeFile(text);
     const configuration = { ...decoded, mirroredVersion: mirroredVersion || decoded.mirroredVersion };
     const problems = [
-      ...strict.map((rule) => lineProblem(file, rule)),
+      // The agent takes such a file with a warning, as kube-proxy does: it may be of another version.
+      ...strict.map((rule) => lineProblem(file, rule, 'warning')),
       ...configurationProblems(file, completed(configuration, MODES)),
       ...configurationWarnings(file, configuration, manifests !== ''),
     ];
@@ -86,8 +87,6 @@ export function configurationWarnings(
   if (configuration.mode === '') {
     ignored.push(at(file, 'mode', blankModeWarning(MODES, behaviourOf(configuration)), 'warning'));
   }
-  const deprecation = deprecationOf(configuration, MODES);
-  if (deprecation !== undefined) ignored.push(at(file, 'mode', deprecation.note, 'warning'));
   const provisional = provisionalVersionWarning(behaviourOf(configuration));
   if (provisional !== undefined) ignored.push(at(file, 'mirroredVersion', provisional, 'warning'));
   if (configuration.detectLocalMode === 'ClusterCIDR' && configuration.clusterCIDR === '') {
@@ -103,16 +102,20 @@ export function configurationWarnings(
  * A line of kube-proxy as a problem. The field is before the first colon or in quotes:
  * `failed validate: KubeProxyConfiguration.Mode.ProxyMode: Invalid value: "x": must be …`, `unknown field "ipvs.foo"`.
  */
-export function lineProblem(file: string, line: string): CheckedProblem {
+export function lineProblem(
+  file: string,
+  line: string,
+  level: CheckedProblem['level'] = 'error',
+): CheckedProblem {
   const rule = line.replace(/^(failed (complete|validate|to decode)|initialize logging): /, '');
   const [, path, rest] = /^((?:KubeProxyConfiguration|logging)[\w.[\]]*): (.*)$/s.exec(rule) ?? [];
-  if (path !== undefined && rest !== undefined) return at(file, path, rest, 'error');
+  if (path !== undefined && rest !== undefined) return at(file, path, rest, level);
   const [, quoted] = /^(?:unknown field|line \d+: key) "([^"]*)"/.exec(rule) ?? [];
   const [, decoded] = /Go struct field (\S+)/.exec(rule) ?? [];
   const [, gate] = /feature gate:? (\w+)/.exec(rule) ?? [];
   const [, missing] = /^Object '(\w+)' is missing/.exec(rule) ?? [];
   const field = quoted ?? decoded ?? missing ?? (gate === undefined ? 'contents' : `featureGates.${gate}`);
-  return at(file, field, rule, 'error');
+  return at(file, field, rule, level);
 }
 
 function at(file: string, field: string, rule: string, level: CheckedProblem['level']): CheckedProblem {

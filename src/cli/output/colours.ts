@@ -25,7 +25,7 @@ function sequencesOf(formats: readonly (typeof FORMATS)[StyleName][]): RegExp {
 
 /**
  * Whether output has colours. FORCE_COLOR is stronger than NO_COLOR (https://no-color.org), which is stronger than the
- * terminal; this is the order of Node itself.
+ * terminal; this is the order of Node.js itself.
  *
  * @param isTerminal whether the output is a terminal
  */

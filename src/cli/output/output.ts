@@ -1,5 +1,5 @@
 // The output of the commands: results on standard output, notes and errors on standard error.
-
+import { errorsTerminal, outputTerminal, writeError, writeOutput } from '../../agent/standardStreams.js';
 import { USUAL_COLUMNS, wrapped } from '../../config/wrap.js';
 import { escapedControls, escapedLines } from '../../errors.js';
 import { yaml } from '../../yaml.js';
@@ -40,7 +40,7 @@ export function columnsOf({
 }: {
   readonly isTTY?: boolean;
   readonly columns?: number;
-}): number {
+} = {}): number {
   // A terminal that does not know its size has 0 columns.
   if (isTTY !== true || !columns) return USUAL_COLUMNS;
   return Math.min(Math.max(columns, COLUMNS.least), COLUMNS.most);
@@ -48,14 +48,15 @@ export function columnsOf({
 
 /** Output to the process's standard output and standard error. */
 export function processOutput(format: Format): Output {
+  const terminal = outputTerminal();
   return {
     format,
-    columns: columnsOf(process.stdout),
-    style: styleFor(hasColours(process.stdout.isTTY === true, process.env)),
-    write: (text) => void process.stdout.write(text),
+    columns: columnsOf(terminal),
+    style: styleFor(hasColours(terminal !== undefined, process.env)),
+    write: writeOutput,
     note: (line) => {
-      const lines = textLines(line, columnsOf(process.stderr), 2);
-      process.stderr.write(`${lines.join('\n')}\n`);
+      const lines = textLines(line, columnsOf(errorsTerminal()), 2);
+      writeError(`${lines.join('\n')}\n`);
     },
   };
 }
@@ -77,6 +78,8 @@ export function writeReport(
 /** A value has one line, also one that has line breaks. */
 const YAML = {
   version: '1.1',
+  // An object that stands in two places has no alias: tools that read YAML limit them.
+  aliasDuplicateObjects: false,
   lineWidth: 0,
   blockQuote: false,
   singleQuote: false,

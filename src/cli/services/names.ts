@@ -31,6 +31,8 @@ export interface KnownFrontend extends ServiceNameParts {
 export interface ServiceNames {
   readonly origin: NamesOrigin;
   of(id: VirtualServiceId): KnownFrontend;
+  /** The frontends with one of the texts in their name or address. */
+  matching(texts: readonly string[]): readonly NamedFrontend[];
 }
 
 /** What identifies a virtual service in the kernel: an address, or a firewall mark. */
@@ -78,6 +80,14 @@ export function namesOf(origin: NamesOrigin, frontends: readonly NamedFrontend[]
   }
   return {
     origin,
+    matching: (texts) =>
+      frontends.filter((frontend) => {
+        const { portName, kind, family, port, protocol } = frontend;
+        const name = serviceName({ service: frontend.service, ...(portName === '' ? {} : { portName }) });
+        const any = family === 4 ? '*' : '[*]';
+        const address = kind === 'nodePort' ? `${any}:${port}/${protocol}` : virtualServiceName(frontend);
+        return texts.some((text) => `${name} ${address}`.includes(text));
+      }),
     of(id) {
       if (!('address' in id)) return {};
       const { address, port, protocol } = id;

@@ -9,7 +9,7 @@ import { withInventory } from './openInventory.js';
 export const runServices: CommandRunner = (invocation) => {
   const { args, options, output } = invocation;
   const interval = Number(options['interval']);
-  return withInventory(invocation, (inventory) =>
+  return withInventory(invocation, 'endpoints', (inventory) =>
     printServices({ inventory, isFiltered: args.length > 0, interval, output }),
   );
 };

@@ -55,6 +55,8 @@ export function openTerminal(
   if (input.isTTY) input.setRawMode(true);
   if (input.isTTY) input.on('data', pressed).resume();
   output.on('resize', resized);
+  // Stays after the close: without a listener, the error of a terminal that is gone ends the process.
+  output.on('error', ended);
   for (const name of signals) process.on(name, ended);
   output.write(ALTERNATE_SCREEN);
   return {

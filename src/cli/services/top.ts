@@ -1,4 +1,5 @@
 // The command top: the busiest virtual services, refreshed until the user ends it.
+import { outputTerminal } from '../../agent/standardStreams.js';
 import { escapedControls } from '../../errors.js';
 import type { CommandRunner } from '../command.js';
 import { type Output, shownLines, textLines } from '../output/output.js';
@@ -11,17 +12,19 @@ import { lastLine, ORDERS, type Order, orderOfKey } from './topScreen.js';
 /** `top`. */
 export const runTop: CommandRunner = (invocation) => {
   const { options, output } = invocation;
-  const order = ORDERS.find((known) => known === options['sort']) ?? 'rate';
+  const wanted = ORDERS.find((known) => known === options['sort']);
   const interval = Number(options['interval']);
   const once = options['once'] === true;
-  const live = process.stdout.isTTY === true && !once;
+  const live = outputTerminal() !== undefined && !once;
   const count = once
     ? 1
     : ((options['count'] as number | undefined) ?? (live ? Number.POSITIVE_INFINITY : 1));
-  return withInventory(invocation, async (inventory) => {
+  return withInventory(invocation, 'frontends', async (inventory) => {
+    // The first of those that the listing has: new connections, otherwise active ones.
+    const order = wanted ?? inventory.orders[0] ?? 'name';
     if (!inventory.orders.includes(order)) {
       const known = inventory.orders.join(', ');
-      throw new Error(`--sort ${order}: the rules do not count these connections; the orders are ${known}`);
+      throw new Error(`--sort ${order}: these numbers are not counted on this node; the orders are ${known}`);
     }
     const terminal = live ? openTerminal() : undefined;
     try {

@@ -1,5 +1,5 @@
 // The state of the running agent: the result of `status -o json`, from the answers of its servers. Pure.
-import type { AgentReport, FailureReport, FormerModeReport } from '../../agent/agentReport.js';
+import type { AgentReport, ContactReport, FailureReport, FormerModeReport } from '../../agent/agentReport.js';
 import { excerpt } from '../../errors.js';
 import { isRecord } from '../../input/fields.js';
 import type { StyleName } from '../output/colours.js';
@@ -42,13 +42,18 @@ export function decodeAgentReport(text: string): AgentReport | undefined {
   const { lastPass, version, node, mode, startedAt, problems, families } = answer;
   const texts = [version, node, mode, startedAt].every((value) => typeof value === 'string');
   const numbers = ['repaired', 'leftOut'].every((name) => typeof answer[name] === 'number');
-  const formerList = Array.isArray(answer['formerModes'] ?? []);
+  const optionalLists = ['formerModes', 'lacking', 'contacts'].every((name) =>
+    Array.isArray(answer[name] ?? []),
+  );
   const counts = ['draining', 'repeated'].every((name) =>
     ['number', 'undefined'].includes(typeof answer[name]),
   );
   const lists = Array.isArray(problems) && Array.isArray(families);
+  const named = ['string', 'undefined'].includes(typeof answer['nodeObject']);
+  const file = answer['configuration'] ?? { waiting: [] };
+  const hasFile = isRecord(file) && Array.isArray(file['waiting']);
   const pass = lastPass === null || (isRecord(lastPass) && Array.isArray(lastPass['failures']));
-  return texts && numbers && counts && formerList && lists && pass
+  return texts && named && numbers && counts && optionalLists && hasFile && lists && pass
     ? (answer as unknown as AgentReport)
     : undefined;
 }
@@ -61,11 +66,20 @@ function parsed(text: string): unknown {
   }
 }
 
-/** The report of both answers. */
-export function statusReport(health: HealthReport, agent: AgentReport): StatusReport {
-  const { lastPass, kernelError, repeated = 0 } = agent;
+/**
+ * The report of both answers.
+ *
+ * @param now time of day, in ms since 1970
+ */
+export function statusReport(health: HealthReport, agent: AgentReport, now = Date.now()): StatusReport {
+  const { lastPass, lacking: [lacking] = [], kernelError, repeated = 0 } = agent;
+  const unread = health.unread.filter(
+    (name) => agent.nodeObject !== 'missing' || name !== `Node ${agent.node}`,
+  );
   const faults = [
     ...(health.healthy ? [] : [unhealthyWhy(health, agent)]),
+    ...staleWhy(agent, now),
+    ...(agent.nodeObject === 'deleted' ? ['the Node was deleted: its last state stays in force'] : []),
     ...(lastPass === null ? ['no pass has ended'] : []),
     ...(lastPass && lastPass.failed > 0
       ? [`${count(lastPass.failed, 'operation')} of the last pass failed`]
@@ -73,17 +87,32 @@ export function statusReport(health: HealthReport, agent: AgentReport): StatusRe
     ...(lastPass && lastPass.unknown > 0
       ? [`${count(lastPass.unknown, 'item')} not in the desired state`]
       : []),
+    ...(lacking === undefined ? [] : [`all Services need what the kernel refuses: ${lacking}`]),
     ...(kernelError === null ? [] : ['the kernel could not be read']),
     ...(repeated > 0 ? [`${count(repeated, 'item')} repaired again in each audit`] : []),
     ...(agent.formerModes ?? []).flatMap(({ mode, error }) =>
       error === null ? [] : [`the state of ${mode} mode could not be removed`],
     ),
-    ...(health.unread.length > 0 ? [`unreadable input: ${health.unread.join(', ')}`] : []),
+    ...(unread.length > 0 ? [`unreadable input: ${unread.join(', ')}`] : []),
   ];
   return { good: faults.length === 0, faults, health, agent };
 }
 
-function unhealthyWhy({ nodeEligible }: HealthReport, { lastPass }: AgentReport): string {
+/** The resources without contact: one reason, since they have mostly the same cause. */
+function staleWhy({ contacts = [] }: AgentReport, now: number): string[] {
+  const lost = contacts.filter(({ state }) => state === 'lost');
+  const [first] = lost;
+  if (!first) return [];
+  const age = first.lastContact === null ? '' : ` for ${duration(now - Date.parse(first.lastContact))}`;
+  const cause = first.error === null ? '' : `: ${first.error}`;
+  return [
+    `stale: no contact with the API server${age} (${lost.map(({ resource }) => resource).join(', ')})${cause}`,
+  ];
+}
+
+function unhealthyWhy({ nodeEligible }: HealthReport, { lastPass, node, nodeObject }: AgentReport): string {
+  if (nodeObject === 'missing') return `there is no Node ${node}: compare --hostname-override`;
+  if (nodeObject === 'unread') return 'the Node has not been read, or has no address yet';
   if (!nodeEligible) return 'the Node was not seen, or is being removed';
   return lastPass === null ? 'the proxy is not ready' : 'the proxy is unhealthy';
 }
@@ -104,12 +133,14 @@ export function statusLines(
     mode,
     families,
     startedAt,
+    contacts = [],
     lastPass,
     kernelError,
     repaired,
     repeated = 0,
     draining,
     formerModes = [],
+    configuration: { waiting } = { waiting: [] },
     leftOut,
     problems,
   } = agent;
@@ -123,14 +154,20 @@ export function statusLines(
   return [
     ...row('status', good ? 'good' : faults.map((fault) => excerpt(fault)).join('; '), good ? 'good' : 'bad'),
     ...row('agent', `kube-netlink-proxy ${excerpt(version)}, ${mode} mode, IPv${families.join(' and IPv')}`),
-    ...row('node', `${excerpt(node)}${health.nodeEligible ? '' : ' (not seen, or being removed)'}`),
+    ...row('node', `${excerpt(node)}${nodeRemark(health, agent)}`),
     ...row('started', ago(startedAt)),
+    ...(contacts.length === 0
+      ? []
+      : row('contact', contacts.map((each) => contactText(each, ago)).join(', '))),
     ...row('last pass', lastPass ? passText(lastPass, ago(lastPass.endedAt)) : 'none has ended'),
     ...(lastPass?.failures ?? []).flatMap((failure) => below(failureText(failure))),
+    ...(lastPass ? notListed(lastPass.failed, lastPass.failures).flatMap(below) : []),
     ...(kernelError === null ? [] : row('kernel', excerpt(kernelError))),
     ...row(
       'drift',
-      repaired === 0 ? 'none since the start' : `${count(repaired, 'operation')} repaired changes by others`,
+      repaired === 0
+        ? 'none since the start'
+        : `${count(repaired, 'operation')} since the start restored what others had changed`,
     ),
     ...(repeated === 0
       ? []
@@ -140,13 +177,36 @@ export function statusLines(
         )),
     ...(draining === undefined ? [] : row('draining', count(draining, 'real server'))),
     ...formerModes.flatMap((former) => row('former', formerText(former))),
+    ...(waiting.length === 0
+      ? []
+      : row(
+          'config',
+          `the file has changed; waiting for the next start: ${waiting.map((field) => excerpt(field)).join(', ')}`,
+        )),
     ...row('left out', leftOut === 0 ? 'nothing' : count(leftOut, 'problem')),
     ...problems.flatMap((problem) => below(excerpt(problem))),
+    ...notListed(leftOut, problems).flatMap(below),
   ];
+}
+
+/** A line with the number of those that the answer does not list; none if it lists all. */
+function notListed(all: number, listed: readonly unknown[]): string[] {
+  return all > listed.length ? [`and ${all - listed.length} more: the agent's log has all`] : [];
 }
 
 /** Terminal columns of the titles of lines. */
 const TITLE_WIDTH = 10;
+
+function nodeRemark({ nodeEligible }: HealthReport, { nodeObject }: AgentReport): string {
+  if (nodeObject === 'missing') return ' (there is no Node of this name)';
+  if (nodeObject === 'deleted') return ' (deleted: its last state stays in force)';
+  return nodeEligible ? '' : ' (not seen, or being removed)';
+}
+
+function contactText({ resource, state, lastContact }: ContactReport, ago: (time: string) => string): string {
+  const when = lastContact === null ? 'never' : ago(lastContact);
+  return `${excerpt(resource)} ${when}${state === 'current' ? '' : ` (${state})`}`;
+}
 
 function formerText({ mode, connections, error }: FormerModeReport): string {
   if (error !== null) return `${excerpt(mode)} mode: its state could not be removed: ${excerpt(error)}`;

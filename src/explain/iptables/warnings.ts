@@ -21,10 +21,10 @@ export function warningsOf(node: NodeNetwork, options: IptablesOptions): Cause[]
   ];
 }
 
-/** Each chain of a Service port or an endpoint has at least one rule. */
+/** Each chain of a Service port or an endpoint has at least one rule, and so has the one that leads to them: that of node ports. */
 function emptyChains({ facts: { tables } }: NodeNetwork): Cause[] {
   const empty = [...tables.rules].flatMap(([at, rules]) =>
-    rules.length === 0 && SERVICE_CHAIN.test(at) ? [at] : [],
+    rules.length === 0 && (SERVICE_CHAIN.test(at) || at === 'nat/KUBE-SERVICES') ? [at] : [],
   );
   if (empty.length <= LISTED) return empty.map((at) => missingRule(`chain ${at} has no rules`));
   return [missingRule(`${empty.length} chains of Services have no rules, for example ${empty[0]}`)];

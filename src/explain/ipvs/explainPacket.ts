@@ -27,7 +27,7 @@ import type { HooksResult } from '../shared/trace.js';
 import { endpointPath } from './endpointPath.js';
 import type { ExplainedServer, ExplainFacts } from './facts.js';
 import { IPVS_MEANINGS } from './meanings.js';
-import { nodeOf } from './node.js';
+import { localSetOf, nodeOf } from './node.js';
 import { candidates, findService, persistenceOf, serviceName } from './services.js';
 import { warningsOf } from './warnings.js';
 
@@ -161,6 +161,11 @@ class Path {
     const selectable = endpoints.filter((endpoint) => endpoint.selectable);
     const known = { virtualService, endpoints, ...masqueradeOf(selectable) };
     if (servers.length === 0) {
+      const local = localSetOf(this.#facts, this.#context.dialled);
+      if (local !== undefined) {
+        const text = `externalTrafficPolicy of the Service is Local (set ${local}), and it has no usable endpoint on this node: IPVS rejects the packet`;
+        return { ...known, ...failure('refused', 'NoLocalEndpoint', text) };
+      }
       return {
         ...known,
         ...failure(

@@ -3,6 +3,8 @@
 import { LINK } from '../../modes/ipvs/plan/items.js';
 import { type SetRole, setOf } from '../../modes/ipvs/plan/sets.js';
 import { type LocalDetector, type LocalMatch, localMatch } from '../../modes/shared/plan/localDetector.js';
+import type { Protocol } from '../../net/protocol.js';
+import type { Dialled } from '../explanation.js';
 import { readRule } from '../packet/ruleText.js';
 import { localMatchIn } from '../shared/localMatchIn.js';
 import { NodeNetwork, type VirtualIPKind } from '../shared/nodeNetwork.js';
@@ -40,10 +42,30 @@ function hasEntry(
   role: SetRole,
   address: string,
   port: number | undefined,
+  protocol?: Protocol,
 ): boolean {
   const entries = sets.get(setOf(role, family).name)?.entries ?? [];
-  return entries.some((entry) => entry.address === address && (port === undefined || entry.port === port));
+  return entries.some(
+    (entry) =>
+      entry.address === address &&
+      (port === undefined || entry.port === port) &&
+      (protocol === undefined || entry.protocol === protocol),
+  );
 }
+
+/** The set that shows that the traffic policy of an external address or node port is Local; undefined if none does. */
+export function localSetOf(facts: ExplainFacts, { address, port, protocol }: Dialled): string | undefined {
+  const { family, sets } = facts;
+  const byAddress = LOCAL.find((role) => hasEntry(facts, role, address, port, protocol));
+  if (byAddress) return setOf(byAddress, family).name;
+  if (kindOf(facts, address, port) !== undefined) return undefined;
+  const role = `KUBE-NODE-PORT-LOCAL-${NODE_PORT_SETS[protocol]}` as SetRole;
+  const { name } = setOf(role, family);
+  return sets.get(name)?.entries.some((entry) => entry.port === port) ? name : undefined;
+}
+
+const LOCAL: readonly SetRole[] = ['KUBE-EXTERNAL-IP-LOCAL', 'KUBE-LOAD-BALANCER-LOCAL'];
+const NODE_PORT_SETS = { tcp: 'TCP', udp: 'UDP', sctp: 'SCTP-HASH' } as const;
 
 /** From the rule that masquerades traffic to cluster IPs: `! -s NETWORK` or `! -i LINK`. */
 function programmedMatch({ family, tables }: ExplainFacts): LocalMatch | undefined {

@@ -28,7 +28,7 @@ export function explainPacket(
   options: Pick<NftablesOptions, 'localDetector'>,
 ): Explanation {
   const { table = tableOf([], [], [], () => '') } = facts;
-  const node = nodeOf(facts, table, options.localDetector);
+  const node = nodeOf(facts, table, question, options.localDetector);
   return explainWith(
     {
       mode: 'nftables',

@@ -1,12 +1,17 @@
 // The frontends in the maps of nftables mode: addresses, protocols and ports that are keys of elements. Pure.
-import type { Element, Verdict } from '../../kernel/nftables/types.js';
+import type { Element, ElementValue, Verdict } from '../../kernel/nftables/types.js';
 import { REJECT_CHAIN, RESET_CHAIN } from '../../modes/nftables/plan/fixedChains.js';
 import { PROTOCOL_NUMBERS, type Protocol } from '../../net/protocol.js';
 import type { Cause } from '../explanation.js';
 import { has, type ProgrammedTable } from './table.js';
 
 /** The maps with frontends: those that lead to chains of Services, then those that refuse packets. */
-const MAPS = ['service-ips', 'service-nodeports', 'no-endpoint-services', 'no-endpoint-nodeports'] as const;
+export const FRONTEND_MAPS = [
+  'service-ips',
+  'service-nodeports',
+  'no-endpoint-services',
+  'no-endpoint-nodeports',
+] as const;
 
 /** An address, protocol and port in a map. */
 export interface FrontendKey {
@@ -27,13 +32,22 @@ export interface FrontendElement extends FrontendKey {
 }
 
 /** All elements, those with endpoints first. */
-export function* frontendElements({ sets }: ProgrammedTable): Generator<FrontendElement> {
-  for (const name of MAPS) {
+export function* frontendElements({ sets }: Pick<ProgrammedTable, 'sets'>): Generator<FrontendElement> {
+  for (const name of FRONTEND_MAPS) {
     for (const { key, data, comment } of sets.get(name)?.elements ?? []) {
       const frontend = keyIn(key);
       if (frontend) yield { ...frontend, ...verdictIn(data), ...(comment !== undefined && { comment }) };
     }
   }
+}
+
+/** The key of a frontend in a map of that name; undefined if the map has no such frontends. */
+export function keyOf(
+  map: (typeof FRONTEND_MAPS)[number],
+  { address, protocol, port }: FrontendKey,
+): Exclude<ElementValue, string | number | Uint8Array> | undefined {
+  if (map.endsWith('nodeports')) return address === undefined ? [protocol, port] : undefined;
+  return address === undefined ? undefined : [address, protocol, port];
 }
 
 /** An address or none, a protocol and a port; undefined for anything else. */

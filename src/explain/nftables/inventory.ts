@@ -2,7 +2,7 @@
 import { TABLE } from '../../modes/nftables/plan/names.js';
 import { type Family, joinHostPort } from '../../net/address.js';
 import type { FrontendKind } from '../../services/types.js';
-import type { ProgrammedEndpoint, ProgrammedFrontend } from '../inventory.js';
+import type { FrontendQuery, ProgrammedEndpoint, ProgrammedFrontend } from '../inventory.js';
 import { CLIENT_PORT, type Packet } from '../packet/packet.js';
 import type { MatchedRule } from '../packet/walk.js';
 import {
@@ -26,11 +26,18 @@ const ELSEWHERE = { isLocal: () => false };
 /**
  * The frontends of a family. Their endpoints are those that hosts outside the cluster reach, or the clients of a cluster IP.
  */
-export function frontendsIn(family: Family, table: ProgrammedTable): ProgrammedFrontend[] {
+export function frontendsIn(
+  family: Family,
+  table: ProgrammedTable,
+  { keys, bare }: FrontendQuery = {},
+): ProgrammedFrontend[] {
+  const nameOf = ({ address = '', protocol, port }: FrontendKey) => `${address} ${protocol} ${port}`;
+  const wanted = keys && new Set(keys.map(nameOf));
   const found = new Map<string, ProgrammedFrontend>();
   for (const element of frontendElements(table)) {
-    const at = `${element.address ?? ''} ${element.protocol} ${element.port}`;
-    found.set(at, frontendOf(family, table, element, found.get(at)));
+    const at = nameOf(element);
+    if (wanted && !wanted.has(at)) continue;
+    found.set(at, frontendOf(family, table, element, found.get(at), bare));
   }
   return [...found.values()];
 }
@@ -41,11 +48,12 @@ function frontendOf(
   table: ProgrammedTable,
   element: FrontendElement,
   known: ProgrammedFrontend | undefined,
+  bare: true | undefined,
 ): ProgrammedFrontend {
   const { chain, refused, comment, ...key } = element;
   if (refused !== undefined)
     return { ...(known ?? { ...base(family, table, key), ...namesInComment(comment) }), refused };
-  const endpoints = chain === undefined ? [] : endpointsOf(family, table, key, chain);
+  const endpoints = chain === undefined || bare ? [] : endpointsOf(family, table, key, chain);
   return {
     ...base(family, table, key),
     ...namesInChain(chain),
@@ -111,7 +119,8 @@ function lastChain(matched: readonly MatchedRule[]): string | undefined {
 }
 
 /** The timeout of the set that the chain of an endpoint updates, in s; 0 without session affinity. */
-export function persistenceOf({ chains, sets }: ProgrammedTable, chain = ''): number {
+export function persistenceOf({ chains, sets }: ProgrammedTable, chain: string | undefined): number {
+  if (chain === undefined) return 0;
   const expressions = chains.get(chain)?.rules.flatMap((rule) => rule.expressions) ?? [];
   const update = expressions.find((expression) => expression.kind === 'dynset');
   const timeout = update && sets.get(update.set)?.set.timeout;

@@ -1,17 +1,33 @@
 // The node as nftables mode programs it. Pure.
 import { type LocalDetector, localMatch } from '../../modes/shared/plan/localDetector.js';
+import type { Dialled } from '../explanation.js';
 import type { PathFacts } from '../shared/facts.js';
 import { NodeNetwork } from '../shared/nodeNetwork.js';
 import { frontendsIn } from './inventory.js';
 import { frontendsOf, programmedMatch } from './selecting.js';
 import type { ProgrammedTable } from './table.js';
 
-/** @param detector of the configuration; used if no rule shows the programmed one */
-export function nodeOf(facts: PathFacts, table: ProgrammedTable, detector: LocalDetector): NodeNetwork {
+/**
+ * The endpoints are those of the frontend that the packet is sent to: others are not read.
+ *
+ * @param detector of the configuration; used if no rule shows the programmed one
+ */
+export function nodeOf(
+  facts: PathFacts,
+  table: ProgrammedTable,
+  { address: dialled, protocol, port }: Dialled,
+  detector: LocalDetector,
+): NodeNetwork {
   const { family } = facts;
+  const keys = [
+    { family, address: dialled, protocol, port },
+    { family, protocol, port },
+  ];
   const all = new Set<string>();
   const local = new Set<string>();
-  for (const { address, chain } of frontendsIn(family, table).flatMap(({ endpoints }) => endpoints)) {
+  for (const { address, chain } of frontendsIn(family, table, { keys }).flatMap(
+    ({ endpoints }) => endpoints,
+  )) {
     all.add(address);
     if (chain.startsWith('local-')) local.add(address);
   }

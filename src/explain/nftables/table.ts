@@ -64,7 +64,8 @@ export function tableOf(
   return { chains: found, sets: setsByName, textOf: textOnce };
 }
 
-function setOf({ set, elements }: SetWithElements): ProgrammedSet {
+/** A set with all of its elements. */
+export function setOf({ set, elements }: SetWithElements): ProgrammedSet {
   const single = new Map<string, Element>();
   const intervals: ProgrammedSet['intervals'][number][] = [];
   for (const element of elements) {
@@ -98,8 +99,13 @@ export function dataOf({ set }: ProgrammedSet, { data }: Element): Verdict | Uin
 }
 
 /** A key as the text of its bytes. */
-function keyText(key: Uint8Array): string {
+export function keyText(key: Uint8Array): string {
   return Buffer.from(key.buffer, key.byteOffset, key.byteLength).toString('latin1');
+}
+
+/** The key of an element as bytes. */
+export function bytesOfKey({ key }: Pick<NftSet, 'key'>, element: Element): Uint8Array {
+  return bytesIn(key, element.key);
 }
 
 /** A value without a known type was read as bytes. */

@@ -6,7 +6,8 @@ import type { Rtnetlink } from '../../kernel/rtnetlink/types.js';
 import type { Sysctl } from '../../kernel/sysctl/index.js';
 import type { Family } from '../../net/address.js';
 import { readRule } from '../packet/ruleText.js';
-import { type PathFacts, pathSettings } from '../shared/facts.js';
+import { CONNECTIONS, type PathFacts, pathSettings, reversePathFilters } from '../shared/facts.js';
+import { type ChainReader, foreignChains } from './foreignChains.js';
 
 /** The parts of the kernel that an explanation reads in every mode. */
 export interface PathKernel {
@@ -16,30 +17,42 @@ export interface PathKernel {
   readonly procNet: ProcNet;
   /** Absent: no set is read, and a rule that names a set is not understood. */
   readonly ipset?: Pick<Ipset, 'get'>;
+  /** Absent: the kernel has no nftables. */
+  readonly nftables?: ChainReader;
 }
 
 /**
  * Reads the state for packets of a family. Rejects with the NetlinkError of the part that cannot be read.
  *
  * @param settings further settings to read, as paths below /proc/sys
+ * @param own the table of nftables that is read besides; undefined for none
  */
 export async function readPathFacts(
   kernel: PathKernel,
   family: Family,
   settings: readonly string[],
+  own?: string,
 ): Promise<PathFacts> {
   const tables = await kernel.iptables.saveTables(family);
   const links = await kernel.rtnetlink.listLinks();
+  const routes = await kernel.procNet.routes(family);
   return {
     family,
     tables,
     sets: kernel.ipset ? await readSets(kernel.ipset, tables) : new Map(),
     links: new Map(links.map(({ name, kind }) => [name, kind])),
+    mtus: new Map(links.map(({ name, mtu }) => [name, mtu])),
+    unread: kernel.nftables ? await foreignChains(kernel.nftables, family, own) : [],
     addresses: await kernel.rtnetlink.listAddresses(),
-    routes: await kernel.procNet.routes(family),
+    routes,
     neighbours: await kernel.rtnetlink.listNeighbours({ family }).toArray(),
     sockets: await kernel.procNet.listeningSockets(),
-    settings: await readSettings(kernel.sysctl, [...Object.values(pathSettings(family)), ...settings]),
+    settings: await readSettings(kernel.sysctl, [
+      ...Object.values(pathSettings(family)),
+      ...Object.values(CONNECTIONS),
+      ...reversePathFilters(['all', ...new Set(routes.map(({ link }) => link))], family),
+      ...settings,
+    ]),
   };
 }
 

@@ -8,12 +8,20 @@ import { familyOf } from '../../net/address.js';
 import type { Explainer, Explanation, PacketQuestion } from '../explanation.js';
 import { explainPacket } from '../iptables/explainPacket.js';
 import { type PathKernel, readPathFacts } from './facts.js';
+import { openChainReader } from './foreignChains.js';
 
 /** Opens the kernel. Rejects with the NetlinkError of the part that cannot be opened. */
 export async function open(settings: ModeSettings): Promise<Explainer> {
   const { kernel, options } = await openWithOptions(settings);
-  const read = { ...kernel, procNet: openProcNet() };
-  return { explain: (question) => explain(read, options, question), close: () => kernel.close() };
+  const nftables = await openChainReader();
+  const read = { ...kernel, procNet: openProcNet(), ...(nftables && { nftables }) };
+  return {
+    explain: (question) => explain(read, options, question),
+    close: () => {
+      kernel.close();
+      void nftables?.close();
+    },
+  };
 }
 
 /** Explains a packet, as {@link Explainer.explain}. */

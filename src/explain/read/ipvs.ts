@@ -11,6 +11,7 @@ import { explainPacket } from '../ipvs/explainPacket.js';
 import { CONNTRACK, type ExplainedServer, type ExplainFacts } from '../ipvs/facts.js';
 import { candidates, serviceName } from '../ipvs/services.js';
 import { type PathKernel, readPathFacts } from './facts.js';
+import { openChainReader } from './foreignChains.js';
 
 /** The parts of the kernel that an explanation reads. */
 export type ExplainKernel = PathKernel & { readonly ipvs: Pick<Ipvs, 'listServices' | 'get'> };
@@ -18,8 +19,15 @@ export type ExplainKernel = PathKernel & { readonly ipvs: Pick<Ipvs, 'listServic
 /** Opens the kernel. Rejects with the NetlinkError of the part that cannot be opened. */
 export async function open(settings: ModeSettings): Promise<Explainer> {
   const { kernel, options } = await openWithOptions(settings);
-  const read = { ...kernel, procNet: openProcNet() };
-  return { explain: (question) => explain(read, options, question), close: () => kernel.close() };
+  const nftables = await openChainReader();
+  const read = { ...kernel, procNet: openProcNet(), ...(nftables && { nftables }) };
+  return {
+    explain: (question) => explain(read, options, question),
+    close: () => {
+      kernel.close();
+      void nftables?.close();
+    },
+  };
 }
 
 /** Explains a packet, as {@link Explainer.explain}. */

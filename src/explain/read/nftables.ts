@@ -1,4 +1,4 @@
-// Reads the tables of nftables mode: one listing of each family that has one. Changes nothing.
+// Reads the tables of nftables mode: what is asked for. Changes nothing.
 import { openNftables } from '../../kernel/nftables/index.js';
 import { ruleText } from '../../kernel/nftables/text/rules.js';
 import type { Nftables } from '../../kernel/nftables/types.js';
@@ -11,39 +11,50 @@ import type { NftablesOptions } from '../../modes/nftables/plan/options.js';
 import type { ModeSettings } from '../../modes/shared/open/definition.js';
 import { type Family, familyOf } from '../../net/address.js';
 import type { Explainer, Explanation, PacketQuestion } from '../explanation.js';
-import type { ProgrammedFrontend } from '../inventory.js';
+import type { FrontendQuery, ProgrammedFrontend } from '../inventory.js';
 import { explainPacket } from '../nftables/explainPacket.js';
 import { frontendsIn } from '../nftables/inventory.js';
 import { type ProgrammedTable, type SetWithElements, tableOf } from '../nftables/table.js';
 import { type PathKernel, readPathFacts } from './facts.js';
+import type { ChainReader } from './foreignChains.js';
+import { TableOnDemand, type TableReader } from './tableOnDemand.js';
 
-type Client = Pick<Nftables, 'listTables' | 'listChains' | 'listRules' | 'listSets' | 'listElements'>;
+type Client = TableReader & Pick<Nftables, 'listChains' | 'listSets'>;
 
 /** The frontends of both families. Rejects with a NetlinkError if a table cannot be read. */
-export async function listFrontends(): Promise<ProgrammedFrontend[]> {
+export async function listFrontends(query?: FrontendQuery): Promise<ProgrammedFrontend[]> {
   const nftables = await openNftables();
   try {
-    return await readFrontends(nftables);
+    return await readFrontends(nftables, query);
   } finally {
     await nftables.close();
   }
 }
 
 /** As {@link listFrontends}, with an open client. */
-export async function readFrontends(nftables: Client): Promise<ProgrammedFrontend[]> {
+export async function readFrontends(
+  nftables: Client,
+  query: FrontendQuery = {},
+): Promise<ProgrammedFrontend[]> {
   const found: ProgrammedFrontend[] = [];
+  const { keys, bare } = query;
   for (const family of [4, 6] as const) {
-    const table = await readTable(nftables, family);
-    if (table) found.push(...frontendsIn(family, table));
+    if (keys === undefined && !bare) {
+      const table = await readTable(nftables, family);
+      if (table) found.push(...frontendsIn(family, table));
+      continue;
+    }
+    const own = { ...query, ...(keys && { keys: keys.filter((key) => key.family === family) }) };
+    const table = own.keys?.length === 0 ? undefined : await TableOnDemand.open(nftables, family, own.keys);
+    if (table) found.push(...(await table.ask((programmed) => frontendsIn(family, programmed, own))));
   }
   return found;
 }
 
-/** The table of a family; undefined if there is none. Rejects with a NetlinkError if it cannot be read. */
+/** The whole table of a family; undefined if there is none. Rejects with a NetlinkError if it cannot be read. */
 export async function readTable(nftables: Client, family: Family): Promise<ProgrammedTable | undefined> {
   const where = { family: TABLE_FAMILY[family], table: TABLE };
-  const tables = await nftables.listTables({ family: where.family }).toArray();
-  if (!tables.some(({ name }) => name === TABLE)) return undefined;
+  if (!(await nftables.getTable({ family: where.family, name: TABLE }))) return undefined;
   const chains = await nftables.listChains(where).toArray();
   const rules = await nftables.listRules(where).toArray();
   const sets = new Map<string, SetWithElements>();
@@ -66,11 +77,19 @@ export async function open(settings: ModeSettings): Promise<Explainer> {
 
 /** Explains a packet, as {@link Explainer.explain}. */
 export async function explain(
-  kernel: PathKernel & { readonly nftables: Client },
+  kernel: Omit<PathKernel, 'nftables'> & { readonly nftables: TableReader & ChainReader },
   options: NftablesOptions,
   question: PacketQuestion,
 ): Promise<Explanation> {
-  const family = familyOf(question.address);
-  const facts = await readPathFacts(kernel, family, [ROUTE_LOCALNET]);
-  return explainPacket({ ...facts, table: await readTable(kernel.nftables, family) }, question, options);
+  const { address, protocol, port } = question;
+  const family = familyOf(address);
+  const facts = await readPathFacts(kernel, family, [ROUTE_LOCALNET], TABLE);
+  const keys = [
+    { address, protocol, port },
+    { protocol, port },
+  ];
+  const table = await TableOnDemand.open(kernel.nftables, family, keys);
+  const explained = (programmed: ProgrammedTable | undefined) =>
+    explainPacket({ ...facts, table: programmed }, question, options);
+  return table ? table.ask(explained) : explained(undefined);
 }

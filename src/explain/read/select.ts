@@ -1,18 +1,18 @@
 // What the commands explain and services know of each mode. A mode without an entry runs, but cannot be explained.
 import type { ModeSettings } from '../../modes/shared/open/definition.js';
 import type { Explainer } from '../explanation.js';
-import type { ProgrammedFrontend } from '../inventory.js';
+import type { FrontendQuery, ProgrammedFrontend } from '../inventory.js';
 
 /** How the commands read the kernel in one mode. */
 export interface ModeReader {
   /** Opens the kernel for explanations. Rejects with the NetlinkError of the part that cannot be opened. */
   open(settings: ModeSettings): Promise<Explainer>;
   /**
-   * Reads the frontends from the rules of the mode, with their counters. Absent: Services are virtual services of IPVS. Rejects
-   * with the NetlinkError of the family that cannot be read.
+   * Reads the frontends from the rules of the mode, with their counters; at least those of the query. Absent: Services are virtual
+   * services of IPVS. Rejects with the NetlinkError of the family that cannot be read.
    */
-  listFrontends?(): Promise<ProgrammedFrontend[]>;
-  /** The rules have no counters, of which rates could be computed. Absent: they have. */
+  listFrontends?(query: FrontendQuery): Promise<ProgrammedFrontend[]>;
+  /** The rules have no counters, of which rates could be computed: conntrack has their connections. Absent: they have. */
   readonly uncounted?: true;
 }
 
@@ -25,7 +25,7 @@ const READERS: Readonly<Record<string, ModeReader>> = {
   },
   nftables: {
     open: async (settings) => (await import('./nftables.js')).open(settings),
-    listFrontends: async () => (await import('./nftables.js')).listFrontends(),
+    listFrontends: async (query) => (await import('./nftables.js')).listFrontends(query),
     uncounted: true, // as in kube-proxy
   },
 };

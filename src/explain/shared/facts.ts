@@ -17,6 +17,21 @@ export interface PathFacts extends TopologyFacts {
   readonly neighbours: readonly Pick<Neighbour, 'link' | 'address' | 'state'>[];
   /** Values of {@link pathSettings} and of the mode's settings, by path below /proc/sys; absent if the kernel does not have one. */
   readonly settings: ReadonlyMap<string, string>;
+  /** Base chains of other programs in nftables, which are not followed: `table inet np, chain output (hook output, priority 0)`. Absent: none. */
+  readonly unread?: readonly string[];
+  /** The MTU of each link, by name. Absent: unknown. */
+  readonly mtus?: ReadonlyMap<string, number>;
+}
+
+/** The number of tracked connections and its limit, as paths below /proc/sys. A kernel that tracks none has neither. */
+export const CONNECTIONS = {
+  count: 'net/netfilter/nf_conntrack_count',
+  max: 'net/netfilter/nf_conntrack_max',
+} as const;
+
+/** The filters of reverse paths of links, as paths below /proc/sys. IPv6 has none. */
+export function reversePathFilters(links: readonly string[], family: Family): string[] {
+  return family === 4 ? links.map((link) => `net/ipv4/conf/${link}/rp_filter`) : [];
 }
 
 /** The settings on which the path depends in every mode, as paths below /proc/sys. */

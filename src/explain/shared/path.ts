@@ -14,6 +14,7 @@ import type { Decision, HookRules } from '../packet/walk.js';
 import { clientOf } from './client.js';
 import { listenerAt } from './delivery.js';
 import type { NodeNetwork } from './nodeNetwork.js';
+import { connectionLimit, notJudged } from './notJudged.js';
 import { PathTrace, type RuleMeanings } from './trace.js';
 
 /** The result of a path. */
@@ -26,6 +27,8 @@ export interface PathContext {
   readonly trace: PathTrace;
   readonly client: Explanation['client'];
   readonly dialled: Dialled;
+  /** A Service has the address: by the objects, by the rules, or possibly because rules of Services are missing. */
+  readonly mayBeService: boolean;
 }
 
 /** A mode's part of an explanation. */
@@ -50,7 +53,11 @@ export function explainWith(explainer: Explainer, question: PacketQuestion): Exp
   const dialled = { address, port, protocol };
   const trace = new PathTrace(node, meanings, rules);
   trace.step('client', `${client.address} connects to ${nameOf(dialled)}`, client.reason);
-  const outcome = explainer.follow({ node, trace, client, dialled });
+  const mayBeService =
+    question.clusterIP !== undefined ||
+    node.mode.kindOf(address, port) !== undefined ||
+    warnings.some(({ code }) => code === 'RulesMissing');
+  const outcome = explainer.follow({ node, trace, client, dialled, mayBeService });
   const mayMiss = outcome.causes.some(({ code }) => effectsOfRules.has(code));
   const missing = mayMiss ? warnings.filter(({ code }) => code === 'RulesMissing') : [];
   return {
@@ -61,8 +68,9 @@ export function explainWith(explainer: Explainer, question: PacketQuestion): Exp
     endpoints: [],
     ...outcome,
     causes: [...outcome.causes, ...missing],
-    warnings,
+    warnings: [...connectionLimit(node), ...warnings],
     notUnderstood: trace.notUnderstood,
+    notJudged: notJudged(node, client, outcome.endpoints ?? []),
   };
 }
 
@@ -130,11 +138,19 @@ export function describeAddress({ node, trace, dialled: { address } }: PathConte
  *
  * @param missing why it has no other destination
  */
-export function leavesNode({ node, dialled }: PathContext, code: CauseCode, missing: string): Outcome {
+export function leavesNode(
+  { node, dialled, mayBeService }: PathContext,
+  code: CauseCode,
+  missing: string,
+): Outcome {
   const route = node.topology.route(dialled.address);
   if (!route) return failure('unreachable', code, `${missing}, and no route leads to it`);
   const next = `${route.gateway === undefined ? '' : `${route.gateway} on `}${route.link}`;
-  return failure('hangs', code, `${missing}: the packet leaves this node to ${next}`);
+  if (code !== 'AddressNotBound' || mayBeService)
+    return failure('hangs', code, `${missing}: the packet leaves this node to ${next}`);
+  // Any host of the network may have the address.
+  const text = `no Service has ${dialled.address}, and ${missing}: the packet leaves this node to ${next}, and its further path is unknown`;
+  return failure('unknown', code, text);
 }
 
 /**

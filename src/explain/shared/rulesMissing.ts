@@ -19,7 +19,11 @@ export function rulesMissing(
   jumps: readonly ChainRule[],
   chains: readonly Chain[],
 ): Cause[] {
-  const lost = jumps
+  // Those that lead to endpoints first.
+  const ordered = [...jumps].sort(
+    (one, other) => Number(other.table === 'nat') - Number(one.table === 'nat'),
+  );
+  const lost = ordered
     .filter(({ table, chain, text }) => !tables.rules.get(`${table}/${chain}`)?.includes(text))
     .map(({ table, chain, text }) => missingRule(`chain ${table}/${chain} lacks the rule ${text}`));
   const incomplete = chains.flatMap(({ table, name, rules }) => {

@@ -301,7 +301,7 @@ export type NftablesEvent = Sent &
   );
 
 /** A transaction that was committed, and the tables in which it changed something. */
-export interface Commit {
+export interface Commit extends Sent {
   readonly kind: 'commit';
   readonly generation: Generation;
   /** Each once, in the order of their first changes. Empty if only objects changed that have no notification. */

@@ -1,4 +1,4 @@
-// Listeners for aborts. However many calls use a signal, this file adds one listener to it: Node warns if a signal has more than ten.
+// Listeners for aborts. However many calls use a signal, this file adds one listener to it: Node.js warns if a signal has more than ten.
 
 interface Waiting {
   readonly listeners: Set<() => void>;

@@ -53,7 +53,7 @@ export class FakeNftables
       },
       notify(messages: Uint8Array) {
         for (const event of readEvents(messages)) events.emit({ ...event, sender: process.pid });
-        for (const commit of readCommits(messages)) commits.emit(commit);
+        for (const commit of readCommits(messages)) commits.emit({ ...commit, sender: process.pid });
       },
     };
   }

@@ -13,9 +13,11 @@ import type { IpvsOptions } from './plan/options.js';
 import { affectsNode, planNode } from './plan/planNode.js';
 import { planService } from './plan/planService.js';
 import { withScheduler } from './plan/serviceSettings.js';
+import { isForeignSet } from './plan/sets.js';
 import { startingSlowly } from './plan/slowStart.js';
 import { apply } from './program/apply.js';
 import { DrainingServers } from './program/draining.js';
+import { HandOver } from './program/handOver.js';
 import type { IpvsKernel } from './program/kernel.js';
 import { observe } from './program/observe.js';
 import { observeAlone } from './program/observeAlone.js';
@@ -43,6 +45,7 @@ export function createIpvsMode(kernel: IpvsKernel, options: IpvsOptions): Mode<I
   const usable = (want: VirtualServiceItem, have: VirtualServiceItem | undefined) =>
     startingSlowly(missing.has(want.service.scheduler) ? withScheduler(want, options.scheduler) : want, have);
   const slowStarts = new SlowStarts();
+  const handOver = new HandOver();
   const { watchHost } = kernel;
   return {
     name: 'ipvs',
@@ -53,11 +56,19 @@ export function createIpvsMode(kernel: IpvsKernel, options: IpvsOptions): Mode<I
       ownLink: LINK,
       onOwnLink: !options.cures.has('node-ports-off-vips'),
     }),
-    items: { isOurs: (item) => isOurs(item) && !isProtected(item), keep, groupOf },
+    items: {
+      isOurs: (item) =>
+        isOurs(item) && !isProtected(item) && !(item.kind === 'set' && isForeignSet(item.set)),
+      keep,
+      groupOf,
+    },
     planService: (input, node) => planService(input, node, options),
     planNode: (desired, node) => planNode(desired, node, options),
     affectsNode,
-    compare: (desired, known, unknown = new Map()) => compare(desired, known, unknown, isProtected, usable),
+    compare(desired, known, unknown = new Map()) {
+      handOver.begin(unknown);
+      return compare(desired, known, unknown, isProtected, usable);
+    },
     acknowledged(operation) {
       draining.learn(operation);
       slowStarts.learn(operation);
@@ -65,7 +76,7 @@ export function createIpvsMode(kernel: IpvsKernel, options: IpvsOptions): Mode<I
     },
     describe,
     async apply(operations) {
-      const results = await apply(kernel, operations);
+      const results = await handOver.apply(operations, (some) => apply(kernel, some));
       for (const [i, operation] of operations.entries()) {
         if (results[i]?.code === 'ENOENT') recordMissing(missing, operation, options);
         // The first error is that of a real server: the virtual service was added.

@@ -1,6 +1,8 @@
 // nftables mode: load balancing by maps. A packet needs one look-up; every Service port has a chain or, in layout `scalable`, shares one.
+import type { Family } from '../../net/address.js';
 import { checkArgument } from '../../shapes.js';
 import type { Mode } from '../mode.js';
+import type { Result } from '../shared/program/result.js';
 import { compare } from './plan/compare.js';
 import { nodePortHosts } from './plan/host.js';
 import type { Item } from './plan/items.js';
@@ -53,9 +55,21 @@ export function createNftablesMode(kernel: NftablesKernel, options: NftablesOpti
     prepare: async (operations) => {
       prepared.set(operations, await prepare(operations));
     },
-    apply: (operations) => apply(kernel, tables, operations, prepared.get(operations)),
+    apply: async (operations) => {
+      const results = await apply(kernel, tables, operations, prepared.get(operations));
+      for (const family of familiesLacking(operations, results)) tables.look(family);
+      return results;
+    },
     observe: (whole = false) => observe(kernel, options, whole),
     observeAlone: (items) => observeAlone(kernel, options, items.keys()),
     watch: (listener) => tables.start(listener),
   };
+}
+
+/** The families in which the kernel did not find what a change needs. */
+function familiesLacking(operations: readonly Operation[], results: readonly Result[]): Set<Family> {
+  const families = new Set<Family>();
+  for (const [i, { item }] of operations.entries())
+    if (results[i]?.code === 'ENOENT') families.add(item.family);
+  return families;
 }

@@ -7,7 +7,7 @@ import { iptablesWithout } from '../iptablesRules/open/rulesInUse.js';
 import { IPVS_MODE } from '../ipvs/open/definition.js';
 import type { FormerMode } from '../mode.js';
 import { NFTABLES_MODE } from '../nftables/open/definition.js';
-import type { FormerSettings, ModeDefinition } from '../shared/open/definition.js';
+import type { FormerSettings, KernelSigns, ModeDefinition } from '../shared/open/definition.js';
 
 /** By the value of `mode` in the configuration. */
 const DEFINITIONS: Readonly<Record<string, ModeDefinition>> = {
@@ -45,6 +45,14 @@ export function selectMode(
     `mode: must be one of ${known}; found ${name}`,
     'select a mode with --proxy-mode; kube-proxy may run in one that kube-netlink-proxy does not have',
   );
+}
+
+/** Names of the modes that have programmed the kernel. Rejects with the NetlinkError of the part that cannot be read. */
+export async function programmedModes(signs: KernelSigns): Promise<string[]> {
+  const found: string[] = [];
+  for (const [name, definition] of Object.entries(DEFINITIONS))
+    if (await definition.isProgrammed(signs)) found.push(name);
+  return found;
 }
 
 /**

@@ -30,9 +30,12 @@ export function answerViolation(
 }
 
 /** The rule that best explains why the pod may not answer. */
-function ruleOf(by: string, { target: { client } }: Observation, { state, last: promise }: Window): RuleName {
+function ruleOf(by: string, { target: { client } }: Observation, window: Window): RuleName {
+  const { state, promises, last: promise } = window;
+  // Its Service may be deleted while the request is under way: the ranges were broken first.
+  if (promise.excluded || promises.some(({ excluded, present }) => excluded && present.has(by)))
+    return 'source-ranges';
   if (promise.service === undefined) return 'own-endpoints';
-  if (promise.excluded) return 'source-ranges';
   const endpoints = state.endpoints.get(promise.service) ?? [];
   const own = endpoints.find(({ pod }) => pod === by);
   if (!own) return 'removed-not-chosen';

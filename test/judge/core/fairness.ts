@@ -7,18 +7,18 @@ import { type Violation, violationOf } from './violation.js';
 /** What new connections are counted together. */
 export type FairnessKey = (observation: Observation, service: string) => string;
 
-/** Counts of the answers while the same pods could be chosen. */
+/** Counts of the answers in all times in which the same pods could be chosen. */
 interface Count {
   readonly pods: ReadonlySet<string>;
   readonly names: string;
-  readonly answers: Map<string, number>;
+  readonly answers: Set<string>;
   total: number;
+  last: Observation;
 }
 
-/** Judges the distribution of new connections. */
+/** Judges the distribution of new connections. Times with damage, or in which it is not certain who can be chosen, interrupt a count and do not end it. */
 export class FairnessJudge {
   readonly #counts = new Map<string, Count>();
-  readonly #last = new Map<string, Observation>();
   readonly #key: FairnessKey;
   readonly #chance: number;
 
@@ -27,44 +27,37 @@ export class FairnessJudge {
     this.#chance = chance;
   }
 
-  /** Counts a new connection; the counts begin anew when other pods can be chosen. Returns the violation that ends there. */
-  judge(observation: Observation, { promises, damaged }: Window): Violation | undefined {
+  /** Counts a new connection. */
+  count(observation: Observation, { promises, damaged }: Window): void {
     const { by, result } = observation;
-    if (result !== 'answered' || by === undefined) return undefined;
+    if (result !== 'answered' || by === undefined || damaged) return;
     const [first] = promises;
-    if (first?.service === undefined) return undefined;
-    const key = this.#key(observation, first.service);
+    if (first?.service === undefined) return;
+    const names = namesOf(first.may);
     const same = promises.every(({ service, may, affinity, certain }) => {
-      return service === first.service && certain && affinity === 0 && namesOf(may) === namesOf(first.may);
+      return service === first.service && certain && affinity === 0 && namesOf(may) === names;
     });
-    const names = same && !damaged ? namesOf(first.may) : '';
-    let count = this.#counts.get(key);
-    let violation: Violation | undefined;
-    if (count?.names !== names) {
-      violation = this.#missing(key);
-      count = { pods: first.may, names, answers: new Map(), total: 0 };
-      this.#counts.set(key, count);
-    }
+    if (!same || first.may.size < 2) return;
+    const key = `${this.#key(observation, first.service)}: ${names}`;
+    const known = this.#counts.get(key);
+    const count = known ?? { pods: first.may, names, answers: new Set(), total: 0, last: observation };
+    if (!known) this.#counts.set(key, count);
     count.total++;
-    count.answers.set(by, (count.answers.get(by) ?? 0) + 1);
-    this.#last.set(key, observation);
-    return violation;
+    count.answers.add(by);
+    count.last = observation;
   }
 
-  /** The violations of the counts that were open at the end. */
+  /** The violations of all counts. */
   end(): Violation[] {
-    return [...this.#counts.keys()].flatMap((key) => this.#missing(key) ?? []);
+    return [...this.#counts.values()].flatMap((count) => this.#missing(count) ?? []);
   }
 
-  #missing(key: string): Violation | undefined {
-    const count = this.#counts.get(key);
-    const last = this.#last.get(key);
-    if (!count || !last || count.names === '' || count.pods.size < 2) return undefined;
-    const { size } = count.pods;
-    const chance = size * (1 - 1 / size) ** count.total;
-    const missing = [...count.pods].filter((pod) => !count.answers.has(pod));
+  #missing({ pods, names, answers, total, last }: Count): Violation | undefined {
+    const { size } = pods;
+    const chance = size * (1 - 1 / size) ** total;
+    const missing = [...pods].filter((pod) => !answers.has(pod));
     if (missing.length === 0 || chance > this.#chance) return undefined;
-    const text = `${missing.join(', ')} of ${count.names} never answered in ${count.total} connections`;
+    const text = `${missing.join(', ')} of ${names} never answered in ${total} connections`;
     return violationOf('every-endpoint', last, text);
   }
 }

@@ -45,6 +45,18 @@ export interface FaultPeriod {
   readonly died?: boolean;
 }
 
+/**
+ * The faults, if the proxy ended at a time after the last one because of one: a process that lacks memory takes time to end. That fault then ends
+ * at this time. Undefined if no fault explains it.
+ */
+export function withDeath(faults: readonly FaultPeriod[], at: number): FaultPeriod[] | undefined {
+  const cause = faults.findLastIndex(
+    ({ fault, died }) => (fault === 'memoryShort' || fault === 'descriptorsShort') && !died,
+  );
+  const found = faults[cause];
+  return found && faults.with(cause, { ...found, ended: at, died: true });
+}
+
 /** A time in which the proxy waited for a processor, or what it depends on did: the API server of the run, and programs that it started. */
 export interface Wait {
   readonly from: number;

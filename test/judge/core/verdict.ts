@@ -29,7 +29,7 @@ export function judge(recording: Recording, bounds: Bounds): Violation[] {
     found(requests.judge(observation, window, isNew));
     if (observation.use === 'stream' && !isNew) continue;
     found(affinity.judge(observation, window));
-    for (const one of fairness) found(one.judge(observation, window));
+    for (const one of fairness) one.count(observation, window);
   }
   for (const one of fairness) violations.push(...one.end());
   return violations;

@@ -1,7 +1,7 @@
 // Makes the faults of the node that last for a time: its limits, its clock, the lock and the restore programs of iptables.
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { undoAtExit } from '../../laboratory/atExit.js';
@@ -63,7 +63,12 @@ async function limitProxy(
   execFileSync('prlimit', [`--pid=${pid}`, `--${name}=${small}:`]);
   await delay(lasts);
   if (proxy.runs) {
-    execFileSync('prlimit', [`--pid=${pid}`, `--${name}=${before}:`]);
+    try {
+      execFileSync('prlimit', [`--pid=${pid}`, `--${name}=${before}:`]);
+    } catch (error) {
+      // It is ending: the end of the history notices.
+      if (existsSync(`/proc/${pid}/status`)) throw error;
+    }
     return false;
   }
   proxy.start();

@@ -8,7 +8,14 @@ import { type ClusterState, EMPTY_CLUSTER, stateAfter } from '../core/cluster.js
 import { type Target, targetKey, targetsOf } from '../core/frontends.js';
 import type { Event, History } from '../core/history.js';
 import { objectsOf } from '../core/objects.js';
-import type { Change, FaultPeriod, Observation, Recording, Wait } from '../core/observations.js';
+import {
+  type Change,
+  type FaultPeriod,
+  type Observation,
+  type Recording,
+  type Wait,
+  withDeath,
+} from '../core/observations.js';
 import type { Bounds } from '../core/rules.js';
 import { RunTime } from '../core/runTime.js';
 import { addressIn, CLIENT_ADDRESSES, type ClientName, ENDPOINT_PORT } from '../core/world.js';
@@ -117,9 +124,11 @@ export class Player {
         await this.#store(event);
       }
     }
-    const periods = await faults.ended();
-    if (!this.#proxy.runs) throw new Error(`the proxy ended by itself; see ${this.log}`);
-    await delay(recoveryLeft(periods, this.#orders.bounds, meter.waits, now()));
+    let periods = await faults.ended();
+    do {
+      if (!this.#proxy.runs) periods = this.#startAgain(periods, now());
+      await delay(recoveryLeft(periods, this.#orders.bounds, meter.waits, now()));
+    } while (!this.#proxy.runs);
     await delay(this.#orders.quiet + recoveryLeft(periods, this.#orders.bounds, meter.waits, now()));
     const ended = now();
     const waits = meter.end();
@@ -127,6 +136,14 @@ export class Player {
     await this.#clear();
     const after = sampleOf(this.#proxy.pid, monotonic());
     return { history, changes, faults: periods, observations, waits, ended, ...(after ? { after } : {}) };
+  }
+
+  /** Starts the proxy that ended by itself, if a fault of the history may end it later than the fault ends. */
+  #startAgain(periods: readonly FaultPeriod[], now: number): FaultPeriod[] {
+    const found = withDeath(periods, now);
+    if (!found) throw new Error(`the proxy ended by itself; see ${this.log}`);
+    this.#proxy.start();
+    return found;
   }
 
   /** Ends all processes and removes the network. */

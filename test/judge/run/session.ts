@@ -65,10 +65,15 @@ export async function runSession(orders: SessionOrders, tell: (line: string) => 
     const tally = new Tally(bounds);
     const report = () => tally.report(orders.proxy?.join(' ') ?? 'kube-netlink-proxy', mode);
     let failing: Judged | undefined;
+    let stopped: unknown;
     const began = performance.now();
     for (let i = 0; i === 0 || (!replay && performance.now() - began < orders.time); i++) {
       const history = replay ?? generateHistory(seed + i, { ...orders, faults, faultTime: FAULT_TIME });
-      const one = await play(player, history, bounds);
+      const one = await play(player, history, bounds).catch((error: unknown) => {
+        // The report has the histories before.
+        stopped = error;
+      });
+      if (!one) break;
       tally.add(one);
       tell(lineOf(one));
       // After each history, so that a run that is ended early has a report.
@@ -80,6 +85,7 @@ export async function runSession(orders: SessionOrders, tell: (line: string) => 
     writeFileSync(join(output, 'report.html'), reportPage(report(), tally.kept));
     if (player.late > 0)
       tell(`${player.late} requests are left out: this machine was too slow to judge them`);
+    if (stopped !== undefined) throw stopped;
     if (failing) await shrinkFailing(player, orders, failing, tell);
     return report();
   } finally {
@@ -119,7 +125,12 @@ async function shrinkFailing(
     tell(`  ${candidate.steps.length} events: ${found ? 'fails' : 'holds'}`);
     return found;
   };
-  const shortest = await shrink(history, fails, tries);
+  // What happens by chance cannot be shrunk: each attempt would hold, by chance too.
+  if (!(await fails(history))) {
+    tell(`  seed ${history.seed} holds when it is played again: it is not shrunk`);
+    return;
+  }
+  const shortest = await shrink(history, fails, tries - 1);
   writeFileSync(replayFile(output, history, 'shortest'), replayText(shortest));
   for (const { after, event } of shortest.steps) tell(`  +${after} ms ${describeEvent(event)}`);
 }

@@ -15,6 +15,8 @@ export interface KeyPair {
 export interface Authority extends KeyPair {
   /** A server certificate for {@link OWN_LOOPBACK}, localhost and kubernetes.default. */
   server(): KeyPair;
+  /** The same, valid from the year 2098 on. */
+  lateServer(): KeyPair;
   /** A client certificate for a user. */
   client(name: string): KeyPair;
 }
@@ -25,27 +27,47 @@ export function makeAuthority(name: string): Authority {
     openssl(folder, ['req', '-x509', ...NEW_KEY, '-subj', `/CN=${name}`, '-days', '2', '-out', 'cert.pem']);
     return readPair(folder);
   });
-  const issue = (subject: string, extensions: string) =>
+  const issue = (subject: string, extensions: string, late = false) =>
     inFolder((folder) => {
       writeFileSync(join(folder, 'ca.pem'), own.cert);
       writeFileSync(join(folder, 'ca.key'), own.key);
       writeFileSync(join(folder, 'extensions'), extensions);
       openssl(folder, ['req', ...NEW_KEY, '-subj', subject, '-out', 'request.pem']);
+      if (late) {
+        writeFileSync(join(folder, 'index'), '');
+        writeFileSync(join(folder, 'ca.conf'), CA_CONFIGURATION);
+        const from = ['-startdate', '20980101000000Z', '-enddate', '20990101000000Z'];
+        const to = ['-extfile', 'extensions', '-notext', '-in', 'request.pem', '-out', 'cert.pem'];
+        openssl(folder, ['ca', '-config', 'ca.conf', '-batch', '-rand_serial', ...from, ...to]);
+        return readPair(folder);
+      }
       const signing = ['-CA', 'ca.pem', '-CAkey', 'ca.key', '-CAcreateserial', '-extfile', 'extensions'];
       openssl(folder, ['x509', '-req', '-in', 'request.pem', ...signing, '-days', '2', '-out', 'cert.pem']);
       return readPair(folder);
     });
   return {
     ...own,
-    server: () =>
-      issue(
-        '/CN=server',
-        `subjectAltName=IP:${OWN_LOOPBACK},DNS:localhost,DNS:kubernetes.default\nextendedKeyUsage=serverAuth\n`,
-      ),
+    server: () => issue('/CN=server', SERVER),
+    lateServer: () => issue('/CN=server', SERVER, true),
     client: (user) => issue(`/CN=${user}`, 'extendedKeyUsage=clientAuth\n'),
   };
 }
 
+const SERVER = `subjectAltName=IP:${OWN_LOOPBACK},DNS:localhost,DNS:kubernetes.default\nextendedKeyUsage=serverAuth\n`;
+/** `openssl x509` sets no first day before version 3.4. */
+const CA_CONFIGURATION = `[ca]
+default_ca = own
+[own]
+database = index
+serial = serial
+new_certs_dir = .
+certificate = ca.pem
+private_key = ca.key
+default_md = sha256
+policy = any
+[any]
+commonName = supplied
+`;
 const NEW_KEY = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-keyout', 'key.pem'];
 
 function openssl(folder: string, args: readonly string[]): void {

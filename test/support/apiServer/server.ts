@@ -51,6 +51,8 @@ export class ApiServer extends PlainServer {
   readonly #connections: Socket[] = [];
   readonly #options: ApiServerOptions;
   readonly #faults: { readonly matches: RegExp; readonly fault: Fault }[] = [];
+  /** The fault of every request whose line matches, until it is undefined. */
+  lasting: { readonly matches: RegExp; readonly fault: Fault } | undefined;
   /** The faults of the responses under way. */
   readonly #faultOf = new WeakMap<ServerResponse, Fault>();
   #tls: KeyPair | undefined;
@@ -161,7 +163,8 @@ export class ApiServer extends PlainServer {
     this.requests.push(seen);
     const line = `${seen.method} ${decodeURIComponent(request.url ?? '')}`;
     const index = this.#faults.findIndex(({ matches }) => matches.test(line));
-    const fault = index < 0 ? undefined : this.#faults.splice(index, 1)[0]?.fault;
+    const once = index < 0 ? undefined : this.#faults.splice(index, 1)[0]?.fault;
+    const fault = once ?? (this.lasting?.matches.test(line) ? this.lasting.fault : undefined);
     if (fault && 'silent' in fault) return;
     if (fault && 'hangUp' in fault) return reset(request.socket);
     if (fault && 'status' in fault && fault.after) await wait(fault.after);

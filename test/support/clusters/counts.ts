@@ -101,11 +101,15 @@ export class Counters {
   #countCall(part: Record<string, unknown>, name: string): void {
     const call = part[name];
     if (typeof call !== 'function') return;
-    part[name] = async (...args: unknown[]) => {
+    const counted = async (result: unknown) => {
+      const found = await result;
+      this.#counts.messages += sizeOf(found);
+      return found;
+    };
+    part[name] = (...args: unknown[]) => {
       this.#counts.calls++;
-      const result: unknown = await call.apply(part, args);
-      this.#counts.messages += sizeOf(result);
-      return result;
+      const result: unknown = call.apply(part, args);
+      return isListing(result) ? { toArray: () => counted(result.toArray()) } : counted(result);
     };
   }
 
@@ -140,6 +144,10 @@ const CALLS = [
   'read',
   'write',
 ];
+
+/** Whether it is a listing that is not read by awaiting it. */
+const isListing = (result: unknown): result is { toArray(): Promise<unknown[]> } =>
+  typeof result === 'object' && result !== null && 'toArray' in result && !('then' in result);
 
 /** Number of results of a batch or items of a listing; otherwise 1. */
 function sizeOf(result: unknown): number {

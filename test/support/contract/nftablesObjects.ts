@@ -271,6 +271,8 @@ export function nftablesObjectsContract(open: () => Promise<Nftables>): void {
     const own = { family: T.family, name: T.table };
     const others = { family: T.family, name: other.name };
     assert.deepEqual(first.tables, [own, others]);
+    const port = await nftables.port();
+    assert.deepEqual([first.sender, second.sender], [port, port]);
     assert.deepEqual(second.tables, [others, own]);
     assert.equal(second.generation.id, first.generation.id + 1);
     await commits.return?.();

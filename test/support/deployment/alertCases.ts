@@ -56,6 +56,17 @@ export const ALERT_CASES: Readonly<Record<string, AlertCase>> = {
     ],
     at: [silent(4), silent(19), firing(25, { job: 'kube-netlink-proxy' })],
   },
+  KubeNetlinkProxyOtherProgram: {
+    severity: 'warning',
+    // Node a has kube-proxy's metrics from minute 10 on.
+    series: [
+      { metric: 'up', values: '1x40' },
+      { metric: 'up', values: '1x40', labels: { instance: 'b' } },
+      { metric: `${OWN}build_info`, values: '1x9 _x30', labels: { version: '0.1.0' } },
+      { metric: `${OWN}build_info`, values: '1x40', labels: { version: '0.1.0', instance: 'b' } },
+    ],
+    at: [silent(9), silent(14), firing(22, TARGET)],
+  },
   KubeNetlinkProxyDown: {
     severity: 'critical',
     series: [{ metric: 'up', values: '1x9 0x10' }],
@@ -114,13 +125,10 @@ export const ALERT_CASES: Readonly<Record<string, AlertCase>> = {
   KubeNetlinkProxyApiFailing: {
     severity: 'warning',
     series: [
-      {
-        metric: `${OWN}api_failures_total`,
-        values: '0x9 0+1x30',
-        labels: { resource: 'services', code: '403' },
-      },
+      { metric: `${OWN}api_contact_lost`, values: '0x9 1x30', labels: { resource: 'services' } },
+      { metric: `${OWN}api_contact_lost`, values: '0x9 1 0x30', labels: { resource: 'nodes' } },
     ],
-    at: [silent(20), firing(28, { ...NODE, resource: 'services', code: '403' })],
+    at: [silent(9), silent(11), firing(13, { ...TARGET, resource: 'services' })],
   },
   KubeNetlinkProxyTransactionsFailing: {
     severity: 'warning',
@@ -169,6 +177,11 @@ export const ALERT_CASES: Readonly<Record<string, AlertCase>> = {
       { metric: `${OWN}left_out_objects`, values: '1x40', labels: { ...LEFT_OUT, instance: 'b' } },
     ],
     at: [silent(14), firing(16, NODE)],
+  },
+  KubeNetlinkProxyConfigurationWaiting: {
+    severity: 'warning',
+    series: [{ metric: `${OWN}config_waiting_fields`, values: '0x9 2x30 2x60' }],
+    at: [silent(9), silent(69), firing(71, TARGET)],
   },
   KubeNetlinkProxyManifestsUnreadable: {
     severity: 'warning',

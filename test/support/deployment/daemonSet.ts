@@ -37,6 +37,7 @@ export interface Container {
 
 interface Probe {
   readonly httpGet: { readonly path: string; readonly port: string };
+  readonly initialDelaySeconds?: number;
 }
 
 /** A volume: files of a ConfigMap, or a file or folder of the node. */

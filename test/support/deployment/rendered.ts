@@ -1,5 +1,6 @@
 // The objects of deploy/ as kustomize builds them, and as Helm would render the chart.
 import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { promisify } from 'node:util';
@@ -114,10 +115,13 @@ export const HELM_FUNCTIONS: Readonly<Record<string, HelmFunction>> = {
   quote: (_, piped) => JSON.stringify(piped),
   indent: ([columns], piped) => indented(piped, columns),
   nindent: ([columns], piped) => `\n${indented(piped, columns)}`,
+  list: (args) => args,
+  toJson: (_, piped) => JSON.stringify(piped),
+  sha256sum: (_, piped) => createHash('sha256').update(String(piped)).digest('hex'),
   replace: ([from, to], piped) => String(piped).replaceAll(String(from), () => String(to)),
 };
 
-const HELM_FUNCTION = /(?:^|[| ])(toYaml|\.Files\.Get|quote|indent|nindent|replace)(?: |$)/;
+const HELM_FUNCTION = /(?:^|[| ])(toYaml|\.Files\.Get|quote|indent|nindent|list|replace)(?: |$)/;
 const WORD = /\((printf "%s#" \S+)\)|"([^"]*)"|(\S+)/g;
 
 function evaluated(pipeline: string, values: Values): string {

@@ -2,16 +2,17 @@
 import { pino } from 'pino';
 import { runAgent } from '../../../src/agent/agent.js';
 import { SILENT } from '../../../src/agent/announce.js';
+import { openApi } from '../../../src/agent/api.js';
 import type { FollowedConfiguration } from '../../../src/agent/followConfiguration.js';
-import { ApiSource } from '../../../src/api/apiSource.js';
-import { ApiClient } from '../../../src/api/client.js';
-import { connectToApi } from '../../../src/api/connection.js';
+import type { ApiTimeouts } from '../../../src/api/client.js';
+import type { ReflectorTimes } from '../../../src/api/reflector.js';
 import { completed, type DetectLocalMode, defaultConfiguration } from '../../../src/config/configuration.js';
 import { MODES } from '../../../src/modes/select/select.js';
 import { decodeObject } from '../../../src/objects/decode.js';
 import type { Node } from '../../../src/objects/types.js';
 import { openMetrics } from '../../../src/servers/metrics.js';
 import { nodeFacts } from '../../../src/services/nodeFacts.js';
+import type { HostFacts } from '../../../src/services/types.js';
 import { QUICK } from '../apiServer/cluster.js';
 import { node, service, slice } from '../apiServer/objects.js';
 import { ApiServer, type ApiServerOptions } from '../apiServer/server.js';
@@ -39,7 +40,18 @@ export interface AgentSettings {
   readonly configFile?: FollowedConfiguration;
   readonly kernel: TestKernel;
   readonly healthzBindAddress?: string;
+  readonly metricsBindAddress?: string;
   readonly mirroredVersion?: string;
+  /** Default: no kubeconfig, and the URL of the server. */
+  readonly kubeconfig?: string;
+  readonly master?: string;
+  /** Waits for the Node object, at most so long once the Nodes have been read, in ms; default: it is known. */
+  readonly nodeLimit?: number;
+  /** Times of watches besides those of {@link QUICK}. */
+  readonly times?: Partial<ReflectorTimes>;
+  readonly timeouts?: Partial<ApiTimeouts>;
+  /** The host at the start; by default, nothing is known of it. */
+  readonly host?: HostFacts;
 }
 
 /** Starts the agent of node-a, with podCIDR 10.244.1.0/24 at the start. */
@@ -50,7 +62,14 @@ export async function startAgent(
     configFile,
     kernel,
     healthzBindAddress = '127.0.0.1:0',
+    metricsBindAddress = '127.0.0.1:0',
     mirroredVersion = '',
+    kubeconfig = '',
+    master = kubeconfig === '' ? server.url : '',
+    nodeLimit,
+    times,
+    timeouts,
+    host,
   }: AgentSettings,
 ) {
   const usual = defaultConfiguration();
@@ -60,24 +79,49 @@ export async function startAgent(
       detectLocalMode,
       healthzBindAddress,
       mirroredVersion,
-      metricsBindAddress: '127.0.0.1:0',
+      metricsBindAddress,
+      clientConnection: { ...usual.clientConnection, kubeconfig, qps: -1, burst: 0 },
       ipvs: { ...usual.ipvs, syncPeriod: AUDIT },
     },
     MODES,
   );
   const { object } = decodeObject(node('node-a', { podCIDRs: ['10.244.1.0/24'] }));
   const lines: string[] = [];
-  const client = closeAfter(new ApiClient(await connectToApi({ master: server.url }), { userAgent: 'test' }));
   const stop = new AbortController();
   closeAfter({ close: () => stop.abort('test') });
   let troubles = 0;
-  const trouble = () => {
+  const failed = () => {
     troubles++;
   };
   let ended: number | undefined;
   const metrics = openMetrics({ version: 'test', kubernetesVersion: 'v1.36.0', startedAt: 0, now: Date.now });
+  const log = pino({ base: null, level: 'debug' }, { write: (line: string) => lines.push(line) });
+  const api = closeAfter(
+    await openApi({
+      ...{
+        configuration,
+        master,
+        nodeName: 'node-a',
+        allNodes: false,
+        version: 'test',
+        log,
+        metrics,
+        failed,
+      },
+      ...{ times: { ...QUICK, ...times }, ...(timeouts && { timeouts }) },
+    }),
+  );
+  const known = {
+    node: nodeFacts('node-a', { node: object as Node, ...(host && { host: () => host }) }),
+    nodeAddresses: (object as Node).addresses,
+  };
+  const ownNode = async (missing: () => void) => {
+    const limit = nodeLimit as number;
+    const node = await api.ownNode({ stop: stop.signal, missing, limit });
+    return { node: nodeFacts('node-a', { node }), nodeAddresses: node?.addresses ?? [] };
+  };
   const status = runAgent({
-    log: pino({ base: null, level: 'debug' }, { write: (line: string) => lines.push(line) }),
+    log,
     version: 'test',
     startedAt: Date.now(),
     metrics,
@@ -85,10 +129,11 @@ export async function startAgent(
     configFile,
     flags: {},
     opened: kernel.open(AUDIT),
-    source: new ApiSource({ client, nodeName: 'node-a', trouble, times: QUICK }),
-    node: nodeFacts('node-a', { node: object as Node }),
-    nodeAddresses: (object as Node).addresses,
+    source: api.source,
+    ...known,
+    ...(nodeLimit !== undefined && { ownNode }),
     hasNode: true,
+    contacts: () => api.contacts(),
     meetingPoint: MEETING_POINT,
     announcer: SILENT,
     stop: stop.signal,

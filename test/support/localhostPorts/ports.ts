@@ -134,6 +134,7 @@ export function open(settings: LocalhostPortSettings = {}, families: readonly (4
       refused: tell('refused'),
       failed: ({ port }, error) =>
         void told.push(`failed ${port} ${(error as NodeJS.ErrnoException).code ?? error.message}`),
+      beyond: (count) => void told.push(`beyond ${count}`),
       listeners: (family, count) => void counts.set(family, count),
     },
     settings,

@@ -3,6 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Configuration } from '../../../src/config/configuration.js';
 import { settingRulesOf } from '../../../src/config/serviceSettings.js';
 import { FlowCleaner } from '../../../src/conntrack/flowCleaner.js';
+import type { FrontendLookup } from '../../../src/conntrack/frontendLookup.js';
 import type { Problem } from '../../../src/errors.js';
 import type { Conntrack } from '../../../src/kernel/conntrack/types.js';
 import { FakeKernel } from '../../../src/kernel/testing/index.js';
@@ -94,12 +95,21 @@ export class TestNode<Item, Operation extends KeyedOperation<Item>> {
       node: () => this.#state.facts,
       refresh: async () => {},
       taken: () => {},
-      followUp: new FlowCleaner(conntrack, this.#cache.isFrontend.bind(this.#cache), {
+      followUp: new FlowCleaner(conntrack, this.#lookup(), {
         now: () => this.now,
         modeEndsDraining: this.mode.endsDraining === true,
       }),
     };
     this.reconciler = new Reconciler(this.mode, inputs, () => this.now);
+  }
+
+  #lookup(): FrontendLookup {
+    return {
+      isFrontend: (address, port, protocol) => this.#cache.isFrontend(address, port, protocol),
+      isNodePort: (port, family, protocol) => this.#cache.isNodePort(port, family, protocol),
+      servesNodePorts: (address) => this.#state.servesNodePorts(address),
+      frontendsOf: (service) => this.#cache.frontendsOf(service),
+    };
   }
 
   /** Replaces the objects of the cluster by those of a recorded step. Reports the differences, as a source does. */

@@ -12,6 +12,11 @@ export interface PacketMode {
   readonly flags?: readonly string[];
   /** Each connection selects its endpoint at random; otherwise two connections select two endpoints. */
   readonly random: boolean;
+  /**
+   * Whether datagrams over IPv6 may be longer than a packet. IPVS answers them with "packet too big" (`ensure_mtu_is_adequate`), also after
+   * the client has learned the MTU.
+   */
+  readonly largeDatagrams6: boolean;
   readonly broken: readonly BrokenRow[];
   readonly explained: AskExplain['mode'];
   /** docs/explain.md has examples of it. */
@@ -25,6 +30,7 @@ const EVERYBODY = ['pod here', 'node', 'outside'] as const;
 /** ipvs mode. */
 export const IPVS: PacketMode = {
   name: 'ipvs',
+  largeDatagrams6: false,
   random: false,
   broken: BROKEN_ROWS,
   explained: 'ipvs',
@@ -35,6 +41,7 @@ export const IPVS: PacketMode = {
 /** iptables mode. */
 export const IPTABLES: PacketMode = {
   name: 'iptables',
+  largeDatagrams6: true,
   random: true,
   broken: IPTABLES_BROKEN_ROWS,
   explained: 'iptables',
@@ -47,6 +54,7 @@ export const IPTABLES: PacketMode = {
 /** nftables mode. Packets to Services without endpoints are rejected wherever they come from. */
 export const NFTABLES: PacketMode = {
   name: 'nftables',
+  largeDatagrams6: true,
   random: true,
   broken: NFTABLES_BROKEN_ROWS,
   explained: 'nftables',

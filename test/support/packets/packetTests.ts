@@ -5,12 +5,12 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { before, describe, test } from 'node:test';
 import type { Explanation } from '../../../src/explain/explanation.js';
 import { PATIENCE } from '../../laboratory/patience.js';
-import { NODE_A } from '../../laboratory/places.js';
+import { NODE_A, SHELL } from '../../laboratory/places.js';
 import { COMMAND } from '../../laboratory/proxyProcess.js';
 import { type Example, examplesOf } from '../documents/commandExamples.js';
 import { ROOT } from '../paths.js';
 import { resultsOf } from './explainer.js';
-import { dialledAt, HERE, THERE } from './packetLab.js';
+import { addressOf, dialledAt, ENDPOINT_PORT, HERE, THERE } from './packetLab.js';
 import type { PacketMode } from './packetModes.js';
 import { ADMISSIONS, type Frontend, TABLE } from './packetTable.js';
 import {
@@ -50,6 +50,8 @@ export function testPackets(mode: PacketMode, own: (opened: () => PacketWorld) =
   testSourceRanges();
   testWithoutEndpoints(mode);
   testOwnPort();
+  testDirect();
+  testLargeRequests(mode);
   testAffinity();
   testCommand();
   if (mode.documented) testExamples(mode);
@@ -158,6 +160,50 @@ function testOwnPort(): void {
       assert.equal('by' in outcome && outcome.by, 'the node itself', resultOf(outcome));
     }
   });
+}
+
+/** Packets between pods, without a Service. */
+function testDirect(): void {
+  test('a pod that connects to the address of another pod is seen with its own', async () => {
+    for (const pod of [HERE, THERE]) {
+      const all = targets('pod here', 'open', 'ClusterIP').map((target) => ({
+        ...target,
+        ...{ address: addressOf(pod, target.family), port: ENDPOINT_PORT },
+      }));
+      const seen = await each(all, async (target) => resultOf(await world.dial(target)));
+      const expected = all.map((target) => [
+        nameOf(target),
+        `${pod.name} sees ${addressOf(SHELL, target.family)}`,
+      ]);
+      assert.deepEqual(seen, Object.fromEntries(expected));
+    }
+  });
+}
+
+/**
+ * Requests and responses that are longer than a packet: datagrams are fragmented. IPVS refuses the first one that a sender did not
+ * fragment for the path, with EMSGSIZE: over IPv4, the sender has learned the MTU then.
+ */
+function testLargeRequests({ largeDatagrams6 }: PacketMode): void {
+  for (const [client, kind] of [
+    ['pod here', 'ClusterIP'],
+    ['node', 'ClusterIP'],
+    ['outside', 'NodePort'],
+  ] as const) {
+    test(`requests of 2000 bytes, ${client} → ${kind}`, async () => {
+      const all = targets(client, 'open', kind).filter(
+        ({ family, protocol }) => largeDatagrams6 || family === 4 || protocol === 'tcp',
+      );
+      const outcomes = await each(all, async (target) => {
+        let outcome = await world.dial(target, PATIENCE, 2000);
+        for (let tries = 0; tries < 4 && 'error' in outcome && outcome.error === 'EMSGSIZE'; tries++)
+          outcome = await world.dial(target, PATIENCE, 2000);
+        return outcome;
+      });
+      for (const [name, outcome] of Object.entries(outcomes))
+        assert.ok('size' in outcome && (outcome.size ?? 0) >= 2000, `${name}: ${JSON.stringify(outcome)}`);
+    });
+  }
 }
 
 /** Session affinity. */

@@ -101,8 +101,13 @@ export class PacketWorld {
     return this.#hosts.get(place) as LabHost;
   }
 
-  dial({ client, family, protocol, address, port }: Target, patience = PATIENCE): Promise<Outcome> {
-    const options: Partial<Dial> = { patience, from: dialledFrom(client, family) };
+  /** @param size length of the request and of the response, in bytes; default: short ones */
+  dial(
+    { client, family, protocol, address, port }: Target,
+    patience = PATIENCE,
+    size?: number,
+  ): Promise<Outcome> {
+    const options: Partial<Dial> = { patience, size, from: dialledFrom(client, family) };
     const from = this.host(PLACES[client]);
     return protocol === 'tcp' ? from.dial(address, port, options) : from.dialUdp(address, port, options);
   }

@@ -21,7 +21,7 @@ export class AgentProcess {
 
   /** @param command path of the command; by default the one in dist/src */
   constructor(flags: readonly string[], command = COMMAND) {
-    this.#child = spawn(...launched(process.execPath, command, '--logging-format=json', ...flags), {
+    this.#child = spawn(...launched(process.execPath, command, '--logging-format=json', '--v=2', ...flags), {
       stdio: ['ignore', 'ignore', 'pipe'],
     });
     this.#ended = once(this.#child, 'exit');

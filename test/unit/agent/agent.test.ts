@@ -10,9 +10,12 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { FollowedConfiguration } from '../../../src/agent/followConfiguration.js';
 import { recheck } from '../../../src/cli/recheck.js';
 import { type KernelCommand, readFlags } from '../../../src/config/commandLine.js';
-import { CONFIGURATION_UPDATED, readConfigurationFile } from '../../../src/config/reload.js';
+import { loadConfiguration } from '../../../src/config/load.js';
+import { CONFIGURATION_UPDATED, hashOf, readConfigurationFile } from '../../../src/config/reload.js';
 import { NetlinkError } from '../../../src/errors.js';
 import type { FakeKernel } from '../../../src/kernel/testing/index.js';
+import { MODES } from '../../../src/modes/select/select.js';
+import { PATIENCE } from '../../laboratory/patience.js';
 import { until } from '../../support/apiServer/cluster.js';
 import { node, service, slice } from '../../support/apiServer/objects.js';
 import { SERVICES } from '../../support/apiServer/scene.js';
@@ -25,15 +28,23 @@ import { TEST_MODES } from '../../support/fakes/testModes.js';
 const GOOD = 'apiVersion: kubeproxy.config.k8s.io/v1alpha1\nkind: KubeProxyConfiguration\nmode: ipvs\n';
 
 /** A configuration file that the agent follows as if started by the command. */
-function configurationFile() {
+function configurationFile(...flags: string[]) {
   const folder = mkdtempSync(join(tmpdir(), 'knp-agent-'));
   closeAfter({ close: () => rmSync(folder, { recursive: true }) });
   const path = join(folder, 'config.conf');
   writeFileSync(path, GOOD);
-  const command = readFlags(['--config', path]) as KernelCommand;
+  const command = readFlags(['--config', path, ...flags]) as KernelCommand;
   const file = readConfigurationFile(path);
   const read = () => recheck({ command, former: file, mode: { probe: async () => {} }, node: undefined });
-  const configFile: FollowedConfiguration = { file, read, times: { still: 50, again: 100 } };
+  const { exitOnConfigChange: exitsOnChange } = command;
+  const { configuration } = loadConfiguration(command, MODES);
+  const configFile: FollowedConfiguration = {
+    file,
+    configuration,
+    read,
+    exitsOnChange,
+    times: { still: 50, again: 100 },
+  };
   return { path, configFile };
 }
 
@@ -89,8 +100,8 @@ function tests(newKernel: () => TestKernel): void {
       });
     }
 
-    it('its configuration file changes', async () => {
-      const { path, configFile } = configurationFile();
+    it('its configuration file changes, with --exit-on-config-change', async () => {
+      const { path, configFile } = configurationFile('--exit-on-config-change');
       const agent = await startAgent(await startServer('10.244.1.0/24'), { kernel: newKernel(), configFile });
       await until('it has programmed the kernel', () => programmed(agent.kernel) && agent.passes() > 0);
       const before = agent.kernel.state();
@@ -102,7 +113,7 @@ function tests(newKernel: () => TestKernel): void {
     });
 
     it('its damaged configuration file is repaired with other contents, but not before', async () => {
-      const { path, configFile } = configurationFile();
+      const { path, configFile } = configurationFile('--exit-on-config-change');
       const server = await startServer('10.244.1.0/24');
       const agent = await startAgent(server, { kernel: newKernel(), configFile });
       await until('it has programmed the kernel', () => programmed(agent.kernel) && agent.passes() > 0);
@@ -181,6 +192,41 @@ function tests(newKernel: () => TestKernel): void {
         [],
       );
       assert.equal(reports(), 3);
+      agent.stop();
+      assert.equal(await agent.status, 0);
+    });
+
+    it('a change of its configuration file: what moves traffic waits, and is reported', async () => {
+      const { path, configFile } = configurationFile();
+      const agent = await startAgent(await startServer('10.244.1.0/24'), { kernel: newKernel(), configFile });
+      await until('it has programmed the kernel', () => programmed(agent.kernel) && agent.passes() > 0);
+      const before = agent.kernel.state();
+      const other = `${GOOD.replace('ipvs', 'nftables')}detectLocalMode: NodeCIDR\nnodePortAddresses: [primary]\n`;
+      writeFileSync(path, other);
+      await until('it has logged the fields', () => agent.logged('wait for the next start').length > 0);
+      const passes = agent.passes();
+      await until('passes were made meanwhile', () => agent.passes() > passes + 3);
+      const [line = '', ...more] = agent.logged('wait for the next start');
+      assert.deepEqual(more, []);
+      const { level, waiting, inForce, found } = JSON.parse(line);
+      assert.equal(level, 40);
+      assert.deepEqual(waiting.toSorted(), ['detectLocalMode', 'mode', 'nodePortAddresses']);
+      assert.deepEqual([inForce, found], [hashOf(GOOD), hashOf(other)]);
+      const metric = async () =>
+        (await agent.metrics.text())
+          .split('\n')
+          .filter((text) => text.startsWith('kube_netlink_proxy_config_'));
+      assert.deepEqual(await metric(), [
+        `kube_netlink_proxy_config_info{in_force="${inForce}",found="${found}"} 1`,
+        'kube_netlink_proxy_config_waiting_fields 3',
+      ]);
+      writeFileSync(path, GOOD);
+      await until('it has logged the return', () => agent.logged('all of it is in force').length > 0);
+      assert.deepEqual(await metric(), [
+        `kube_netlink_proxy_config_info{in_force="${inForce}",found="${inForce}"} 1`,
+        'kube_netlink_proxy_config_waiting_fields 0',
+      ]);
+      assert.deepEqual([agent.ended(), agent.kernel.state()], [undefined, before]);
       agent.stop();
       assert.equal(await agent.status, 0);
     });
@@ -311,6 +357,55 @@ describe('/healthz of a new agent is never 200', () => {
     assert.equal(await agent.status, 0);
   });
 });
+
+for (const mode of ['ipvs', 'iptables', 'nftables'])
+  it(`in ${mode} mode, load balancers learn that the cluster autoscaler removes the node, on selected loopback addresses too`, async () => {
+    const server = await startServer('10.244.1.0/24');
+    const [healthz, checked] = [await freePort(), await freePort()];
+    const balanced = service('a', '10.96.0.1');
+    const own = node('node-a', { podCIDRs: ['10.244.1.0/24'] });
+    const spec = { type: 'LoadBalancer', externalTrafficPolicy: 'Local', healthCheckNodePort: checked };
+    server.store.set({ ...balanced, spec: { ...(balanced['spec'] as object), ...spec } });
+    const agent = await startAgent(server, {
+      kernel: (TEST_MODES[mode] as () => TestKernel)(),
+      healthzBindAddress: `127.0.0.1:${healthz}`,
+      host: {
+        nodePortAddresses: { 4: [], 6: [] },
+        unrestricted: new Set([6]),
+        addresses: new Set(),
+        loopback: ['127.0.0.1'],
+      },
+    });
+    const status = (port: number, path = '') =>
+      fetch(`http://127.0.0.1:${port}${path}`).then(
+        (response) => response.status,
+        () => 'closed',
+      );
+    const answers = async () => [
+      await status(healthz, '/healthz'),
+      await status(healthz, '/livez'),
+      await status(checked),
+    ];
+    const become = async (...expected: (number | string)[]) => {
+      const deadline = Date.now() + PATIENCE;
+      for (let found = ''; found !== expected.join(); found = (await answers()).join())
+        assert.ok(Date.now() < deadline, `${found}, not ${expected.join()}`);
+    };
+    const { metadata } = own;
+    const taints = [{ key: 'ToBeDeletedByClusterAutoscaler', value: '1767600000', effect: 'NoSchedule' }];
+    await become(200, 200, 200);
+    server.store.set({ ...own, spec: { ...(own['spec'] as object), taints, unschedulable: true } });
+    await become(503, 200, 200);
+    server.store.set(own);
+    await become(200, 200, 200);
+    server.store.set({ ...own, metadata: { ...metadata, deletionTimestamp: '2026-01-05T09:00:00Z' } });
+    await become(503, 200, 200);
+    server.store.set(own);
+    server.store.delete(balanced);
+    await become(200, 200, 'closed');
+    agent.stop();
+    assert.equal(await agent.status, 0);
+  });
 
 it('an agent of another mode programs nothing until the first one ends', async () => {
   const server = await startServer('10.244.1.0/24');

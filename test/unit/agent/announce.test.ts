@@ -9,16 +9,15 @@ it("events have kube-proxy's reasons, types, actions and objects", () => {
   const events: ClusterEvent[] = [];
   const tell = announcer('node-a', { record: (event) => events.push(event), flush: async () => {} });
   tell.starting();
-  tell.deprecated('IPVSDeprecation', 'ipvs mode is deprecated');
   tell.readOnlySys();
   tell.serverFailed('health', 'in use');
   tell.serverFailed('metrics', 'in use');
+  tell.configurationWaits('/c/config.conf', ['mode', 'clusterCIDR']);
   tell.serviceHealthFailed('demo/web', 32000, 'in use');
   assert.deepEqual(
     events.map(({ type, reason, action, regarding }) => [type, reason, action, regarding]),
     [
       ['Normal', 'Starting', 'StartKubeProxy', { apiVersion: 'v1', kind: 'Node', name: 'node-a' }],
-      ['Warning', 'IPVSDeprecation', 'StartKubeProxy', { apiVersion: 'v1', kind: 'Node', name: 'node-a' }],
       ['Warning', 'readOnlySysFS', 'StartKubeProxy', { apiVersion: 'v1', kind: 'Node', name: 'node-a' }],
       [
         'Warning',
@@ -30,6 +29,12 @@ it("events have kube-proxy's reasons, types, actions and objects", () => {
         'Warning',
         'FailedToStartMetricServer',
         'StartKubeProxy',
+        { apiVersion: 'v1', kind: 'Node', name: 'node-a' },
+      ],
+      [
+        'Warning',
+        'ConfigurationWaits',
+        'ReadConfiguration',
         { apiVersion: 'v1', kind: 'Node', name: 'node-a' },
       ],
       [

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { pino } from 'pino';
-import { withLocalhostNodePorts } from '../../../src/agent/localhostNodePorts.js';
+import { sharesOf, withLocalhostNodePorts } from '../../../src/agent/localhostNodePorts.js';
 import { defaultConfiguration } from '../../../src/config/configuration.js';
 import type { LocalhostNodePorts } from '../../../src/modes/shared/open/definition.js';
 import type { ProxyEvents } from '../../../src/proxy.js';
@@ -21,7 +21,7 @@ import {
 
 const SUMMARY = {} as SyncSummary;
 
-function setUp(more: Partial<LocalhostNodePorts> = {}) {
+function setUp(more: Partial<LocalhostNodePorts> = {}, openFiles = 1_048_576) {
   const lines: string[] = [];
   const told: string[] = [];
   const metrics = closeAfter(
@@ -40,6 +40,7 @@ function setUp(more: Partial<LocalhostNodePorts> = {}) {
   const served = withLocalhostNodePorts(events, {
     localhost,
     configuration: defaultConfiguration(),
+    openFiles,
     log: pino({ base: null, level: 'debug' }, { write: (line: string) => void lines.push(line) }),
     metrics,
   });
@@ -72,6 +73,44 @@ describe('node ports on localhost', () => {
     await served.close();
     assert.equal(await isRefused(nodePort), true);
     assert.ok(lines.some((line) => line.includes('Removing localhost nodeport proxy')));
+  });
+
+  it('leave open files for health and metrics: those beyond are one error, until others are gone', async () => {
+    const { served, lines, shown } = setUp({}, 8);
+    const [warning] = lines.splice(0).map((line) => JSON.parse(line));
+    assert.deepEqual(
+      [warning.level, warning.limit, warning.value, warning.mostListeners],
+      [40, 'RLIMIT_NOFILE', 8, 3],
+    );
+    const server = await serve((socket) => socket.end('a'));
+    const endpoints = [`127.0.0.1:${server.port}`];
+    const ports = await Promise.all(Array.from({ length: 9 }, () => freePort()));
+    const want = async (wanted: readonly number[], message: string) => {
+      for (const nodePort of ports) {
+        const input = wanted.includes(nodePort) ? inputOf({ nodePort, endpoints }) : undefined;
+        served.events.planned?.(`default/web-${nodePort}`, input);
+      }
+      served.events.synced(SUMMARY, 0);
+      await eventually(message, () => lines.some((line) => line.includes(message)));
+    };
+    await want(ports, 'RLIMIT_NOFILE is too low');
+    const errors = lines.map((line) => JSON.parse(line)).filter(({ level }) => level === 50);
+    assert.deepEqual(
+      errors.map(({ nodePorts, mostListeners }) => [nodePorts, mostListeners]),
+      [[6, 3]],
+    );
+    assert.ok((await shown()).includes('listeners{ip_family="IPv4"} 3'));
+    const last = ports.slice(-3);
+    await want(last, 'served on localhost again');
+    for (const nodePort of last) assert.equal(await received(await dial(nodePort)), 'a');
+  });
+
+  it('have most of the open files, and no warning, where there are many', () => {
+    assert.deepEqual(sharesOf(1024), { mostListeners: 384, mostConnections: 128 });
+    assert.deepEqual(sharesOf(4096), { mostListeners: 2560, mostConnections: 256 });
+    assert.deepEqual(sharesOf(1_048_576), { mostListeners: 1_047_040, mostConnections: 256 });
+    assert.deepEqual(sharesOf(), { mostListeners: Number.POSITIVE_INFINITY, mostConnections: 256 });
+    assert.deepEqual(setUp({ families: [4, 6] }).lines, []);
   });
 
   it('whose port is taken are an error in the log and a metric', async () => {

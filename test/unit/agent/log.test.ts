@@ -94,6 +94,19 @@ describe('the format json', () => {
   });
 });
 
+it('a slow reader gets all lines that were written before the process ended', () => {
+  const program = logging({ verbosity: 0, format: 'json' }, "info('x'.repeat(1_000_000))", "info('last')");
+  // The pipe is nonblocking, because Node.js opened its stream.
+  const script = `"$0" --input-type=module -e "process.stderr; $PROGRAM" 2>&1 >/dev/null | (sleep 0.2; cat)`;
+  const env = { ...process.env, PROGRAM: program };
+  const { stdout } = spawnSync('bash', ['-c', script, process.execPath], { env, encoding: 'utf8' });
+  const lines = stdout.trimEnd().split('\n');
+  assert.deepEqual(
+    lines.map((line) => JSON.parse(line).msg.length),
+    [1_000_000, 4],
+  );
+});
+
 it('a full disk loses lines, but does not end the process or grow its memory', () => {
   const program = `
     import { openLog } from ${LOG};

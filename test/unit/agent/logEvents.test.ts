@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { pino } from 'pino';
+import { openLog } from '../../../src/agent/log.js';
 import { logEvents } from '../../../src/agent/logEvents.js';
 import { NetlinkError } from '../../../src/errors.js';
 import type { SyncSummary } from '../../../src/reconcile/summary.js';
@@ -30,6 +31,37 @@ function levels(...passes: Partial<SyncSummary>[]): string[] {
   for (const pass of passes) events.synced?.({ ...AUDIT, ...pass }, 1);
   return lines.map((line) => pino.levels.labels[JSON.parse(line).level] ?? '');
 }
+
+it('below verbosity 2, later passes with changes are one line a minute', (test) => {
+  test.mock.timers.enable({ apis: ['setTimeout'] });
+  const lines: Record<string, unknown>[] = [];
+  const log = openLog({ verbosity: 0, format: 'json' }, { write: (line) => lines.push(JSON.parse(line)) });
+  const events = logEvents(log);
+  for (let i = 0; i < 1000; i++) events.synced({ ...AUDIT, services: 1, operations: 2 }, i);
+  assert.deepEqual(
+    lines.map(({ msg }) => msg),
+    ['synced'],
+  );
+  test.mock.timers.tick(60_000);
+  const { msg, passes, services, operations, failures, maxLatencyMs } = lines[1] ?? {};
+  assert.deepEqual(
+    { msg, passes, services, operations, failures, maxLatencyMs },
+    {
+      ...{ msg: 'synced in the last minute', passes: 999, services: 999, operations: 1998, failures: 0 },
+      maxLatencyMs: 999,
+    },
+  );
+  test.mock.timers.tick(120_000);
+  assert.equal(lines.length, 2, 'a minute without changes has no line');
+});
+
+it('from verbosity 2 on, each pass with changes has a line, and no other', () => {
+  const lines: string[] = [];
+  const log = openLog({ verbosity: 2, format: 'json' }, { write: (line) => lines.push(line) });
+  const events = logEvents(log);
+  for (const services of [1, 1, 0]) events.synced({ ...AUDIT, services }, 1);
+  assert.equal(lines.length, 2);
+});
 
 it('the first pass and each pass with changes are logged at level info', () => {
   assert.deepEqual(levels({}, { services: 1 }, { operations: 2 }), ['info', 'info', 'info']);

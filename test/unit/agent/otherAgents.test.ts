@@ -7,6 +7,7 @@ import { performance } from 'node:perf_hooks';
 import { describe, it } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { ownIdentity, watchForOtherAgents } from '../../../src/agent/otherAgents.js';
+import { ownerOf } from '../../../src/agent/socketOwner.js';
 import { closeAfter } from '../../support/closeAfter.js';
 
 const MODULE = JSON.stringify(import.meta.resolve('../../../src/agent/otherAgents.js'));
@@ -15,7 +16,16 @@ let names = 0;
 const nextName = () => `\0knp-test-${process.pid}-${names++}`;
 
 /** An agent of a version, and its log. */
-function start(name: string, version: string, { mode = 'ipvs', grace = 60_000 } = {}) {
+function start(
+  name: string,
+  version: string,
+  {
+    mode = 'ipvs',
+    layout,
+    grace = 60_000,
+    uid = 0,
+  }: { mode?: string; layout?: string; grace?: number; uid?: number } = {},
+) {
   const lines: string[] = [];
   const refusals: string[] = [];
   let admitted = false;
@@ -24,9 +34,9 @@ function start(name: string, version: string, { mode = 'ipvs', grace = 60_000 } 
       typeof fields === 'string' ? `${level} ${fields}` : `${level} ${msg} ${JSON.stringify(fields)}`,
     );
   const watch = watchForOtherAgents(
-    ownIdentity(version, mode, Date.parse('2026-11-20T17:32:31Z')),
+    ownIdentity(version, { mode, layout }, Date.parse('2026-11-20T17:32:31Z')),
     { warn: log('warn'), info: log('info'), debug: log('debug') },
-    { name, grace, refused: (reason) => void refusals.push(reason) },
+    { name, grace, ownerOf: async () => uid, refused: (reason) => void refusals.push(reason) },
   );
   watch.admitted.then(() => {
     admitted = true;
@@ -42,7 +52,7 @@ async function until(holds: () => boolean): Promise<void> {
   }
 }
 
-const { pidNamespace } = ownIdentity('1', 'ipvs', 0);
+const { pidNamespace } = ownIdentity('1', { mode: 'ipvs' }, 0);
 const warning = (pid: number, version: string) =>
   `warn another kube-netlink-proxy runs in this network namespace ${JSON.stringify({ pid, pidNamespace, version, mode: 'ipvs', startedAt: '2026-11-20T17:32:31.000Z' })}`;
 const ENDED = 'info the other kube-netlink-proxy has ended';
@@ -67,7 +77,7 @@ it('the end of a killed agent is detected at once, and admits an agent of anothe
   const program = `
     import { ownIdentity, watchForOtherAgents } from ${MODULE};
     const log = { warn: console.log, info: console.log, debug: console.log };
-    watchForOtherAgents(ownIdentity('1.0.0', 'ipvs', Date.parse('2026-11-20T17:32:31Z')), log, { name: '\\0' + process.env.NAME, refused() {} });
+    watchForOtherAgents(ownIdentity('1.0.0', { mode: 'ipvs' }, Date.parse('2026-11-20T17:32:31Z')), log, { name: '\\0' + process.env.NAME, refused() {} });
     setTimeout(() => console.log('running'), 100);
     setTimeout(() => {}, 60_000);
   `;
@@ -112,7 +122,7 @@ describe('agents of two modes', () => {
     assert.equal(second.admitted(), false);
     assert.match(
       second.refusals.join(),
-      /^a kube-netlink-proxy in ipvs mode \(process \d+\) runs .* this one has mode iptables: .* Stop one of them$/,
+      /^a kube-netlink-proxy in ipvs mode \(process \d+\) runs .* this one is in iptables mode: .* Stop one of them$/,
     );
     assert.deepEqual(first.refusals, []);
   });
@@ -134,7 +144,7 @@ it('a program that claims to be an agent and closes each connection is polled sl
   let asked = 0;
   const stranger = createServer((socket) => {
     asked++;
-    socket.end(`${JSON.stringify(ownIdentity('1.0.0', 'ipvs', 0))}\n`);
+    socket.end(`${JSON.stringify(ownIdentity('1.0.0', { mode: 'ipvs' }, 0))}\n`);
   });
   stranger.listen({ path: name });
   await once(stranger, 'listening');
@@ -164,4 +174,41 @@ it('if another program has the name, one warning without a process id is logged'
   assert.deepEqual(agent.lines, [
     'warn another kube-netlink-proxy runs in this network namespace {"pid":"unknown"}',
   ]);
+});
+
+it('agents of one mode with two layouts do not run at once; with one layout they do', async () => {
+  const name = nextName();
+  const nftables = { mode: 'nftables', grace: 300 };
+  const first = start(name, '1.0.0', { ...nftables, layout: 'kube-proxy' });
+  await until(first.admitted);
+  const same = start(name, '2.0.0', { ...nftables, layout: 'kube-proxy' });
+  await until(same.admitted);
+  const other = start(name, '3.0.0', { ...nftables, layout: 'scalable' });
+  await until(() => other.refusals.length > 0);
+  assert.match(
+    other.refusals[0] ?? '',
+    /nftables mode with layout kube-proxy .* nftables mode with layout scalable/,
+  );
+  assert.equal(other.admitted(), false);
+});
+
+it('a process of an ordinary user with the identity of an agent keeps none from its work', async () => {
+  const name = nextName();
+  const first = start(name, '1.0.0', { mode: 'iptables' });
+  await until(first.admitted);
+  const second = start(name, '2.0.0', { grace: 300, uid: 65_534 });
+  await until(second.admitted);
+  await wait(400);
+  assert.deepEqual(second.refusals, []);
+  assert.match(second.lines.join('\n'), /^warn a process of an ordinary user .* \{"uid":65534\}$/);
+});
+
+it('the kernel tells who listens on a socket', async () => {
+  const name = `${nextName()} owner`;
+  assert.equal(await ownerOf(name), undefined);
+  const server = createServer();
+  server.listen({ path: name });
+  await once(server, 'listening');
+  closeAfter({ close: () => server.close() });
+  assert.equal(await ownerOf(name), process.getuid?.());
 });

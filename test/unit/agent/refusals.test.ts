@@ -21,7 +21,19 @@ const RULE = failure('EINVAL', undefined, { vital: true });
 
 type Pass = Parameters<Refusals['after']>[0];
 
+const HELD_BACK = failure('ERR_HELD_BACK', undefined, { operation: 'kernel.apply', vital: true });
+
 const rows: [name: string, concern: boolean | 'settings', ...passes: Partial<Pass>[]][] = [
+  [
+    'rules that wait for a setting',
+    'settings',
+    {
+      failures: [SETTING, HELD_BACK],
+      accepted: 5,
+      unknown: 2,
+      vitalUnknown: [SETTING.error, HELD_BACK.error],
+    },
+  ],
   ['one Service', false, { failures: refused('a/web'), unknown: 1 }],
   ['many Services of one tenant', false, { failures: refused('a/web', 'a/db', 'a/mail'), unknown: 3 }],
   ['Services of two tenants in one pass', true, { failures: refused('a/web', 'b/web'), unknown: 2 }],

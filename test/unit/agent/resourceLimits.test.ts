@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { it } from 'node:test';
-import { findShortages, NEEDED } from '../../../src/agent/resourceLimits.js';
+import { findShortages, mostOpenFiles, NEEDED } from '../../../src/agent/resourceLimits.js';
 import { COMMAND } from '../../laboratory/proxyProcess.js';
 
 /** /proc/self/limits, as the kernel prints it. */
@@ -34,6 +34,13 @@ it('limits of the process: the soft one counts, and user 0 may have any number o
   assert.deepEqual(find(low, 1000), [...memory, { limit: 'RLIMIT_NPROC', value: 10, needed: NEEDED.tasks }]);
   const enough = limits({ data: `${NEEDED.data}`, processes: `${NEEDED.tasks}` });
   assert.deepEqual(find({ '/proc/self/limits': enough }, 1000), []);
+});
+
+it('the number of open files is the soft limit', () => {
+  const limit = (text: string) => mostOpenFiles(() => text);
+  assert.equal(limit(limits({})), 1024);
+  assert.equal(limit(limits({}).replace('1024     ', 'unlimited')), undefined);
+  assert.equal(limit(''), undefined);
 });
 
 it('control groups of version 2: the lowest limit of the group and of those above it', () => {

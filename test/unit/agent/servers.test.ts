@@ -2,8 +2,10 @@
 import assert from 'node:assert/strict';
 import { createServer } from 'node:net';
 import { describe, it } from 'node:test';
-import { BindError, openServers, type ServerParts } from '../../../src/agent/servers.js';
+import { BindError, checkHealthAddress, openServers, type ServerParts } from '../../../src/agent/servers.js';
+import { plain } from '../../../src/servers/handler.js';
 import { ProxyHealth } from '../../../src/servers/health.js';
+import { listen } from '../../../src/servers/listen.js';
 import { openMetrics } from '../../../src/servers/metrics.js';
 import { closeAfter } from '../../support/closeAfter.js';
 import { ask, dial } from '../../support/http/request.js';
@@ -98,5 +100,27 @@ describe("the agent's servers", () => {
       return true;
     });
     await assert.rejects(dial(healthz), { code: 'ECONNREFUSED' }, 'the other server is closed');
+    // A program that is ending, such as kube-proxy after its pod was deleted, does not make a start fail.
+    const ending = createServer();
+    await new Promise<void>((resolve) => ending.listen(healthz, '127.0.0.1', resolve));
+    const checked = checkHealthAddress(configuration, new AbortController().signal);
+    const where = { address: '127.0.0.1', port: healthz };
+    const other = listen(
+      where,
+      () => plain(200, ''),
+      () => {},
+    );
+    await assert.rejects(other, { code: 'EADDRINUSE' }, 'so was the first attempt');
+    await new Promise((resolve) => ending.close(resolve));
+    await checked;
+    // Only the health server has to have its address.
+    const ofHealth = parts({ ...configuration, bindAddressHardFail: false });
+    await (await openServers({ ...ofHealth.all, healthHardFail: true })).close();
+    const swapped = parts({
+      healthzBindAddress: `127.0.0.1:${taken}`,
+      metricsBindAddress: '127.0.0.1:0',
+      bindAddressHardFail: false,
+    });
+    await assert.rejects(openServers({ ...swapped.all, healthHardFail: true }), BindError);
   });
 });

@@ -45,6 +45,8 @@ const LOCAL = 'externalTrafficPolicy: Local';
 const HERE = '{addresses: [10.244.1.1], nodeName: node-a}';
 const HERE_UNREADY =
   '{addresses: [10.244.1.2], nodeName: node-a, conditions: {ready: false, serving: false}}';
+const HERE_TERMINATING =
+  '{addresses: [10.244.1.3], nodeName: node-a, conditions: {ready: false, serving: true, terminating: true}}';
 const THERE = '{addresses: [10.244.2.1], nodeName: node-b}';
 
 describe('health checks', () => {
@@ -53,6 +55,14 @@ describe('health checks', () => {
     const changes = [...status.takeHealthCheckChanges()];
     assert.deepEqual(changes, [['demo/web', { port: 32000, localEndpoints: { 4: 1, 6: 0 } }]]);
     assert.equal(status.takeHealthCheckChanges().size, 0, 'each change once');
+  });
+
+  it('count no terminating endpoint, also if traffic falls back to it', async () => {
+    const status = await statusOf(loadBalancer(LOCAL, [HERE_TERMINATING, THERE].join()));
+    assert.deepEqual(
+      [...status.takeHealthCheckChanges()],
+      [['demo/web', { port: 32000, localEndpoints: { 4: 0, 6: 0 } }]],
+    );
   });
 
   it('do not exist with policy Cluster', async () => {

@@ -2,7 +2,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
-import { type NodeWait, waitForNodeAddresses, waitForPodCIDRs } from '../../../src/agent/waitForNode.js';
+import {
+  type NodeWait,
+  reportMissingNode,
+  waitForNodeAddresses,
+  waitForPodCIDRs,
+} from '../../../src/agent/waitForNode.js';
 import { ApiSource, type ApiTrouble } from '../../../src/api/apiSource.js';
 import { ApiClient } from '../../../src/api/client.js';
 import { connectToApi } from '../../../src/api/connection.js';
@@ -19,7 +24,7 @@ async function setUp() {
     const trouble = ({ resource, error }: ApiTrouble) => troubles.push(`${resource}: ${error.message}`);
     const source = new ApiSource({ client, nodeName: 'node-a', trouble, times: QUICK });
     closeAfter({ close: () => source.stop() });
-    return { source };
+    return { source, nodeName: 'node-a' };
   };
   const watching = () => until('it watches', () => server.watching('/api/v1/nodes') === 1);
   return { server, parts: open(), open, troubles, watching };
@@ -39,17 +44,42 @@ describe('the addresses of the node', () => {
     assert.equal(server.requests.length, 2, 'one list and one watch');
   });
 
-  it('are not waited for longer than that', async () => {
-    const { server, parts, open, troubles } = await setUp();
-    assert.equal(await waitForNodeAddresses({ ...parts, limit: 100 }), undefined);
-    server.store.set(node('node-a', { address: '' }));
-    assert.equal((await waitForNodeAddresses({ ...parts, limit: 1_000 }))?.name, 'node-a');
+  it('are waited for without a limit until the Nodes have been read, and no longer than it then', async () => {
+    const { server, open, troubles } = await setUp();
+    server.store.set(node('node-a'));
     await server.close();
-    assert.equal(await waitForNodeAddresses({ ...open(), limit: 100 }), undefined);
-    // The first source reports the end of its watch, before or after.
+    const away = open();
+    let ended = false;
+    const waiting = waitForNodeAddresses({ ...away, limit: 0 }).finally(() => {
+      ended = true;
+    });
+    await until('it has asked several times', () => troubles.length >= 3);
     assert.match(troubles.join('\n'), /^nodes: ECONNREFUSED/m);
-    const stopped = AbortSignal.abort();
-    assert.equal(await waitForNodeAddresses({ ...open(), signal: stopped }), undefined);
+    assert.ok(!ended, 'a server that does not answer says nothing about the Node');
+    await server.start();
+    assert.equal((await waiting)?.name, 'node-a');
+    server.store.set(node('node-a', { address: '' }));
+    assert.equal((await waitForNodeAddresses({ ...open(), limit: 10 }))?.name, 'node-a');
+    assert.equal(await waitForNodeAddresses({ ...open(), signal: AbortSignal.abort() }), undefined);
+  });
+
+  it('of a Node that does not exist are reported at once and again, until it does', async () => {
+    const { server, parts, open } = await setUp();
+    server.store.set(node('node-b'));
+    let missing = 0;
+    const note = () => {
+      missing++;
+    };
+    assert.equal(await waitForNodeAddresses({ ...parts, missing: note, limit: 10 }), undefined);
+    assert.equal(missing, 1);
+    const end = new AbortController();
+    const reports = reportMissingNode({ ...parts, missing: note }, end.signal, 10);
+    await until('it is reported again', () => missing >= 4);
+    server.store.set(node('node-a', { address: '' }));
+    await reports;
+    const stopped = reportMissingNode({ ...open(), missing: note }, end.signal, 10);
+    end.abort();
+    await stopped;
   });
 });
 
@@ -79,11 +109,13 @@ describe('the pod networks of the node', () => {
   });
 
   it("end the proxy with kube-proxy's words when they do not come", async () => {
-    const { server, parts } = await setUp();
+    const { server, parts, open } = await setUp();
+    await assert.rejects(waitForPodCIDRs({ ...parts, limit: 10 }), {
+      message: 'timeout waiting for node "node-a" to exist',
+    });
     server.store.set(node('node-a'));
-    await assert.rejects(waitForPodCIDRs({ ...parts, limit: 100 }), {
-      message:
-        'timeout waiting for PodCIDR allocation to configure detect-local-mode NodeCIDR: timed out waiting for the condition',
+    await assert.rejects(waitForPodCIDRs({ ...open(), limit: 10 }), {
+      message: 'timeout waiting for PodCIDR allocation on node "node-a"',
     });
   });
 });

@@ -128,7 +128,7 @@ describe('ApiSource', () => {
       server.store.set(node('node-b'));
       const { source, follower } = await Follower.open({ master: server.url }, { allNodes });
       closeAfter(follower);
-      const own = await waitForNodeAddresses({ source });
+      const own = await waitForNodeAddresses({ source, nodeName: 'node-a' });
       assert.equal(own?.name, 'node-a');
       follower.start();
       await until('it watches', () => [SERVICES, SLICES, NODES].every((path) => server.watching(path) === 1));

@@ -48,7 +48,7 @@ describe('a chart', () => {
     assert.match(svg, /<title id="title">Full programming of a node<\/title>/);
     const [, description] = /<desc id="description">(.*)<\/desc>/.exec(svg) ?? [];
     assert.match(description ?? '', /kube-netlink-proxy: 10\.0.ms at 100, 1\.00.s at 10.000\./);
-    assert.match(description ?? '', /≈ one command each \(Node\): 2\.00.s at 100, 200.s at 10.000\./);
+    assert.match(description ?? '', /≈ one command each \(Node\.js\): 2\.00.s at 100, 200.s at 10.000\./);
     assert.match(description ?? '', /first Service usable: 1\.50.ms at 100/);
   });
 

@@ -27,7 +27,8 @@ async function recheckWith(text: string): Promise<string> {
   const nodeIPs = { 4: '192.0.2.1', 6: '::1' };
   const node = { families: [4], primaryFamily: 4, nodeIPs, podCIDRs: [] } as const;
   const probe = (changed: Configuration) => probeScheduler(new FakeKernel(), schedulerOf(changed));
-  return recheck({ command, former, mode: { probe }, node });
+  const found = await recheck({ command, former, mode: { probe }, node });
+  return found.text;
 }
 
 describe('a configuration file that is read again', () => {

@@ -178,7 +178,7 @@ const READERS: Readonly<
     const { kernel, configuration } = await loaded(new FakeNftablesNode(NODE), text);
     const options = nftablesOptions(configuration, { ...FAMILIES, layout: 'kube-proxy' });
     const list = () => readFrontends(kernel.nftables);
-    const listed = await tableOf(frontendsInventory(list, names, [], false));
+    const listed = await tableOf(frontendsInventory(list, names, [], 'none'));
     return { listed, explanation: await explainNftables(kernel, options, question) };
   },
 };

@@ -52,3 +52,20 @@ it('each of these signals ends other commands at once', () => {
     assert.equal(sent(name, '--once').ended, name);
   }
 });
+
+it('a warning of Node.js is a line of the log', () => {
+  const program = `
+    import { EventEmitter } from 'node:events';
+    import { logWarnings } from ${JSON.stringify(import.meta.resolve('../../../src/cli/signals.js'))};
+    import { openLog } from ${JSON.stringify(import.meta.resolve('../../../src/agent/log.js'))};
+    logWarnings(openLog({ verbosity: 0, format: 'json' }));
+    const emitter = new EventEmitter();
+    for (let i = 0; i < 11; i++) emitter.on('x', () => {});
+  `;
+  const args = ['--input-type=module', '-e', program];
+  const { stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' });
+  const [line = '', ...rest] = stderr.trim().split('\n');
+  assert.deepEqual(rest, []);
+  const { level, msg, name } = JSON.parse(line);
+  assert.deepEqual([level, msg, name], ['warn', 'warning of Node.js', 'MaxListenersExceededWarning']);
+});

@@ -104,9 +104,16 @@ describe('the state of the agent', () => {
   });
 
   it('lists 100 problems at most, and counts all', () => {
-    const { collected } = state(Array.from({ length: 250 }, (_, i) => `problem ${i}`));
+    const { collected, events } = state(Array.from({ length: 250 }, (_, i) => `problem ${i}`));
     const { leftOut, problems } = collected.report();
     assert.deepEqual([leftOut, problems.length], [250, 100]);
+    const failures = Array.from({ length: 130 }, () => ({ key: 'k', error, vital: true }));
+    events.synced({ ...PASS, failures }, 1);
+    const lines = statusLines(statusReport(HEALTHY, collected.report()), NOW, PLAIN);
+    assert.deepEqual(
+      lines.filter((line) => line.includes(' more')),
+      ["  and 30 more: the agent's log has all", "  and 150 more: the agent's log has all"],
+    );
   });
 });
 
@@ -128,10 +135,23 @@ describe('the report', () => {
     assert.deepEqual([report.good, report.faults], [false, ['3 items repaired again in each audit']]);
     const lines = statusLines(report, NOW, PLAIN);
     assert.deepEqual(lines.slice(5, 8), [
-      'drift     9 operations repaired changes by others',
+      'drift     9 operations since the start restored what others had changed',
       '          another program undoes the repair of 3 items, or audits read another',
       '          table',
     ]);
+  });
+
+  it('has the fields of a changed configuration file that wait, which are no fault', () => {
+    const configuration = { inForce: 'a', found: 'b', waiting: ['clusterCIDR', 'mode'] };
+    const agent = { ...goodAgent(), configuration };
+    const report = statusReport(HEALTHY, agent);
+    assert.ok(report.good);
+    assert.deepEqual(
+      statusLines(report, NOW, PLAIN).filter((line) => line.startsWith('config')),
+      ['config    the file has changed; waiting for the next start: clusterCIDR, mode'],
+    );
+    assert.deepEqual(decodeAgentReport(JSON.stringify(agent)), agent);
+    assert.equal(decodeAgentReport(JSON.stringify({ ...agent, configuration: 'x' })), undefined);
   });
 
   it('is good if the agent is healthy and its last pass succeeded', () => {
@@ -147,6 +167,38 @@ describe('the report', () => {
       'draining  1 real server',
       'left out  nothing',
     ]);
+  });
+
+  it('is stale without contact with the API server, and names the Node that is missing or deleted', () => {
+    const at = (seconds: number) => new Date(NOW - seconds * 1000).toISOString();
+    const lost = { state: 'lost', since: at(15), error: 'ECONNREFUSED: GET http://a/b' } as const;
+    const contacts = [
+      { resource: 'services', ...lost, lastContact: at(45) },
+      { resource: 'nodes', state: 'current', since: at(90), lastContact: at(3), error: null },
+      { resource: 'endpointslices', ...lost, lastContact: at(50) },
+      { resource: 'servicecidrs', state: 'starting', since: at(90), lastContact: null, error: null },
+    ] as const;
+    const agent = decodeAgentReport(JSON.stringify({ ...goodAgent(), nodeObject: 'seen', contacts }));
+    assert.ok(agent);
+    const report = statusReport(HEALTHY, agent, NOW);
+    assert.deepEqual(report.faults, [
+      'stale: no contact with the API server for 45 s (services, endpointslices): ECONNREFUSED: GET http://a/b',
+    ]);
+    const shown = statusLines(report, NOW, { ...PLAIN, columns: 200 });
+    assert.equal(
+      shown[4],
+      'contact   services 45 s ago (lost), nodes 3 s ago, endpointslices 50 s ago (lost), servicecidrs never (starting)',
+    );
+    const faults = (nodeObject: 'missing' | 'deleted' | 'unread', nodeEligible: boolean) =>
+      statusReport(
+        { healthy: nodeEligible, nodeEligible, unread: [] },
+        { ...goodAgent(), nodeObject },
+      ).faults.join();
+    assert.equal(faults('missing', false), 'there is no Node node-a: compare --hostname-override');
+    assert.equal(faults('unread', false), 'the Node has not been read, or has no address yet');
+    assert.equal(faults('deleted', true), 'the Node was deleted: its last state stays in force');
+    for (const field of ['nodeObject', 'contacts'])
+      assert.equal(decodeAgentReport(JSON.stringify({ ...agent, [field]: {} })), undefined, field);
   });
 
   it('has no line about draining in a mode without real servers', () => {
@@ -180,6 +232,12 @@ describe('the report', () => {
     ['no pass has ended', {}, { lastPass: null }, 'no pass has ended'],
     ['operations failed', {}, { lastPass: { ...pass(), failed: 2 } }, '2 operations of the last pass failed'],
     ['items stay wrong', {}, { lastPass: { ...pass(), unknown: 1 } }, '1 item not in the desired state'],
+    [
+      'a setting that all Services need is refused',
+      {},
+      { lacking: ['EROFS', 'EPERM'] },
+      'all Services need what the kernel refuses: EROFS',
+    ],
     ['the kernel is unreadable', {}, { kernelError: 'EPERM' }, 'the kernel could not be read'],
     ['a file is unreadable', { unread: ['web.yaml'] as never }, {}, 'unreadable input: web.yaml'],
   ];

@@ -6,7 +6,7 @@ import { KUBE_PROXY_FLAGS } from '../../../src/config/flags.js';
 import { FLAG_TYPES } from '../../../src/config/flagTypes.js';
 import { flagLines, helpText } from '../../../src/config/help.js';
 import { ConfigurationError, loadConfiguration } from '../../../src/config/load.js';
-import { externalConfiguration } from '../../../src/config/writeConfig.js';
+import { CONFIGURATION } from '../../../src/config/schema.js';
 import { MODES } from '../../../src/modes/select/select.js';
 
 function load(...args: string[]) {
@@ -15,7 +15,7 @@ function load(...args: string[]) {
 
 /** The field as v1alpha1 JSON would show it. */
 function field(path: string, args: string[]): unknown {
-  let value: unknown = externalConfiguration(load(...args).configuration);
+  let value: unknown = CONFIGURATION.encode(load(...args).configuration);
   for (const step of path.split('.')) value = (value as Record<string, unknown>)[step];
   return value;
 }
@@ -248,9 +248,10 @@ describe('flags are read as Go reads them', () => {
       ['--log-text-info-buffer-size=x'],
       `invalid argument "x" for "--log-text-info-buffer-size" flag: quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'`,
     ],
-    [['foo'], '"kube-netlink-proxy" does not take any arguments, got ["foo"]'],
-    [['foo', 'bar'], '"kube-netlink-proxy" does not take any arguments, got ["foo" "bar"]'],
-    [['paln'], '"kube-netlink-proxy" does not take any arguments, got ["paln"] (did you mean plan?)'],
+    [['foo'], 'unknown command: foo'],
+    [['foo', 'bar'], 'unknown command: foo'],
+    [['--once', 'foo', 'bar'], '"kube-netlink-proxy" does not take any arguments, got ["foo" "bar"]'],
+    [['paln'], 'unknown command: paln (did you mean plan?)'],
     [['run', '--', '--v'], '"kube-netlink-proxy" does not take any arguments, got ["--v"]'],
     [['--ipvs_sched=lc'], 'unknown flag: --ipvs_sched (did you mean --ipvs-scheduler?)'],
     [['--once', '-o', 'json'], "unknown shorthand flag: 'o' in -o"],

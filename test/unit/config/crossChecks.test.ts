@@ -5,6 +5,7 @@ import {
   clusterCIDRWarning,
   crossCheck,
   type NodeSituation,
+  profilingWarning,
 } from '../../../src/config/crossChecks.js';
 import { decodeConfiguration } from '../../support/clusters/decodeConfiguration.js';
 
@@ -177,4 +178,15 @@ describe('without a network of the pods', () => {
     assert.equal(warning({ clusterCIDR: 'fd00::/48,10.244.0.0/16' }, 4), undefined);
     assert.equal(warning({ detectLocalMode: 'NodeCIDR' }, 4), undefined);
   });
+});
+
+it('profiles on an address that other hosts reach are warned of: a heap snapshot has the token', () => {
+  const warned = (enableProfiling: boolean, metricsBindAddress: string) =>
+    profilingWarning({ enableProfiling, metricsBindAddress }) !== undefined;
+  for (const address of ['0.0.0.0:10249', '[::]:10249', '192.0.2.1:10249', ':10249']) {
+    assert.equal(warned(true, address), true, address);
+    assert.equal(warned(false, address), false, address);
+  }
+  for (const address of ['127.0.0.1:10249', '[::1]:10249', ''])
+    assert.equal(warned(true, address), false, address);
 });

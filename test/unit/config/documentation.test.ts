@@ -6,7 +6,7 @@ import { describe, it } from 'node:test';
 import { defaultConfiguration } from '../../../src/config/configuration.js';
 import { FLAGS, KUBE_PROXY_FLAGS, OWN_FLAGS } from '../../../src/config/flags.js';
 import { whyIgnored } from '../../../src/config/ignored.js';
-import { externalConfiguration } from '../../../src/config/writeConfig.js';
+import { CONFIGURATION } from '../../../src/config/schema.js';
 import { MODES } from '../../../src/modes/select/select.js';
 import { ROOT } from '../../support/paths.js';
 
@@ -39,7 +39,7 @@ function valueAt(value: unknown, path: string): unknown {
 
 describe('the table of fields', () => {
   const fields = rows('Fields');
-  const shown = externalConfiguration({ ...defaultConfiguration(), mode: 'iptables' });
+  const shown = CONFIGURATION.encode({ ...defaultConfiguration(), mode: 'iptables' });
 
   it('has every field, once', () => {
     assert.deepEqual(fields.map(([field]) => field).toSorted(), paths(defaultConfiguration(), '').toSorted());

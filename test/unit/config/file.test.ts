@@ -7,7 +7,12 @@ import { type KernelCommand, readFlags } from '../../../src/config/commandLine.j
 import { defaultConfiguration } from '../../../src/config/configuration.js';
 import { DecodingError, decodeFile } from '../../../src/config/file.js';
 import { ConfigurationError, loadConfiguration } from '../../../src/config/load.js';
-import { formatConfiguration, writeConfiguration } from '../../../src/config/writeConfig.js';
+import type { Configuration } from '../../../src/config/schema.js';
+import {
+  externalConfiguration,
+  formatConfiguration,
+  writeConfiguration,
+} from '../../../src/config/writeConfig.js';
 import { MODES } from '../../../src/modes/select/select.js';
 import { decodeConfiguration } from '../../support/clusters/decodeConfiguration.js';
 import { kubeadmConfiguration } from '../../support/deployment/kubeadm.js';
@@ -19,6 +24,29 @@ const KUBEADM = kubeadmConfiguration('/var/lib/kube-proxy/kubeconfig.conf');
 
 const folder = mkdtempSync(join(tmpdir(), 'knp-config-'));
 after(() => rmSync(folder, { recursive: true }));
+
+/** What is left of a configuration that was written: zero means the default. */
+function inItsMode(configuration: Configuration): Configuration {
+  const { ipvs, iptables, nftables } = defaultConfiguration();
+  const { mode } = configuration;
+  const periods = ({ syncPeriod, minSyncPeriod }: Configuration['ipvs' | 'iptables' | 'nftables']) => ({
+    syncPeriod,
+    minSyncPeriod,
+  });
+  return {
+    ...configuration,
+    ipvs: { ...configuration.ipvs, ...(mode !== 'ipvs' && periods(ipvs)) },
+    iptables: {
+      ...configuration.iptables,
+      ...(['ipvs', 'nftables'].includes(mode) && periods(iptables)),
+      ...(mode === 'nftables' && { masqueradeAll: false }),
+    },
+    nftables: {
+      ...configuration.nftables,
+      ...(mode !== 'nftables' && { ...periods(nftables), masqueradeAll: false }),
+    },
+  };
+}
 
 function load(text: string, ...args: string[]) {
   const path = join(folder, 'config.conf');
@@ -208,7 +236,10 @@ describe('any value of a field', () => {
         for (const problem of problems)
           assert.match(problem, /^(failed (complete|validate)|initialize logging): /);
         if (problems.length === 0) {
-          assert.deepEqual(decodeFile(formatConfiguration(configuration)).configuration, configuration);
+          assert.deepEqual(
+            decodeFile(formatConfiguration(configuration, MODES)).configuration,
+            inItsMode(configuration),
+          );
         }
       }
     });
@@ -303,16 +334,36 @@ winkernel: {enableDSR: true, networkName: net}
   ] as const) {
     it(`is the same after reading: one ${name}`, () => {
       const { configuration } = load(text, '--hostname-override=node-a');
-      const written = formatConfiguration(configuration);
+      const written = formatConfiguration(configuration, MODES);
       const again = decodeFile(written);
       assert.deepEqual(again.warnings, []);
-      assert.deepEqual(again.configuration, configuration);
-      assert.equal(formatConfiguration(again.configuration), written);
+      assert.deepEqual(again.configuration, inItsMode(configuration));
+      assert.equal(formatConfiguration(again.configuration, MODES), written);
     });
   }
 
+  it('has zero in the fields of other modes of which kube-proxy has one for all modes', () => {
+    const periods = 'syncPeriod: 7s, minSyncPeriod: 2s, masqueradeAll: true';
+    const sections = `iptables: {${periods}}\nipvs: {syncPeriod: 8s, minSyncPeriod: 3s}\nnftables: {${periods}}\n`;
+    const fields = (mode: string) => {
+      const { configuration } = load(`${HEAD}mode: ${mode}\n${sections}`);
+      const { ipvs, iptables, nftables } = externalConfiguration(configuration, MODES) as Record<
+        string,
+        object
+      >;
+      return [ipvs, iptables, nftables].map((section) => {
+        const { syncPeriod, minSyncPeriod, masqueradeAll } = section as Record<string, unknown>;
+        return [syncPeriod, minSyncPeriod, masqueradeAll].filter((value) => value !== undefined).join(' ');
+      });
+    };
+    assert.deepEqual(fields('""'), ['0s 0s', '7s 2s true', '0s 0s false']);
+    assert.deepEqual(fields('iptables'), ['0s 0s', '7s 2s true', '0s 0s false']);
+    assert.deepEqual(fields('ipvs'), ['8s 3s', '0s 0s true', '0s 0s false']);
+    assert.deepEqual(fields('nftables'), ['0s 0s', '0s 0s false', '7s 2s true']);
+  });
+
   it('has every field, in alphabetical order, and the effective mode', () => {
-    const lines = formatConfiguration(load(KUBEADM).configuration).split('\n');
+    const lines = formatConfiguration(load(KUBEADM).configuration, MODES).split('\n');
     const names = (text: string[]) =>
       text.filter((line) => /^\w/.test(line)).map((line) => line.split(':')[0]);
     assert.deepEqual(names(lines), names(KUBEADM.split('\n')));
@@ -330,10 +381,10 @@ winkernel: {enableDSR: true, networkName: net}
     const path = join(folder, 'written.yaml');
     writeFileSync(path, 'x'.repeat(10_000));
     const { configuration } = load(full);
-    writeConfiguration(path, configuration);
-    assert.equal(readFileSync(path, 'utf8'), formatConfiguration(configuration));
+    writeConfiguration(path, configuration, MODES);
+    assert.equal(readFileSync(path, 'utf8'), formatConfiguration(configuration, MODES));
     const nowhere = join(folder, 'no/where');
-    assert.throws(() => writeConfiguration(nowhere, configuration), {
+    assert.throws(() => writeConfiguration(nowhere, configuration, MODES), {
       message: `open ${nowhere}: no such file or directory`,
     });
   });

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type KernelCommand, readFlags } from '../../../src/config/commandLine.js';
-import { flagWarnings, ignoredFields } from '../../../src/config/ignored.js';
+import { defaultConfiguration } from '../../../src/config/configuration.js';
+import { flagWarnings, ignoredFields, whyIgnored } from '../../../src/config/ignored.js';
 import { MODES } from '../../../src/modes/select/select.js';
 import { decodeConfiguration } from '../../support/clusters/decodeConfiguration.js';
 
@@ -49,6 +50,23 @@ describe('a field without effect', () => {
       assert.ok(found[0]?.startsWith(`${path} has no effect: `), found[0]);
     });
   }
+
+  it('has the reason of the mode that has the section, also where another mode, or none, is selected', () => {
+    for (const mode of ['nftables', 'ipvs', 'iptables', '']) {
+      const [found, ...others] = warnings({ mode, nftables: { syncPeriod: '5m' } });
+      assert.match(found ?? '', /^nftables\.syncPeriod has no effect: the kernel reports changes/);
+      assert.deepEqual(others, []);
+    }
+  });
+
+  it('in no mode names a mode that would use it', () => {
+    for (const section of ['ipvs', 'iptables', 'nftables'] as const) {
+      for (const field of Object.keys(defaultConfiguration()[section])) {
+        const path = `${section}.${field}`;
+        assert.doesNotMatch(whyIgnored(path, MODES) ?? '', /only \w+ mode uses it|does not use it/, path);
+      }
+    }
+  });
 
   it('has no warning while it has its default; nor has a field with effect', () => {
     const raw = {

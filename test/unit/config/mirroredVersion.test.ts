@@ -16,7 +16,6 @@ import {
   MIRRORED_VERSIONS,
   type MirroredVersion,
 } from '../../../src/config/mirroredVersion.js';
-import { deprecationOf } from '../../../src/config/modes.js';
 import { nftablesOptions } from '../../../src/modes/nftables/open/fromConfiguration.js';
 import { MODES } from '../../../src/modes/select/select.js';
 import { decodeConfiguration } from '../../support/clusters/decodeConfiguration.js';
@@ -75,16 +74,6 @@ const ROWS: readonly (readonly [
     'warning that the default mode will change',
     (v) => /1\.40/.test(blankModeWarning(MODES, behaviourOf(configured(v)))),
     [false, true, true],
-  ],
-  [
-    'reason of the event about ipvs mode',
-    (v) => deprecationOf(configured(v, { mode: 'ipvs' }), MODES)?.reason,
-    [undefined, 'IPVSDeprecation', 'IPVSDeprecation'],
-  ],
-  [
-    'event about nftables mode',
-    (v) => deprecationOf(configured(v, { mode: 'nftables' }), MODES),
-    [undefined, undefined, undefined],
   ],
   [
     'gate KubeProxyIPVS is known',
@@ -187,9 +176,17 @@ describe('the setting', () => {
   };
 
   it('of the flag is that of the configuration', () => {
-    const { configuration, notices } = load('--mirrored-version=1.37', '--proxy-mode=ipvs');
+    const { configuration } = load('--mirrored-version=1.37', '--proxy-mode=ipvs');
     assert.equal(behaviourOf(configuration).version, '1.37');
-    assert.equal(notices.filter((line) => line.includes('deprecates ipvs mode')).length, 1);
+  });
+
+  it('neither turns ipvs mode off nor warns of it, in any version', () => {
+    for (const version of MIRRORED_VERSIONS) {
+      assert.equal(isGateOn('KubeProxyIPVS', {}, BEHAVIOURS[version]), true, version);
+      const { notices } = load(`--mirrored-version=${version}`, '--proxy-mode=ipvs');
+      const others = notices.filter((line) => !line.startsWith('mirroredVersion is provisional'));
+      assert.deepEqual(others, [], version);
+    }
   });
 
   it('with a provisional version has a warning', () => {

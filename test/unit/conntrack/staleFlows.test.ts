@@ -83,12 +83,21 @@ function flow(text: string, more: Partial<Flow> = {}): Flow {
   };
 }
 
+/** Node ports are served on all addresses but one, of another host. */
+const FOREIGN = '192.168.50.11';
+
+/** @param frontends cluster, external and load-balancer IPs with UDP ports of unchanged Services */
+const lookup = (frontends: readonly string[] = []) => ({
+  isFrontend: (address: string, port: number) => frontends.includes(joinHostPort(address, port)),
+  servesNodePorts: (address: string) => address !== FOREIGN,
+});
+
 /** The texts of the stale flows. */
 function stale(ports: ServicePort[], flows: string[], frontends: string[] = []): string[] {
   const found = staleFlows(
     flows.map((text) => flow(text)),
     ports,
-    (address, port) => frontends.includes(joinHostPort(address, port)),
+    lookup(frontends),
   );
   const texts = new Map(flows.map((text) => [JSON.stringify(flow(text)), text]));
   return found.map((one) => texts.get(JSON.stringify(one)) ?? '?');
@@ -211,7 +220,7 @@ describe('a flow is stale', () => {
       staleFlows(
         flows.map((text) => flow(text)),
         ports,
-        (address, port) => frontends.includes(joinHostPort(address, port)),
+        lookup(frontends),
       ).length;
     assert.equal(found([gone]), 2);
     assert.equal(found([gone], ['203.0.113.1:53']), 1);
@@ -221,14 +230,18 @@ describe('a flow is stale', () => {
     assert.deepEqual(stale([live], flows.slice(0, 1)), []);
   });
 
+  it('not if it was sent to the node port of another host', () => {
+    assert.deepEqual(
+      stale(ports, [`${FOREIGN}:30053 ${FOREIGN}:30053`, `${FOREIGN}:30053 10.0.0.4:5353`]),
+      [],
+    );
+  });
+
   it('not if its protocol or that of the port is not UDP', () => {
     const tcp = flow('10.96.0.10:53 10.0.0.5:5353', { protocol: 'tcp' });
     const sctp = flow('10.96.0.10:53 10.0.0.5:5353', { protocol: 'sctp' });
     const icmp = flow('10.96.0.10:53 10.0.0.5:5353', { protocol: 1 });
-    assert.deepEqual(
-      staleFlows([tcp, sctp, icmp], ports, () => false),
-      [],
-    );
+    assert.deepEqual(staleFlows([tcp, sctp, icmp], ports, lookup()), []);
     const onTcp = [port(ALL, serving, { protocol: 'tcp' })];
     assert.deepEqual(stale(onTcp, ['10.96.0.10:53 10.0.0.5:5353', '192.168.0.5:30053 10.0.0.5:5353']), []);
   });
@@ -291,7 +304,7 @@ it('the frontends of a port share the list of its endpoints: 20 000 frontends an
   const stale = staleFlows(
     [flow('198.0.1.1:53 10.0.3.1:53'), flow('198.0.1.1:53 10.9.9.9:53')],
     [large],
-    () => false,
+    lookup(),
   );
   const ran = threadTimes().ran - before;
   assert.deepEqual(stale, [flow('198.0.1.1:53 10.9.9.9:53')]);

@@ -8,6 +8,7 @@ import { describe, it } from 'node:test';
 import { parse } from 'yaml';
 import { defaultConfiguration } from '../../../src/config/configuration.js';
 import { externalConfiguration } from '../../../src/config/writeConfig.js';
+import { MODES } from '../../../src/modes/select/select.js';
 import {
   built,
   type KubernetesObject,
@@ -64,18 +65,22 @@ function configMapName(objects: Objects): string | undefined {
   return names[0];
 }
 
+/** The annotation that replaces the pods when the configuration changes; with kustomize, the name of the ConfigMap does. */
+const CHECKSUM = 'checksum/config';
+
 /** An object whose pod has no init containers may have an empty list of them. */
-function withoutEmptyLists(object: KubernetesObject): unknown {
+function comparable(object: KubernetesObject): unknown {
   return JSON.parse(JSON.stringify(object), (_, value: unknown) =>
-    Array.isArray(value) && value.length === 0 ? undefined : value,
+    (Array.isArray(value) && value.length === 0) || isChecksum(value) ? undefined : value,
   );
 }
 
+const isChecksum = (value: unknown) =>
+  typeof value === 'object' && value !== null && Object.keys(value).join() === CHECKSUM;
+
 const plain = (objects: Objects) =>
   Object.fromEntries(
-    [...objects]
-      .sort(([a], [b]) => (a < b ? -1 : 1))
-      .map(([key, object]) => [key, withoutEmptyLists(object)]),
+    [...objects].sort(([a], [b]) => (a < b ? -1 : 1)).map(([key, object]) => [key, comparable(object)]),
   );
 
 describe('kustomize and the chart have equal objects:', () => {
@@ -122,6 +127,27 @@ describe('values', () => {
       requests: { cpu: '100m', memory: '128Mi' },
       limits: { memory: '2Gi' },
     });
+  });
+
+  it('that change the configuration replace the pods, and others do not', async () => {
+    const checksum = async (values: Readonly<Record<string, unknown>>) => {
+      const object = (await rendered(values)).get('DaemonSet kube-system/kube-netlink-proxy') as unknown as {
+        spec: { template: { metadata: { annotations?: Record<string, string> } } };
+      };
+      return object.spec.template.metadata.annotations?.[CHECKSUM];
+    };
+    const usual = await checksum({});
+    assert.match(usual ?? '', /^[0-9a-f]{64}$/);
+    assert.equal(await checksum({ monitoring: { enabled: true } }), usual);
+    for (const values of [
+      { mode: 'nftables' },
+      { clusterCIDR: '10.244.0.0/16' },
+      { server: 'https://10.0.0.10:6443' },
+      { metricsBindAddress: '0.0.0.0:10249' },
+      { config: { nodePortAddresses: ['primary'] } },
+    ])
+      assert.notEqual(await checksum(values), usual, JSON.stringify(values));
+    assert.equal(await checksum(STOCK), undefined);
   });
 
   it('reach the configuration', async () => {
@@ -231,7 +257,7 @@ describe('values.schema.json', () => {
   it('has the fields of the configuration that the chart does not set itself', () => {
     const own = ['apiVersion', 'kind', 'mode', 'clusterCIDR', 'clientConnection'];
     const servers = ['healthzBindAddress', 'metricsBindAddress', 'hostnameOverride'];
-    const fields = Object.keys(externalConfiguration(defaultConfiguration()));
+    const fields = Object.keys(externalConfiguration(defaultConfiguration(), MODES));
     const wanted = new Set([...fields, 'featureGates']);
     for (const field of [...own, ...servers]) assert.ok(wanted.delete(field), field);
     assert.deepEqual(Object.keys(schema.properties?.['config']?.properties ?? {}).sort(), [...wanted].sort());

@@ -88,7 +88,7 @@ test('the DaemonSet runs where kube-proxy would, with its mounts, and finds its 
   ]);
   const [container] = pod.containers;
   const [stockContainer] = podOf(stock).containers;
-  assert.deepEqual(container.command, stockContainer.command);
+  assert.deepEqual(container.command, [...stockContainer.command, '--healthz-bind-hard-fail']);
   assert.deepEqual(container.env, stockContainer.env);
   const paths = (mounts: typeof container.volumeMounts) =>
     mounts.map(({ mountPath, readOnly = false }) => ({ mountPath, readOnly }));
@@ -166,7 +166,7 @@ test('probes ask the health server of the configuration', () => {
   assert.equal(configuration.clientConnection.kubeconfig, '/var/lib/kube-proxy/kubeconfig.conf');
   const [{ ports = [], livenessProbe, readinessProbe }] = podOf(base).containers;
   assert.deepEqual(livenessProbe?.httpGet, { path: '/livez', port: 'healthz' });
-  assert.deepEqual(readinessProbe?.httpGet, { path: '/healthz', port: 'healthz' });
+  assert.deepEqual(readinessProbe?.httpGet, { path: '/readyz', port: 'healthz' });
   const port = (wanted: string) => ports.find(({ name }) => name === wanted)?.containerPort;
   assert.equal(configuration.healthzBindAddress, `0.0.0.0:${port('healthz')}`);
   assert.equal(configuration.metricsBindAddress, `127.0.0.1:${port('metrics')}`);

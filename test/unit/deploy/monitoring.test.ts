@@ -11,7 +11,7 @@ import { stringify } from 'yaml';
 import { COUNTERS } from '../../../src/modes/iptables/open/counters.js';
 import { FAILURES } from '../../../src/modes/nftables/open/failures.js';
 import { failureMetrics, kubeProxyMetrics, packetMetrics } from '../../../src/servers/kubeProxyMetrics.js';
-import { ownMetrics } from '../../../src/servers/ownMetrics.js';
+import { contactMetrics, ownMetrics } from '../../../src/servers/ownMetrics.js';
 import { processMetrics } from '../../../src/servers/processMetrics.js';
 import { readDeployed } from '../../support/deployment/daemonSet.js';
 import { ROOT } from '../../support/paths.js';
@@ -69,6 +69,7 @@ function known(): Map<string, readonly string[]> {
   const registry = new Registry();
   kubeProxyMetrics(registry);
   ownMetrics(registry, '1').close();
+  contactMetrics(registry, () => []);
   processMetrics(registry, 0);
   failureMetrics(registry, FAILURES.counters);
   packetMetrics(registry, COUNTERS, async () => new Map());

@@ -9,7 +9,13 @@ import { type EndpointSpec, FAULTS, type FaultName, type ServiceSpec } from '../
 import { reportPage, timelineOf } from '../../judge/core/html.js';
 import { latenciesOf } from '../../judge/core/latency.js';
 import { objectsOf } from '../../judge/core/objects.js';
-import type { Change, FaultPeriod, Observation, Recording } from '../../judge/core/observations.js';
+import {
+  type Change,
+  type FaultPeriod,
+  type Observation,
+  type Recording,
+  withDeath,
+} from '../../judge/core/observations.js';
 import { parseReplay, recordingText, replayText } from '../../judge/core/replay.js';
 import { reportLines } from '../../judge/core/report.js';
 import { type Bounds, RULES, type RuleName } from '../../judge/core/rules.js';
@@ -74,6 +80,52 @@ function rulesBroken(
 
 describe('the verdict', () => {
   const left = changes([0, [ready('pod-0'), ready('pod-2')]], [1000, [ready('pod-2')]]);
+
+  it('counts the choices of all times with the same endpoints, between faults and other endpoints', () => {
+    const both = [ready('pod-0'), ready('pod-2')];
+    const times = Array.from({ length: 20 }, (_, i) => i * 500);
+    const flips = changes(
+      ...times.flatMap((at): [number, EndpointSpec[]][] => [
+        [at, both],
+        [at + 300, [ready('pod-2')]],
+      ]),
+    );
+    const asked = times.flatMap((at) => [150, 200, 250].map((after) => answer(at + after, 'pod-2')));
+    const damage: FaultPeriod[] = [{ fault: 'chainsFlushed', began: 5000, ended: 5000 }];
+    assert.deepEqual(rulesBroken(flips, asked, damage), ['every-endpoint', 'every-endpoint']);
+    assert.deepEqual(rulesBroken(flips, [...asked, answer(9900, 'pod-0')].slice(1, 4), damage), []);
+    const once = asked.map((request, i) => (i === 30 ? { ...request, by: 'pod-0' } : request));
+    assert.deepEqual(rulesBroken(flips, once), []);
+  });
+
+  it('names the source ranges, if the Service is deleted while a client beyond them is answered', () => {
+    const spec: ServiceSpec = { ...SPEC, loadBalancer: true, ranges: true };
+    const frontend = frontendsOf('web', spec).find(({ kind }) => kind === 'loadBalancer');
+    assert.ok(frontend);
+    const { service: _, ...target } = frontend;
+    const all: Change[] = [
+      { at: 0, event: { do: 'setService', service: 'web', spec } },
+      { at: 0, event: { do: 'setEndpoints', service: 'web', endpoints: [ready('pod-0')] } },
+      { at: 1000, event: { do: 'deleteService', service: 'web' } },
+    ];
+    const asked = (at: number) => answer(at, 'pod-0', { target: { client: 'stranger', ...target } });
+    assert.deepEqual(rulesBroken(all, [asked(500)]), ['source-ranges']);
+    assert.deepEqual(rulesBroken(all, [asked(1050)]), ['source-ranges']);
+    assert.deepEqual(rulesBroken(all, [asked(2000)]), ['own-endpoints']);
+  });
+
+  it('a proxy that ends after a fault that may end it ended because of it, once', () => {
+    const fault = (name: FaultName, began: number): FaultPeriod => ({
+      fault: name,
+      began,
+      ended: began + 10,
+    });
+    const faults = [fault('memoryShort', 1), fault('serverDown', 20)];
+    const found = withDeath(faults, 50);
+    assert.deepEqual(found, [{ ...fault('memoryShort', 1), ended: 50, died: true }, faults[1]]);
+    assert.equal(withDeath(found ?? [], 60), undefined);
+    assert.equal(withDeath([fault('serverDown', 20)], 50), undefined);
+  });
 
   it('permits an endpoint that left until the bound, and not later', () => {
     assert.deepEqual(rulesBroken(left, [answer(1090, 'pod-0')]), []);

@@ -135,6 +135,23 @@ describe('a listener', () => {
     assert.equal(counts.get(4), 2);
   });
 
+  it('beyond the limit is opened when another one is closed, in the same pass', async () => {
+    const { want, told, counts } = open({ mostListeners: 2 });
+    const server = await named('a');
+    const ports = [await freePort(), await freePort(), await freePort(), await freePort()] as const;
+    const endpoints = [at(server.port)];
+    for (const [i, nodePort] of ports.entries()) await want(`default/web${i}`, { nodePort, endpoints });
+    assert.equal(counts.get(4), 2);
+    assert.deepEqual([await isRefused(ports[2]), await isRefused(ports[3])], [true, true]);
+    assert.deepEqual(told, [`opened 4 ${ports[0]}`, `opened 4 ${ports[1]}`, 'beyond 1', 'beyond 2']);
+    await want('default/web0', undefined);
+    assert.equal(await answer(ports[2]), 'a');
+    await want('default/web3', undefined);
+    assert.deepEqual(told.slice(4), [`closed 4 ${ports[0]}`, `opened 4 ${ports[2]}`, 'beyond 1', 'beyond 0']);
+    await want('default/web1', undefined);
+    assert.equal(counts.get(4), 1);
+  });
+
   it('whose port is taken is not tried again once its Service is gone', async () => {
     const { want, told } = open({ retryIn: 20 });
     const taken = await serve(() => {});

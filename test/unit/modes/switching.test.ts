@@ -2,6 +2,7 @@
 // and the running one has all it needs, at each step.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { NetlinkError } from '../../../src/errors.js';
 import { FakeKernel } from '../../../src/kernel/testing/index.js';
 import { IPTABLES_DEFAULTS } from '../../../src/modes/iptables/index.js';
 import {
@@ -18,7 +19,7 @@ import type { RulesInUse } from '../../../src/modes/shared/open/definition.js';
 import { FormerModes } from '../../../src/reconcile/formerModes.js';
 import { sample } from '../../support/extent.js';
 import { type Scenario, scenarios } from '../../support/oracle/oracle.js';
-import { FakeIptablesNode, FakeNode } from '../../support/oracle/testNode.js';
+import { FakeIptablesNode, FakeNftablesNode, FakeNode } from '../../support/oracle/testNode.js';
 
 type AnyNode = FakeNode | FakeIptablesNode;
 
@@ -164,6 +165,107 @@ it('ipvs mode replaces the rules of iptables mode only after its virtual service
   assert.equal(leads(), false);
   assert.equal(kernel.ipvs.dump(), fresh.ipvs.dump());
 });
+
+describe('ipvs mode replaces no rule of iptables mode while the kernel refuses', () => {
+  const { ipvs, iptables } = SCENARIOS.find(({ name }) => name === 'random-01') ?? assert.fail();
+  const rows: readonly (readonly [
+    title: string,
+    part: 'ipvs' | 'ipset' | 'rtnetlink' | 'sysctl',
+    RegExp,
+    code: string,
+  ])[] = [
+    ['a setting', 'sysctl', /vs\/conntrack/, 'EROFS'],
+    ['a setting that it has not', 'sysctl', /expire_nodest_conn/, 'ENOENT'],
+    ['the link', 'rtnetlink', /addLink/, 'EPERM'],
+    ['a set', 'ipset', /KUBE-CLUSTER-IP/, 'EPERM'],
+    ['most virtual services', 'ipvs', /addService/, 'ENOENT'],
+  ];
+  for (const [title, part, what, code] of rows)
+    it(title, async () => {
+      const kernel = new FakeKernel();
+      await start('iptables', iptables, kernel);
+      const rules = () =>
+        ([4, 6] as const).map((family) =>
+          kernel.iptables
+            .dump(family)
+            .split('\n')
+            .filter((line) => /^-A KUBE-(SERVICES|NODEPORTS|SVC|SEP|EXT|FW)/.test(line)),
+        );
+      const before = rules();
+      assert.ok(before.flat().some((line) => line.includes('-j KUBE-SVC-')));
+      kernel[part].fault = (operation, target) =>
+        what.test(`${operation} ${target}`) ? new NetlinkError({ code, operation, target }) : undefined;
+      const node = new FakeNode(ipvs, kernel);
+      await node.load(ipvs.steps.at(-1) as string);
+      for (let pass = 0; pass < 3; pass++) {
+        const { failures } = await node.sync();
+        const held = failures.filter(({ error }) => error.code === 'ERR_HELD_BACK');
+        assert.ok(pass > 0 || held.some(({ error }) => /iptables mode stay/.test(error.hint ?? '')));
+        assert.deepEqual(rules(), before);
+        node.retryFailed();
+      }
+      kernel[part].fault = () => undefined;
+      for (let pass = 0; pass < 3; pass++) {
+        await node.sync();
+        node.retryFailed();
+      }
+      assert.ok(
+        !rules()
+          .flat()
+          .some((line) => /^-A KUBE-SERVICES .*-j KUBE-SVC-/.test(line)),
+      );
+      node.reconciler.requestFullSync();
+      assert.deepEqual((await node.sync()).failures, []);
+    });
+});
+
+for (const [from, to] of [
+  ['kube-proxy', 'scalable'],
+  ['scalable', 'kube-proxy'],
+] as const)
+  it(`nftables mode, ${from} → ${to}: what the kernel refuses to add keeps all of the former layout`, async () => {
+    const scenario = scenarios('nftables').find(({ name }) => name === 'random-01') ?? assert.fail();
+    const text = scenario.steps.at(-1) as string;
+    for (const [what, code] of [
+      [/./, 'EPERM'],
+      [/\.add/, 'ENOMEM'],
+      [/\.addChain/, 'ENOENT'],
+    ] as const) {
+      const kernel = new FakeKernel();
+      const former = new FakeNftablesNode(scenario, kernel, from);
+      await former.load(text);
+      await former.sync();
+      const before = destinations(kernel);
+      assert.ok(before.length > 0);
+      kernel.nftables.fault = (operation, target) =>
+        what.test(operation) ? new NetlinkError({ code, operation, target }) : undefined;
+      const node = new FakeNftablesNode(scenario, kernel, to);
+      await node.load(text);
+      for (let pass = 0; pass < 2; pass++) {
+        assert.ok((await node.sync()).failures.length > 0);
+        assert.deepEqual(destinations(kernel), before, `${what} ${code}`);
+        node.retryFailed();
+      }
+      kernel.nftables.fault = () => undefined;
+      node.reconciler.requestFullSync();
+      await node.sync();
+      const fresh = new FakeNftablesNode(scenario, new FakeKernel(), to);
+      await fresh.load(text);
+      await fresh.sync();
+      assert.deepEqual(linesOf(kernel), linesOf(fresh.kernel));
+    }
+  });
+
+/** The ruleset without its order. */
+function linesOf({ nftables }: FakeKernel): string[] {
+  const lines = nftables.dump().split('\n');
+  return lines.map((line) => line.trim().replace(/^elements = \{ |,$| \}$/g, '')).sort();
+}
+
+/** The addresses and ports that lead to a chain. */
+function destinations(kernel: FakeKernel): string[] {
+  return linesOf(kernel).flatMap((line) => /^(.+) : goto /.exec(line)?.[1] ?? []);
+}
 
 describe('the traces of ipvs mode', () => {
   const { ipvs, iptables } = SCENARIOS.find(({ name }) => name === 'random-01') ?? assert.fail();

@@ -12,6 +12,7 @@ import { reduced } from '../../../src/modes/shared/plan/weights.js';
 import { observeAll } from '../../../src/reconcile/observeAll.js';
 import { HOST, service, slice } from '../../support/clusters/manifests.js';
 import { FakeIptablesNode, FakeNftablesNode } from '../../support/oracle/testNode.js';
+import { randomFrom } from '../../support/random.js';
 
 const NODE = { ...HOST, configuration: { serviceSettings: ['weight'] } };
 
@@ -231,6 +232,45 @@ describe('slots', () => {
     }
     const many = slotsByWeight(Array.from({ length: 1000 }, (_, i) => (i < 500 ? 30_000 : 10_000))) ?? [];
     assert.ok(sum(many.slice(0, 500)) / sum(many) > 0.7, 'about three quarters');
+  });
+
+  it('of higher weights are as few as keep each share to one part in a hundred', () => {
+    assert.deepEqual(slotsByWeight([40_001, 20_000]), [85, 43]);
+    assert.deepEqual(slotsByWeight([60_001, 20_000]), [3, 1]);
+    const random = randomFrom(1);
+    for (let round = 0; round < 200; round++) {
+      const weights = Array.from({ length: 2 + (round % 9) }, () => 5000 + Math.floor(random() * 60_000));
+      const slots = slotsByWeight(weights) ?? weights.map(() => 1);
+      assert.ok(sum(slots) <= 1024);
+      if (sum(slots) <= 512)
+        for (const [i, weight] of weights.entries()) {
+          const share = ((slots[i] as number) / sum(slots)) * (sum(weights) / weight);
+          assert.ok(Math.abs(share - 1) <= 0.01, `${weights}: ${slots}`);
+        }
+    }
+  });
+
+  it('of all ports of a Service are at most as many as it may have pairs', () => {
+    for (const ports of [1, 1000, 50_000, 250_000]) {
+      const slots = slotsByWeight([65_535, 1], ports);
+      assert.ok(ports * sum(slots ?? [1, 1]) <= 500_000, `${ports}: ${slots}`);
+    }
+  });
+
+  it('of a Service with many ports are few for each', async () => {
+    const numbers = Array.from({ length: 1000 }, (_, i) => i + 1);
+    const ports = (text: string) =>
+      `[${numbers.map((port) => `{name: p${port}, port: ${port}${text}}`).join(', ')}]`;
+    const node = new FakeNftablesNode(NODE);
+    const text = web({ '10.0.0.1': '65535', '10.0.0.2': '1' })
+      .replace('[{port: 80}]', ports(''))
+      .replaceAll('[{port: 8080}]', ports(''));
+    await node.loadText(text);
+    await node.sync();
+    let slots = 0;
+    for (const item of (await observeAll(node.mode, true)).values())
+      if (item instanceof BalancingChain) slots += sum(item.slots);
+    assert.ok(slots > 0 && slots <= 500_000, `${slots}`);
   });
 
   it('are reduced', () => {

@@ -3,6 +3,7 @@ import { describe, it } from 'node:test';
 import { describeProblem } from '../../../src/errors.js';
 import { decodeObject } from '../../../src/objects/decode.js';
 import type { EndpointSlice, Node, Service, ServiceCIDR } from '../../../src/objects/types.js';
+import { frontendsOf } from '../../../src/services/frontends.js';
 
 const service = (spec: object, status: object = {}) => ({
   apiVersion: 'v1',
@@ -12,12 +13,24 @@ const service = (spec: object, status: object = {}) => ({
   status,
 });
 
+const dated = (creationTimestamp: unknown, ...parts: Parameters<typeof service>) => ({
+  ...service(...parts),
+  metadata: { namespace: 'demo', name: 'web', creationTimestamp },
+});
+
 const slice = (body: object) => ({
   apiVersion: 'discovery.k8s.io/v1',
   kind: 'EndpointSlice',
   metadata: { namespace: 'demo', name: 'web-a', labels: { 'kubernetes.io/service-name': 'web' } },
   addressType: 'IPv4',
   ...body,
+});
+
+const cidrs = (list: unknown, version = 'v1') => ({
+  apiVersion: `networking.k8s.io/${version}`,
+  kind: 'ServiceCIDR',
+  metadata: { name: 'kubernetes' },
+  spec: { cidrs: list },
 });
 
 const said = (raw: unknown) => decodeObject(raw).problems.map(describeProblem);
@@ -106,7 +119,8 @@ describe('bad fields are named, and the rest is kept', () => {
 });
 
 const FULL = [
-  service(
+  dated(
+    '2026-01-01T00:00:00Z',
     {
       type: 'LoadBalancer',
       clusterIP: '10.96.0.1',
@@ -130,6 +144,7 @@ const FULL = [
         addresses: ['10.244.0.1'],
         conditions: { ready: true, serving: true, terminating: false },
         nodeName: 'node-a',
+        zone: 'a',
         hints: { forZones: [{ name: 'a' }], forNodes: [{ name: 'node-a' }] },
       },
     ],
@@ -137,7 +152,12 @@ const FULL = [
   {
     apiVersion: 'v1',
     kind: 'Node',
-    metadata: { name: 'node-a', uid: 'u', labels: { 'topology.kubernetes.io/zone': 'a' } },
+    metadata: {
+      name: 'node-a',
+      uid: 'u',
+      deletionTimestamp: '2026-01-01T00:00:00Z',
+      labels: { 'topology.kubernetes.io/zone': 'a' },
+    },
     spec: { podCIDRs: ['10.244.0.0/24'], taints: [{ key: 'a' }] },
     status: { addresses: [{ type: 'InternalIP', address: '192.0.2.9' }] },
   },
@@ -166,6 +186,220 @@ for (const full of FULL) {
     }
   });
 }
+
+/** Paths of fields of {@link FULL} that the API requires, or that are lists of the API's without a meaning when they are empty. */
+const REQUIRED = /^(apiVersion|kind|metadata|metadata\.name|spec\.ports\.0\.port|endpoints\.0\.addresses)$/;
+
+/** The paths of all fields of an object. */
+function* pathsOf(value: unknown, path: readonly string[] = []): Generator<readonly string[]> {
+  if (typeof value !== 'object' || value === null) return;
+  for (const [key, part] of Object.entries(value)) {
+    if (!Array.isArray(value)) yield [...path, key];
+    yield* pathsOf(part, [...path, key]);
+  }
+}
+
+/** A copy in which a field has another value, or, without one, is absent. */
+function having(value: unknown, [key = '', ...rest]: readonly string[], odd: unknown): unknown {
+  const { [key]: former, ...others } = value as Record<string, unknown>;
+  const part = rest.length > 0 ? having(former, rest, odd) : odd;
+  if (Array.isArray(value)) return value.with(Number(key), part);
+  return part === undefined ? others : { ...others, [key]: part };
+}
+
+const at = (value: unknown, path: readonly string[]) =>
+  path.reduce<unknown>((part, key) => (part as Record<string, unknown>)[key], value);
+
+describe('an absent field has its default, whatever it had before: it is not an unreadable one', () => {
+  for (const full of [...FULL, cidrs(['10.96.0.0/12'])]) {
+    for (const path of pathsOf(full)) {
+      const name = path.join('.');
+      if (REQUIRED.test(name)) continue;
+      it(`${full.kind}: ${name}`, () => {
+        const { object: former, problems } = decodeObject(full);
+        assert.ok(former && problems.length === 0);
+        const value = at(full, path);
+        // A time has no zero as text.
+        const isText = typeof value === 'string' && !/T.*Z$/.test(value);
+        const zero = isText ? '' : Array.isArray(value) ? [] : null;
+        const fresh = decodeObject(having(full, path, undefined));
+        assert.deepEqual(fresh.problems, []);
+        for (const odd of [undefined, null, zero]) {
+          assert.deepEqual(
+            decodeObject(having(full, path, odd), () => former),
+            fresh,
+            `${JSON.stringify(odd)}`,
+          );
+        }
+      });
+    }
+  }
+
+  it('and whatever is readable leaves nothing of the former value', () => {
+    for (const full of FULL) {
+      const { object: former } = decodeObject(full);
+      for (const raw of damaged(full)) {
+        const fresh = decodeObject(raw);
+        if (fresh.problems.length === 0)
+          assert.deepEqual(
+            decodeObject(raw, () => former),
+            fresh,
+          );
+      }
+    }
+  });
+
+  it('the port of a slice without a number, or with 0, is not used any more', () => {
+    const body = (port: unknown) =>
+      slice({
+        ports: [
+          { name: 'http', port },
+          { name: 'b', port: 1 },
+        ],
+        endpoints: [{ addresses: ['10.0.0.3'] }],
+      });
+    const { object: former } = decodeObject(body(8080));
+    for (const port of [undefined, null, 0]) {
+      const { object, problems } = decodeObject(body(port), () => former);
+      assert.deepEqual(problems, []);
+      assert.deepEqual((object as EndpointSlice).ports, [{ name: 'b', protocol: 'tcp', port: 1 }]);
+    }
+    assert.equal((decodeObject(body('x'), () => former).object as EndpointSlice).ports[0]?.port, 8080);
+  });
+});
+
+describe('addresses that no client can use', () => {
+  const SPECIAL: readonly (readonly [use: string, ...addresses: string[]])[] = [
+    ['the unspecified', '0.0.0.0', '::', '::0', '::ffff:0.0.0.0'],
+    [
+      'a loopback',
+      '127.0.0.1',
+      '127.255.255.254',
+      '::1',
+      '0:0:0:0:0:0:0:1',
+      '::ffff:127.0.0.1',
+      '127.000.000.001',
+    ],
+    ['a link-local', '169.254.169.254', '169.254.0.1', 'fe80::1', 'FEBF::1'],
+    ['a multicast', '224.0.0.1', '239.255.255.255', 'ff02::1', 'FF0E::101'],
+    ['the broadcast', '255.255.255.255'],
+  ];
+  const ORDINARY = [
+    ...[
+      '0.0.0.1',
+      '1.27.0.1',
+      '126.255.255.255',
+      '128.0.0.1',
+      '169.253.255.255',
+      '169.255.0.0',
+      '192.168.1.255',
+    ],
+    ...['223.255.255.255', '240.0.0.1', '255.255.255.254', '::2', 'fe7f::1', 'fec0::1', 'ff::1', 'fd00::1'],
+  ];
+  const web = (spec: object, ingress: readonly object[] = []) =>
+    service(
+      { type: 'LoadBalancer', clusterIP: '10.96.0.1', ports: [{ port: 80, nodePort: 30080 }], ...spec },
+      { loadBalancer: { ingress } },
+    );
+  const rule = (use: string) => `must be a unicast address that clients can use, and not ${use} address`;
+
+  for (const [use, ...addresses] of SPECIAL) {
+    it(`${use} address is left out of external and load-balancer IPs, and everything else is used`, () => {
+      for (const address of addresses) {
+        const raw = web({ externalIPs: ['192.0.2.1', address] }, [
+          { ip: address },
+          { ip: address, ipMode: 'VIP' },
+          { ip: address, ipMode: 'Proxy' },
+          { ip: '192.0.2.2' },
+        ]);
+        const former = decodeObject(web({ externalIPs: ['192.0.2.9'] }, [{ ip: '192.0.2.8' }])).object;
+        for (const known of [undefined, former]) {
+          const { object, problems } = decodeObject(raw, () => known);
+          assert.deepEqual(
+            problems.map(({ field, rule: broken, reason }) => [field, broken, reason]),
+            [
+              'spec.externalIPs[1]',
+              'status.loadBalancer.ingress[0].ip',
+              'status.loadBalancer.ingress[1].ip',
+            ].map((field) => [field, rule(use), 'FieldLeftOut']),
+          );
+          const { externalIPs, loadBalancerIPs, clusterIPs, ports } = object as Service;
+          assert.deepEqual(
+            { externalIPs, loadBalancerIPs, clusterIPs, nodePort: ports[0]?.nodePort },
+            {
+              externalIPs: ['192.0.2.1'],
+              loadBalancerIPs: ['192.0.2.2'],
+              clusterIPs: { 4: '10.96.0.1' },
+              nodePort: 30080,
+            },
+          );
+        }
+      }
+    });
+
+    it(`${use} address as the only one replaces the former one: it is readable`, () => {
+      const former = decodeObject(web({ externalIPs: ['192.0.2.9'] }, [{ ip: '192.0.2.8' }])).object;
+      for (const address of addresses) {
+        const { object } = decodeObject(web({ externalIPs: [address] }, [{ ip: address }]), () => former);
+        assert.deepEqual((object as Service).externalIPs, []);
+        assert.deepEqual((object as Service).loadBalancerIPs, []);
+      }
+    });
+
+    it(`${use} address is no cluster IP, and the family is served without one`, () => {
+      for (const address of addresses) {
+        const { object, problems } = decodeObject(
+          web({ clusterIP: address, externalIPs: ['192.0.2.1', 'fd00::1'] }),
+        );
+        const family = address.includes(':') && !address.includes('.') ? 6 : 4;
+        const isAllowed = use === 'a link-local' && family === 4;
+        assert.deepEqual((object as Service).clusterIPs, { [family]: isAllowed ? address : '' });
+        assert.deepEqual(
+          problems.map((problem) => [problem.field, problem.rule]),
+          isAllowed ? [] : [['spec.clusterIP', rule(use)]],
+        );
+        const kinds = [...frontendsOf(object as Service)].flatMap(({ frontends }) => [...frontends]);
+        assert.deepEqual(
+          kinds.map(({ kind }) => kind),
+          [...(isAllowed ? ['clusterIP'] : []), 'externalIP', 'nodePort'],
+        );
+      }
+    });
+  }
+
+  it('other addresses are used', () => {
+    const raw = web(
+      { externalIPs: ORDINARY },
+      ORDINARY.map((ip) => ({ ip })),
+    );
+    const { object, problems } = decodeObject(raw);
+    assert.deepEqual(problems, []);
+    assert.deepEqual((object as Service).externalIPs, ORDINARY);
+    assert.deepEqual((object as Service).loadBalancerIPs, ORDINARY);
+  });
+});
+
+describe('a slice without the label of its Service', () => {
+  const labelled = (labels: unknown) =>
+    slice({ metadata: { namespace: 'demo', name: 'web-a', labels }, ports: [{ port: 80 }] });
+  const former = () => decodeObject(labelled({ 'kubernetes.io/service-name': 'web' })).object;
+
+  it("is none of the proxy's, also if it was a Service's before, and no problem", () => {
+    const other = { 'multicluster.kubernetes.io/service-name': 'web' };
+    for (const labels of [undefined, null, {}, other, { 'kubernetes.io/service-name': '' }]) {
+      assert.deepEqual(decodeObject(labelled(labels)), { problems: [] });
+      assert.deepEqual(decodeObject(labelled(labels), former), { problems: [] });
+    }
+  });
+
+  it('whose label is unreadable stays with its Service', () => {
+    for (const labels of [{ 'kubernetes.io/service-name': '-' }, { 'kubernetes.io/service-name': 7 }, 7]) {
+      const { object, problems } = decodeObject(labelled(labels), former);
+      assert.equal((object as EndpointSlice | undefined)?.serviceName, 'web', JSON.stringify(labels));
+      assert.equal(problems.length, 1);
+    }
+  });
+});
 
 describe('defaults', () => {
   it("of a Service are the API server's", () => {
@@ -208,19 +442,14 @@ describe('defaults', () => {
 });
 
 describe('the time of creation', () => {
-  const dated = (creationTimestamp: unknown) => ({
-    ...service({}),
-    metadata: { namespace: 'demo', name: 'web', creationTimestamp },
-  });
-
   it('stays as it was when it becomes unreadable, since it decides who has an address', () => {
-    const { object: former } = decodeObject(dated('2026-01-01T00:00:00Z'));
-    const { object, problems } = decodeObject(dated('soon'), () => former);
+    const { object: former } = decodeObject(dated('2026-01-01T00:00:00Z', {}));
+    const { object, problems } = decodeObject(dated('soon', {}), () => former);
     assert.equal((object as Service).createdAt, Date.UTC(2026, 0, 1));
     assert.deepEqual(problems.map(describeProblem), [
       'Service demo/web: metadata.creationTimestamp: must be a time as in RFC 3339 (the last readable value stays in use), found "soon"',
     ]);
-    assert.equal((decodeObject(dated('soon')).object as Service).createdAt, 0);
+    assert.equal((decodeObject(dated('soon', {})).object as Service).createdAt, 0);
   });
 });
 
@@ -289,12 +518,7 @@ describe('nodes', () => {
 });
 
 describe('a ServiceCIDR', () => {
-  const raw = (version: string, cidrs: unknown) => ({
-    apiVersion: `networking.k8s.io/${version}`,
-    kind: 'ServiceCIDR',
-    metadata: { name: 'kubernetes' },
-    spec: { cidrs },
-  });
+  const raw = (version: string, list: unknown) => cidrs(list, version);
 
   it('has its networks, masked, in each version of its API', () => {
     for (const version of ['v1', 'v1beta1']) {

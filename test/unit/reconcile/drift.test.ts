@@ -41,6 +41,26 @@ it('a deleted kube-ipvs0 is a repair; a disturbance without a difference is none
   assert.equal(node.reconciler.pending, false);
 });
 
+it('a repair that fails counts when it succeeds, and the repaired items are named', async () => {
+  const node = new FakeNode(HOST);
+  await node.loadText(WEB + service('api', '10.96.0.2') + slice('api', '10.0.0.2'));
+  await node.sync();
+  const { ipvs } = node.kernel;
+  for (const address of ['10.96.0.1', '10.96.0.2'])
+    await ipvs.apply([{ do: 'deleteService', service: { address, port: 80, protocol: 'tcp' } }]);
+  const error = new NetlinkError({ code: 'ENOMEM', operation: 'ipvs.addService' });
+  ipvs.fault = (_, target) => (target?.includes('10.96.0.1') ? error : undefined);
+  const audit = await node.audit();
+  assert.ok(audit.failures.length > 0);
+  assert.deepEqual(audit.repairs?.keys, ['virtual service 10.96.0.2:80/tcp']);
+  const phases = [...(audit.repairs?.phases.values() ?? [])];
+  assert.deepEqual([audit.repaired, phases.length], [phases[0], 1]);
+  assert.ok(audit.operations > audit.repaired);
+  ipvs.fault = () => undefined;
+  node.retryFailed();
+  assert.ok((await node.sync()).accepted > 0);
+});
+
 it('a repair that another pass must repeat, because the kernel could not be read, counts then', async () => {
   const node = new FakeIptablesNode(HOST);
   await node.loadText(WEB);

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
+import { nodePortHosts as iptablesHosts } from '../../../src/modes/iptables/plan/host.js';
+import { nodePortHosts as nftablesHosts } from '../../../src/modes/nftables/plan/host.js';
 import type { Node } from '../../../src/objects/types.js';
 import { NodeState } from '../../../src/reconcile/nodeState.js';
 
@@ -60,4 +62,33 @@ it('the facts change with the ranges of cluster IPs, and only then', () => {
   assert.deepEqual(state.facts.serviceCIDRs, ['10.96.0.0/12']);
   state.nodeChanged(NODE, new Set());
   assert.deepEqual(state.facts.serviceCIDRs, ['10.96.0.0/12']);
+});
+
+it('node ports are served on the addresses of the facts, or on all of the host', () => {
+  const asked = ['192.0.2.5', '192.0.2.6', '192.0.2.7', '127.0.0.9', '2001:db8::6'];
+  const served = (state: NodeState) => asked.filter((address) => state.servesNodePorts(address));
+  const address = (at: string) => ({ link: 'eth0', address: at, prefix: 24 });
+  const primary = new NodeState(PRIMARY, 'node-a');
+  primary.nodeChanged(NODE, new Set());
+  primary.hostListed([address('192.0.2.5'), address('192.0.2.6')]);
+  assert.deepEqual(served(primary), ['192.0.2.5']);
+  const options = { nodePortAddresses: [], localDetector: { by: 'network', networks: {} } } as const;
+  for (const localhostNodePorts of [true, false]) {
+    const state = new NodeState(iptablesHosts({ ...options, localhostNodePorts }), 'node-a');
+    state.hostListed([address('192.0.2.5')]);
+    state.hostChanged({
+      lost: false,
+      deletedLinks: [],
+      addresses: [
+        { ...address('192.0.2.6'), deleted: false },
+        { ...address('192.0.2.7'), deleted: false },
+        { ...address('192.0.2.7'), deleted: true },
+      ],
+    });
+    const loopback = localhostNodePorts ? ['127.0.0.9'] : [];
+    assert.deepEqual(served(state), ['192.0.2.5', '192.0.2.6', ...loopback]);
+  }
+  const nftables = new NodeState(nftablesHosts(options), 'node-a');
+  nftables.hostListed([address('192.0.2.6'), { link: 'lo', address: '127.0.0.9', prefix: 8 }]);
+  assert.deepEqual(served(nftables), ['192.0.2.6']);
 });

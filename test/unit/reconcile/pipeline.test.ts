@@ -51,12 +51,7 @@ async function pass(pieces: readonly string[], resultsOf: (key: string) => Resul
     ownersOf: () => ({ services: [], node: false }),
     failureOf: async (key: string, error: NetlinkError) => ({ key, error, vital: false }),
   } as unknown as Planner<string, Operation>;
-  const state = new KernelState(
-    mode,
-    planner,
-    () => {},
-    () => 0,
-  );
+  const state = new KernelState(mode, planner, { tried: () => {}, accepted: () => {} }, () => 0);
   const record = new PassRecord(() => 0);
   const all = pieces.map((key, i) => ({ keys: [key], last: i === pieces.length - 1 }));
   const error = await state.program(all, record).then(

@@ -56,10 +56,15 @@ function use(metrics: Metrics): void {
   metrics.drainTimeouts(5);
   metrics.unknown(4);
   metrics.oldestUnapplied(1795195900_500);
-  metrics.repaired(8);
+  metrics.repaired(8, new Map([['elements', 5]]));
   metrics.repeated(2);
+  metrics.configuration({ inForce: 'a', found: 'b', waiting: ['mode'] });
   metrics.requestFailed('endpointslices', 'ECONNREFUSED');
   metrics.requestFailed('services', 'ERR_TIMEOUT');
+  metrics.contacts(() => [
+    { resource: 'services', state: 'lost', lastContact: 1795195900_500 },
+    { resource: 'nodes', state: 'starting', lastContact: undefined },
+  ]);
 }
 
 /** A metric: type, help, names of labels (without le), and bounds of buckets. */
@@ -196,10 +201,14 @@ const DOCUMENTED: [name: string, type: string, labels: string, help: string, bou
 
 /** Our own metrics, and those of every component or process: name, type and labels. */
 const OTHERS: [name: string, type: string, labels: string][] = [
+  ['kube_netlink_proxy_api_contact_lost', 'gauge', 'resource'],
   ['kube_netlink_proxy_api_failures_total', 'counter', 'resource code'],
+  ['kube_netlink_proxy_api_last_contact_timestamp_seconds', 'gauge', 'resource'],
   ['kube_netlink_proxy_audit_repairs_total', 'counter', ''],
   ['kube_netlink_proxy_batch_operations', 'histogram', 'family'],
   ['kube_netlink_proxy_build_info', 'gauge', 'version'],
+  ['kube_netlink_proxy_config_info', 'gauge', 'in_force found'],
+  ['kube_netlink_proxy_config_waiting_fields', 'gauge', ''],
   ['kube_netlink_proxy_drain_timeouts_total', 'counter', ''],
   ['kube_netlink_proxy_draining_real_servers', 'gauge', ''],
   ['kube_netlink_proxy_event_loop_delay_seconds', 'gauge', 'statistic'],
@@ -207,6 +216,7 @@ const OTHERS: [name: string, type: string, labels: string][] = [
   ['kube_netlink_proxy_kernel_duration_seconds', 'histogram', 'family'],
   ['kube_netlink_proxy_oldest_unapplied_change_timestamp_seconds', 'gauge', ''],
   ['kube_netlink_proxy_operations_total', 'counter', 'family kind result'],
+  ['kube_netlink_proxy_repaired_operations_total', 'counter', 'phase'],
   ['kube_netlink_proxy_repeated_repairs', 'gauge', ''],
   ['kube_netlink_proxy_unread_manifests', 'gauge', ''],
   [
@@ -256,6 +266,7 @@ describe('metrics', () => {
     assert.deepEqual(shown, [
       'kube_netlink_proxy_audit_repairs_total',
       'kube_netlink_proxy_build_info',
+      'kube_netlink_proxy_config_waiting_fields',
       'kube_netlink_proxy_drain_timeouts_total',
       'kube_netlink_proxy_draining_real_servers',
       'kube_netlink_proxy_event_loop_delay_seconds',
@@ -279,7 +290,12 @@ describe('metrics', () => {
     for (const line of [
       'kube_netlink_proxy_build_info{version="1.2.3"} 1',
       'kube_netlink_proxy_api_failures_total{resource="endpointslices",code="ECONNREFUSED"} 1',
+      'kube_netlink_proxy_api_contact_lost{resource="services"} 1',
+      'kube_netlink_proxy_api_contact_lost{resource="nodes"} 0',
+      'kube_netlink_proxy_api_last_contact_timestamp_seconds{resource="services"} 1795195900.5',
+      'kube_netlink_proxy_api_last_contact_timestamp_seconds{resource="nodes"} 0',
       'kube_netlink_proxy_audit_repairs_total 8',
+      'kube_netlink_proxy_repaired_operations_total{phase="elements"} 5',
       'kube_netlink_proxy_batch_operations_bucket{le="4",family="ipvs"} 0',
       'kube_netlink_proxy_batch_operations_bucket{le="16",family="ipvs"} 1',
       'kube_netlink_proxy_batch_operations_sum{family="ipvs"} 13',
@@ -390,4 +406,28 @@ it('counters of packets have the numbers of the kernel at each scrape, and no se
     'kubeproxy_iptables_ct_state_invalid_dropped_packets_total 0',
     'kubeproxy_iptables_localhost_nodeports_accepted_packets_total 5',
   ]);
+});
+
+it("each of kube-proxy's counters has its series from the start, with 0, for the families that are served", async () => {
+  const metrics = open();
+  const failures = [{ counter: 'sync', name: 'sync_proxy_rules_nftables_sync_failures_total', help: 'h' }];
+  metrics.expect([6]);
+  metrics.countFailures(failures);
+  metrics.countLocalhost(async () => []);
+  const lines = (await metrics.text()).split('\n');
+  const counters = lines.flatMap((line) => /^# TYPE (kubeproxy_\w+) counter$/.exec(line)?.[1] ?? []);
+  assert.ok(counters.length >= 9, counters.join());
+  for (const name of counters) {
+    // The kernel has this one, and the series are those of its counters.
+    if (name.endsWith('rejected_packets_total')) continue;
+    const series = lines.filter((line) => line.startsWith(name)).map((line) => line.slice(name.length));
+    const labels = /proxy_(healthz|livez)_total$/.test(name)
+      ? ['{code="200"}', '{code="503"}']
+      : [/(endpoint|service)_changes_total$/.test(name) ? '' : '{ip_family="IPv6"}'];
+    assert.deepEqual(
+      series,
+      labels.map((text) => `${text} 0`),
+      name,
+    );
+  }
 });

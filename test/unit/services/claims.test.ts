@@ -37,6 +37,7 @@ describe('Claims', () => {
       const claims = new Claims();
       for (const claimant of order) replace(claims, claimant, [], [[VIP]]);
       assert.equal(claims.holder(VIP), 'demo/z');
+      assert.equal(claims.whyWon(VIP, 'demo/a'), 'which is older');
       assert.ok(claims.contested);
     }
   });
@@ -47,6 +48,16 @@ describe('Claims', () => {
       replace(claims, { service, createdAt: 0 }, [], [[VIP]]);
     }
     assert.equal(claims.holder(VIP), 'demo/a');
+    assert.equal(claims.whyWon(VIP, 'demo/c'), 'which is as old, and whose name is before in the alphabet');
+  });
+
+  it('names the kind of address that wins, before age', () => {
+    const claims = new Claims();
+    replace(claims, OLD, [], [[], [], [VIP]]);
+    replace(claims, YOUNG, [], [[], [VIP]]);
+    assert.equal(claims.whyWon(VIP, OLD.service), 'as its load-balancer IP');
+    replace(claims, YOUNG, [[], [VIP]], [[VIP]]);
+    assert.equal(claims.whyWon(VIP, OLD.service), 'as its cluster IP');
   });
 
   it('returns the other affected Services, and assigns the address to the next one', () => {

@@ -126,7 +126,8 @@ describe('ServiceCache', () => {
     assert.deepEqual(frontends('demo/web'), ['10.96.0.1']);
     assert.deepEqual(frontends('squatter/web'), ['10.96.0.9']);
     const { first, more } = cache.lostClaims('squatter/web');
-    assert.deepEqual([[...first], more], [[['10.96.0.1:80/tcp', 'demo/web']], 0]);
+    const winner = { service: 'demo/web', why: 'as its cluster IP' };
+    assert.deepEqual([[...first], more], [[['10.96.0.1:80/tcp', winner]], 0]);
   });
 
   it('serves no external IPs if they are not allowed, and everything else', () => {
@@ -166,10 +167,12 @@ describe('ServiceCache', () => {
     set(made('old', 2020, { clusterIP: '10.96.0.1', externalIPs: ['192.0.2.1'] }));
     const ingress = { loadBalancer: { ingress: [{ ip: '192.0.2.1' }] } };
     const both = { clusterIP: '10.96.0.2', type: 'LoadBalancer', externalIPs: ['192.0.2.1'] };
+    const young = { service: 'demo/young', why: 'as its load-balancer IP' };
+    const old = { service: 'demo/old', why: 'which is older' };
     set(made('young', 2026, both, ingress));
-    assert.deepEqual([lost('old'), lost('young')], [[['192.0.2.1:80/tcp', 'demo/young']], []]);
+    assert.deepEqual([lost('old'), lost('young')], [[['192.0.2.1:80/tcp', young]], []]);
     set(made('young', 2026, both));
-    assert.deepEqual([lost('old'), lost('young')], [[], [['192.0.2.1:80/tcp', 'demo/old']]]);
+    assert.deepEqual([lost('old'), lost('young')], [[], [['192.0.2.1:80/tcp', old]]]);
   });
 
   it('lists the first lost claims, and counts the others once each', () => {
@@ -186,7 +189,7 @@ describe('ServiceCache', () => {
     cache.apply({ type: 'set', object: made('b', [...names, ...names]) });
     const { first, more } = cache.lostClaims('demo/b');
     assert.deepEqual([first.size, more], [20, 980]);
-    assert.equal(first.get('192.0.2.19:80/tcp'), 'demo/a');
+    assert.equal(first.get('192.0.2.19:80/tcp')?.service, 'demo/a');
   });
 
   it('serves the addresses that a Service keeps while it is stored in steps', () => {

@@ -23,7 +23,7 @@ export function commitReader(operation = 'nftables.watchCommits'): (records: Uin
   return function* (records) {
     const view = new DataView(records.buffer, records.byteOffset, records.length);
     for (const message = new MessageCursor(view, 'netlink.read'); message.next(); ) {
-      const { type, start, end } = message;
+      const { type, port, start, end } = message;
       if (type >> 8 !== SUBSYSTEM) continue;
       const isGeneration = (type & 0xff) === MESSAGE.newGeneration;
       if (!isGeneration && hasAt(records, start, end, last)) continue;
@@ -32,7 +32,8 @@ export function commitReader(operation = 'nftables.watchCommits'): (records: Uin
         const changed = [...tables.values()];
         tables = new Map();
         last = NOTHING;
-        yield { kind: 'commit', generation: readGeneration(reply.bytes, operation), tables: changed };
+        const generation = readGeneration(reply.bytes, operation);
+        yield { kind: 'commit', generation, tables: changed, ...(port !== 0 && { sender: port }) };
         continue;
       }
       const table = readTableName(reply);

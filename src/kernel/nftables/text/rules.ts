@@ -366,7 +366,9 @@ class RuleReader {
     const { type, family, address, addressEnd, port, portEnd } = expression;
     const addresses = this.#range(address, addressEnd, family === 'ip' ? 'ipv4_addr' : 'ipv6_addr');
     const map = address === undefined ? undefined : this.#registers.at(address)?.types;
-    const isConcatenation = typeof map === 'object';
+    // What loads a port that nothing else has loaded is the map of the address: of a set that is not known, its types are not either.
+    const isLoaded = port === undefined || this.#registers.at(port) !== undefined;
+    const isConcatenation = typeof map === 'object' || (map !== undefined && !isLoaded);
     const ports = isConcatenation ? undefined : this.#range(port, portEnd, 'inet_service');
     let text: string = type;
     if (isConcatenation || this.#family === 'inet') text += ` ${family}`;

@@ -1,4 +1,4 @@
-// Programs of the kernel's tools: iptables-save and -restore, modprobe. The addon starts them, because Node's child_process copies
+// Programs of the kernel's tools: iptables-save and -restore, modprobe. The addon starts them, because Node.js's child_process copies
 // the page tables of this process for each (fork), for which the event loop waits.
 import { constants as access } from 'node:fs';
 import * as files from 'node:fs/promises';

@@ -4,7 +4,7 @@ import { ATTRIBUTE_HEADER, HOST_IS_LITTLE } from './messages.js';
 /** Bytes of the first buffer. */
 const FIRST_SIZE = 256;
 
-/** Of Node's pool: memory of its own would cost more than to write a message. */
+/** Of Node.js's pool: memory of its own would cost more than to write a message. */
 function memory(length: number): Buffer {
   return Buffer.allocUnsafe(length).fill(0);
 }

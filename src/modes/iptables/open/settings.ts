@@ -3,6 +3,7 @@ import type { ModeConfiguration } from '../../../config/modes.js';
 
 /** The settings of iptables mode. */
 export const IPTABLES_SETTINGS: ModeConfiguration = {
+  sections: { periods: 'iptables', masqueradeAll: 'iptables' },
   unused: {
     ipvs: 'iptables mode does not use it',
     nftables: 'only nftables mode uses it',

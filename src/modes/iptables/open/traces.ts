@@ -1,6 +1,7 @@
 // Finds the state of iptables mode without the code of the mode.
 import type { Iptables } from '../../../kernel/iptables/types.js';
 import type { Family } from '../../../net/address.js';
+import type { KernelSigns } from '../../shared/open/definition.js';
 import { isOwnChain } from '../plan/fixedChains.js';
 
 /** Whether iptables mode left a chain other than KUBE-FIREWALL, which is also kubelet's. */
@@ -13,4 +14,12 @@ export async function hasTraces(
       if (piece.some(({ table, name }) => isOwnChain(table, name))) return true;
   }
   return false;
+}
+
+/** Chains that only iptables mode has, and has without a Service. kubelet has neither. */
+const OWN_CHAINS = ['nat/KUBE-NODEPORTS', 'filter/KUBE-EXTERNAL-SERVICES', 'filter/KUBE-NODEPORTS'];
+
+/** Whether iptables mode has programmed the kernel. */
+export async function isProgrammed({ chains }: KernelSigns): Promise<boolean> {
+  return OWN_CHAINS.some((id) => chains.has(id));
 }

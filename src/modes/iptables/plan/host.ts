@@ -32,6 +32,8 @@ export function nodePortHosts(
         addresses: new Set(),
       };
     },
+    servesOnAll: (address, nodeIPs) =>
+      !isLoopback(address) || loopbackServesNodePorts(options, familyOf(address), nodeIPs),
     podNetworks: options.localDetector.by === 'nodeNetwork',
   };
 }

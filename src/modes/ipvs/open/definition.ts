@@ -3,7 +3,7 @@ import type { FormerSettings, ModeDefinition } from '../../shared/open/definitio
 import { curesOf } from './fromConfiguration.js';
 import { hasIpset, hasIpvs } from './loaded.js';
 import { IPVS_SETTINGS } from './settings.js';
-import { hasTraces } from './traces.js';
+import { hasTraces, isProgrammed } from './traces.js';
 
 /** ipvs mode. */
 export const IPVS_MODE: ModeDefinition = {
@@ -11,6 +11,7 @@ export const IPVS_MODE: ModeDefinition = {
   checkFlags: ({ cures }) => void curesOf(cures),
   needsAllNodes: ({ cures }) => curesOf(cures).has('other-nodes'),
   open: async (settings) => (await loaded()).open(settings),
+  isProgrammed,
   formerRules: async () => (await import('./former.js')).RULES,
   openFormer: async (settings) =>
     (await mayHaveState(settings)) ? (await loaded()).openState(settings) : undefined,

@@ -8,11 +8,7 @@ import { parseNetwork } from '../../../net/network.js';
 /** The settings of ipvs mode. */
 export const IPVS_SETTINGS: ModeConfiguration = {
   gate: 'KubeProxyIPVS',
-  // The releases are those of KEP-5495. The words of kube-proxy 1.37 were not determined.
-  deprecation: {
-    reason: 'IPVSDeprecation',
-    note: 'kube-proxy deprecates ipvs mode: as planned, its gate KubeProxyIPVS is off by default from 1.40 on, and 1.43 has no ipvs mode. kube-netlink-proxy keeps it',
-  },
+  sections: { periods: 'ipvs', masqueradeAll: 'iptables' },
   unused: {
     'iptables.localhostNodePorts': 'ipvs mode serves no node ports on loopback addresses',
     'iptables.minSyncPeriod': 'ipvs mode does not use it',

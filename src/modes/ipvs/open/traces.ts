@@ -4,6 +4,7 @@ import type { Ipset } from '../../../kernel/ipset/types.js';
 import type { Iptables } from '../../../kernel/iptables/types.js';
 import type { Rtnetlink } from '../../../kernel/rtnetlink/types.js';
 import type { Family } from '../../../net/address.js';
+import type { KernelSigns } from '../../shared/open/definition.js';
 import { LINK, REBUILD } from '../plan/items.js';
 import { SET_ROLES, setOf } from '../plan/sets.js';
 
@@ -33,6 +34,11 @@ export async function hasTraces(kernel: TracesKernel, families: readonly Family[
       if (piece.some(({ table, name }) => OWN_CHAINS.includes(`${table}/${name}`))) return true;
   }
   return hasSets(kernel.openIpset);
+}
+
+/** Whether ipvs mode has programmed the kernel. Sets alone are what a removal has left. */
+export async function isProgrammed({ chains, hasLink }: KernelSigns): Promise<boolean> {
+  return OWN_CHAINS.some((id) => chains.has(id)) || (await hasLink(LINK));
 }
 
 async function hasSets(open: TracesKernel['openIpset']): Promise<boolean> {

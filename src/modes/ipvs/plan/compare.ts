@@ -28,7 +28,7 @@ import {
 } from './operations.js';
 import { recordOf, recordsNaming } from './ownership.js';
 import { CHAINS, FIREWALLS } from './rules.js';
-import { setOf as referenceOf } from './sets.js';
+import { isForeignSet, setOf as referenceOf } from './sets.js';
 import { lowerLink, raiseLink, routeOf, ruleOf, type TunnelLink } from './tunnels.js';
 
 /**
@@ -259,7 +259,9 @@ function stepAway(have: SimpleItem, desired: Desired<Item>): Step | undefined {
         { on: 'iptables', family: have.family, operation: { do: 'deleteRule', rule: have } },
       ];
     case 'set':
-      return ['deleteSets', ipset({ do: 'destroy', name: have.set.name })];
+      return isForeignSet(have.set)
+        ? undefined
+        : ['deleteSets', ipset({ do: 'destroy', name: have.set.name })];
     case 'link':
       return ['deleteLink', rtnetlink({ do: 'deleteLink', link: have.name })];
     // The rules are the last: they say that the rest is ours.

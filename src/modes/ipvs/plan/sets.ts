@@ -98,6 +98,15 @@ export function setOf(role: SetRole, family: Family): SetReference {
   return REFERENCES[family].get(role) as SetReference;
 }
 
+/** Whether a set has the name of one of this mode, and another type: another program made it. */
+export function isForeignSet({ name, type }: { readonly name: string; readonly type: string }): boolean {
+  return FAMILIES.some((family) =>
+    SET_ROLES.some((role) => setOf(role, family).name === name && setOf(role, family).type !== type),
+  );
+}
+
+const FAMILIES = [4, 6] as const;
+
 /** The comment of the rules that match a set. */
 export function commentOf(role: SetRole): string {
   return SETS[role].comment;

@@ -10,6 +10,8 @@ export const NFTABLES_MODE: ModeDefinition = {
   needsServiceCIDRs: true,
   needsAllNodes: () => false,
   open: async (settings) => (await loaded()).open(settings),
+  isProgrammed: async ({ openNftables, machine }) =>
+    (await import('./traces.js')).hasTraces(openNftables, machine),
   openFormer: async (settings) => {
     const { openNftables } = await import('../../../kernel/nftables/index.js');
     const { hasTraces } = await import('./traces.js');

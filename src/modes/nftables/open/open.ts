@@ -18,6 +18,7 @@ export async function open(settings: ModeSettings): Promise<OpenedMode> {
   const { kernel, options } = await openWithOptions(settings);
   return {
     mode: createNftablesMode(kernel, options),
+    layout: options.layout,
     families: options.families,
     minSyncPeriod: settings.configuration.nftables.minSyncPeriod,
     kernel,

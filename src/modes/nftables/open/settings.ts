@@ -14,6 +14,7 @@ const NO_ADDRESSES = 'virtual IPs are no addresses of the node any more (kube-ip
 
 /** The settings of nftables mode. */
 export const NFTABLES_SETTINGS: ModeConfiguration = {
+  sections: { periods: 'nftables', masqueradeAll: 'nftables' },
   unused: {
     ipvs: 'nftables mode does not use it',
     'iptables.localhostNodePorts':

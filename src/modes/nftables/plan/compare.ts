@@ -95,7 +95,7 @@ function sameElement(want: ElementItem, have: ElementItem): boolean {
 
 function chainTowards(want: ChainItem, have: ChainItem): 'add' | 'replace' | undefined {
   if (!sameBase(want.base, have.base)) return 'replace';
-  return want.hasSameRules?.(have) || sameRules(want.rules, have.rules) ? undefined : 'add';
+  return (want.hasSameRules?.(have) ?? sameRules(want.rules, have.rules)) ? undefined : 'add';
 }
 
 /** Whether chains are at the same place; that of a chain cannot be changed. */

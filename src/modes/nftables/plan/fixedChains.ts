@@ -89,7 +89,11 @@ const BASE_CHAINS: readonly (readonly [name: string, base: BaseChain, jumps: rea
   ['nat-postrouting', { type: 'nat', hook: 'postrouting', priority: SRCNAT }, ['masquerading']],
 ];
 
-const NODE_CHAINS: ReadonlySet<string> = new Set([...FIXED_CHAINS, ...BASE_CHAINS.map(([name]) => name)]);
+/** The names of the base chains, and of the chains to which they lead. */
+export const NODE_CHAINS: ReadonlySet<string> = new Set([
+  ...FIXED_CHAINS,
+  ...BASE_CHAINS.map(([name]) => name),
+]);
 
 /** Whether a chain has the name of one that each node has, or may have. */
 export function isNodeChain(name: string): boolean {

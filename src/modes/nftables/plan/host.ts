@@ -31,6 +31,7 @@ export function nodePortHosts({
         addresses: new Set(),
       };
     },
+    servesOnAll: (address) => !isLoopback(address),
     podNetworks: localDetector.by === 'nodeNetwork',
   };
 }

@@ -53,8 +53,8 @@ export interface ChainItem {
   /** `namespace/name`; undefined for chains of the node and for those that were only read. */
   readonly service?: string | undefined;
   readonly rules: readonly Rule[];
-  /** Whether another chain certainly has the same rules; they need not be made for this. */
-  hasSameRules?(other: ChainItem): boolean;
+  /** Whether another chain has the same rules, if that is certain without making them; undefined: the rules decide. */
+  hasSameRules?(other: ChainItem): boolean | undefined;
 }
 
 /** An element of a container. */

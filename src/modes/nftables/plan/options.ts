@@ -39,7 +39,7 @@ export interface NftablesOptions {
    * traffic. kube-proxy rejects them with gate `KubeProxyNFTablesLocalhostNodePorts`: `udp` and `sctp` where it serves TCP itself, else all.
    */
   readonly localhostRejects: Readonly<Record<Family, readonly Protocol[]>>;
-  /** Time without changes after which an audit starts, in ms; default 1 hour, as between two full passes of kube-proxy. */
+  /** Time without changes after which an audit starts, in ms; default 5 minutes. The kernel's notifications come first. */
   readonly auditPeriod: number;
 }
 
@@ -53,5 +53,5 @@ export const NFTABLES_DEFAULTS = {
   layout: 'kube-proxy',
   directSingleEndpoint: false,
   localhostRejects: { 4: [], 6: [] },
-  auditPeriod: 3_600_000,
+  auditPeriod: 300_000,
 } as const satisfies NftablesOptions;

@@ -66,7 +66,7 @@ class PortPlan {
   constructor(
     { plan, counter }: PlanUnderWay,
     port: ServicePort,
-    { service, settings }: ServicePlanInput,
+    { service, settings, ports }: ServicePlanInput,
     node: NodeFacts,
     options: NftablesOptions,
   ) {
@@ -80,7 +80,7 @@ class PortPlan {
     this.#containers = CONTAINERS[port.family];
     this.#text = portText(service, port.protocol, port.portName);
     const { endpoints, clusterEndpoints, localEndpoints } = port;
-    const slots = (list: AddressPorts) => slotsByWeight(weightsOf(list, endpoints));
+    const slots = (list: AddressPorts) => slotsByWeight(weightsOf(list, endpoints), ports.length);
     this.#slots = { service: slots(clusterEndpoints), local: slots(localEndpoints) };
   }
 

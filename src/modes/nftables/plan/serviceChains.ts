@@ -78,15 +78,16 @@ export class BalancingChain extends OwnChain {
     this.slots = slots;
   }
 
-  hasSameRules(other: ChainItem): boolean {
-    return (
-      other instanceof BalancingChain &&
+  hasSameRules(other: ChainItem): boolean | undefined {
+    if (!(other instanceof BalancingChain)) return undefined;
+    // The usual change. The rules of tens of thousands of endpoints take as long as the rest of it.
+    if (!other.endpoints.equals(this.endpoints)) return false;
+    const isSame =
       other.protocol === this.protocol &&
       other.affinity === this.affinity &&
       other.#isDirect === this.#isDirect &&
-      other.endpoints.equals(this.endpoints) &&
-      other.#hasSameSlots(this)
-    );
+      other.#hasSameSlots(this);
+    return isSame || undefined;
   }
 
   #hasSameSlots({ slots }: BalancingChain): boolean {
@@ -230,13 +231,13 @@ export class EndpointChain extends OwnChain {
     this.port = port;
   }
 
-  hasSameRules(other: ChainItem): boolean {
-    return (
+  hasSameRules(other: ChainItem): boolean | undefined {
+    const isSame =
       other instanceof EndpointChain &&
       other.protocol === this.protocol &&
       other.address === this.address &&
-      other.port === this.port
-    );
+      other.port === this.port;
+    return isSame || undefined;
   }
 
   get rules(): readonly Rule[] {
@@ -272,18 +273,18 @@ export class ExternalChain extends OwnChain {
     this.traffic = traffic;
   }
 
-  hasSameRules(other: ChainItem): boolean {
-    if (!(other instanceof ExternalChain)) return false;
+  hasSameRules(other: ChainItem): boolean | undefined {
+    if (!(other instanceof ExternalChain)) return undefined;
     const { localPolicy, cluster, policy, mark } = this.traffic;
     const { traffic } = other;
     // With policy Local, the detection of local traffic may differ: the rules decide.
-    return (
+    const isSame =
       !localPolicy &&
       !traffic.localPolicy &&
       traffic.cluster === cluster &&
       traffic.policy === policy &&
-      traffic.mark === mark
-    );
+      traffic.mark === mark;
+    return isSame || undefined;
   }
 
   get rules(): readonly Rule[] {
@@ -314,9 +315,10 @@ export class FirewallChain extends OwnChain {
     this.sources = sources;
   }
 
-  hasSameRules(other: ChainItem): boolean {
-    if (!(other instanceof FirewallChain) || other.sources.length !== this.sources.length) return false;
-    return other.sources.every((source, i) => source === this.sources[i]);
+  hasSameRules(other: ChainItem): boolean | undefined {
+    if (!(other instanceof FirewallChain) || other.sources.length !== this.sources.length) return undefined;
+    // In another order, they are the same ones.
+    return other.sources.every((source, i) => source === this.sources[i]) || undefined;
   }
 
   get rules(): readonly Rule[] {

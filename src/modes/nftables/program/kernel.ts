@@ -18,6 +18,7 @@ export interface NftablesKernel {
     | 'listRules'
     | 'listSets'
     | 'listTables'
+    | 'port'
     | 'watchCommits'
     | 'onBatch'
   >;

@@ -1,8 +1,9 @@
-// Which generations of the ruleset are the mode's own: a notification does not say which program made the change.
+// Which generations of the ruleset are the mode's own. A large transaction has no notification, which would name its sender.
 import { NetlinkError } from '../../../errors.js';
+import type { Result } from '../../shared/program/result.js';
 import type { NftablesKernel } from './kernel.js';
 
-/** Generations during a transaction of this mode, which made one of them. */
+/** Generations during a transaction of this mode that succeeded, and made one of them. */
 interface Range {
   readonly first: number;
   readonly last: number;
@@ -22,18 +23,20 @@ export class OwnGenerations {
     this.#nftables = nftables;
   }
 
-  /** Sends a transaction. Its result is that of `send`, also if a generation cannot be read. */
-  async during<Result>(send: () => Promise<Result>): Promise<Result> {
+  /**
+   * Sends a transaction. Its result is that of `send`, also if a generation cannot be read. A transaction with an error has no generation: one
+   * that was committed meanwhile is another program's, and may be the reason of the error.
+   */
+  async during<Results extends readonly Result[]>(send: () => Promise<Results>): Promise<Results> {
     const before = await this.current();
-    try {
-      return await send();
-    } finally {
-      const after = await this.current();
-      // A transaction without a change has no generation.
-      const isKnown = before !== undefined && after !== undefined;
-      if (isKnown && after !== before) this.#ranges.push({ first: before + 1, last: after, found: false });
-      if (this.#ranges.length > MOST) this.#ranges.shift();
-    }
+    const results = await send();
+    if (before === undefined || results.some((error) => error !== undefined)) return results;
+    const after = await this.current();
+    // A transaction without a change has no generation.
+    if (after !== undefined && after !== before)
+      this.#ranges.push({ first: before + 1, last: after, found: false });
+    if (this.#ranges.length > MOST) this.#ranges.shift();
+    return results;
   }
 
   /**

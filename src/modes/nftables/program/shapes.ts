@@ -28,6 +28,7 @@ const NFTABLES = partOf({
   listRules: FUNCTION,
   listSets: FUNCTION,
   listTables: FUNCTION,
+  port: FUNCTION,
   watchCommits: FUNCTION,
   onBatch: optional(FUNCTION),
 } satisfies Shape<NftablesKernel['nftables']>);

@@ -1,10 +1,14 @@
-// Detects that another program changed our tables, from the kernel's notifications. kube-proxy finds such changes in the next full pass,
-// after an hour at most.
+// Detects that another program changed our tables, from the kernel's notifications, and from our own transactions that fail for want of what
+// it deleted. kube-proxy finds such changes in the next full pass, after an hour at most.
+import { NetlinkError } from '../../../errors.js';
 import type { Commit, TableName } from '../../../kernel/nftables/types.js';
 import type { Resync } from '../../../kernel/shared/types.js';
+import type { Family } from '../../../net/address.js';
 import type { DisturbedListener } from '../../mode.js';
-import { familyOfTable } from '../plan/fixedChains.js';
-import type { Item } from '../plan/items.js';
+import type { Result } from '../../shared/program/result.js';
+import { TABLE_FAMILY } from '../plan/containers.js';
+import { familyOfTable, NODE_CHAINS } from '../plan/fixedChains.js';
+import { chainKey, type Item, tableKey } from '../plan/items.js';
 import { TABLE } from '../plan/names.js';
 import type { NftablesOptions } from '../plan/options.js';
 import type { NftablesKernel } from './kernel.js';
@@ -24,9 +28,15 @@ const QUIET = 100;
 
 type Commits = AsyncIterator<Commit | Resync>;
 
+/** What the watch asks the kernel. */
+type Client = Pick<
+  NftablesKernel['nftables'],
+  'generation' | 'getChain' | 'getTable' | 'port' | 'watchCommits'
+>;
+
 /** The transactions of the mode, and a watch for those of other programs. */
 export class TableWatch {
-  readonly #nftables: Pick<NftablesKernel['nftables'], 'generation' | 'watchCommits'>;
+  readonly #nftables: Client;
   readonly #families: readonly (4 | 6)[];
   readonly #own: OwnGenerations;
   /** Undefined before the start and after the end. */
@@ -40,10 +50,7 @@ export class TableWatch {
   /** Set while the watch has to start again. */
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(
-    { nftables }: { readonly nftables: Pick<NftablesKernel['nftables'], 'generation' | 'watchCommits'> },
-    { families }: Pick<NftablesOptions, 'families'>,
-  ) {
+  constructor({ nftables }: { readonly nftables: Client }, { families }: Pick<NftablesOptions, 'families'>) {
     this.#nftables = nftables;
     this.#families = families;
     this.#own = new OwnGenerations(nftables);
@@ -65,7 +72,10 @@ export class TableWatch {
   }
 
   /** Sends a transaction of the mode. Its result is that of `send`. @param elements the number of those that it adds and deletes */
-  async during<Result>(elements: number, send: () => Promise<Result>): Promise<Result> {
+  async during<Results extends readonly Result[]>(
+    elements: number,
+    send: () => Promise<Results>,
+  ): Promise<Results> {
     if (!this.#listener || elements <= MOST_NOTIFIED) return this.#own.during(send);
     clearTimeout(this.#timer);
     this.#end();
@@ -78,6 +88,25 @@ export class TableWatch {
       // The process may end meanwhile.
       if (this.#listener) this.#timer = setTimeout(() => void this.#startAgain(), QUIET).unref();
     }
+  }
+
+  /** Looks at once: a transaction of the family failed, perhaps because its table or chains were deleted. */
+  look(family: Family): void {
+    // The failed transaction is reported and retried: an error of this look need not be.
+    this.#listener?.disturbed((known) => this.#hasLost(family, known).catch(() => false));
+  }
+
+  /** Whether the kernel lacks the known table of a family, or one of its known chains by which packets come to those of Services. */
+  async #hasLost(family: Family, known: ReadonlyMap<string, Item>): Promise<boolean> {
+    const table = TABLE_FAMILY[family];
+    const isGone =
+      known.has(tableKey(family)) && !(await this.#nftables.getTable({ family: table, name: TABLE }));
+    if (isGone) return true;
+    for (const name of NODE_CHAINS) {
+      if (!known.has(chainKey(family, name))) continue;
+      if (!(await this.#nftables.getChain({ family: table, table: TABLE, name }))) return true;
+    }
+    return false;
   }
 
   /**
@@ -133,9 +162,19 @@ export class TableWatch {
     const { id } = commit.generation;
     if (this.#seen !== undefined && id <= this.#seen) return;
     this.#seen = id;
-    const own = this.#own;
     // Asked after the current pass: only then the generations of its transactions are known.
-    if (commit.tables.some((table) => this.#isOurs(table))) this.#listener?.disturbed(() => !own.isOurs(id));
+    if (commit.tables.some((table) => this.#isOurs(table)))
+      this.#listener?.disturbed(async () => !((await this.#isSender(commit)) && this.#own.isOurs(id)));
+  }
+
+  /** Whether our socket sent a transaction. After an error the client may have another socket, and so another port. */
+  async #isSender({ sender }: Commit): Promise<boolean> {
+    try {
+      return sender === (await this.#nftables.port());
+    } catch (error) {
+      if (error instanceof NetlinkError) return false;
+      throw error;
+    }
   }
 
   /** Without notifications, audits find the changes; the next pass reads all, and reports what prevents it. */

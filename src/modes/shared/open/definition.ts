@@ -5,6 +5,8 @@ import type { Configuration } from '../../../config/configuration.js';
 import type { ModeConfiguration } from '../../../config/modes.js';
 import type { SettingName } from '../../../config/serviceSettings.js';
 import type { ChainRule, Table } from '../../../kernel/iptables/types.js';
+import type { Nftables } from '../../../kernel/nftables/types.js';
+import type { Machine } from '../../../kernel/shared/hints.js';
 import type { Batch, BatchSource } from '../../../kernel/shared/types.js';
 import type { Family } from '../../../net/address.js';
 import type { FormerState, KeyedOperation, Mode, RuleCount } from '../../mode.js';
@@ -27,6 +29,17 @@ export interface FormerSettings extends Pick<ModeSettings, 'configuration' | 'co
   readonly unshared: Pick<HostKernel, 'iptables'>;
   /** Families that can be programmed on this host. */
   readonly families: readonly Family[];
+}
+
+/** What shows which modes have programmed a kernel. */
+export interface KernelSigns {
+  /** The chains of iptables of all families, as `table/chain`. */
+  readonly chains: ReadonlySet<string>;
+  hasLink(name: string): Promise<boolean>;
+  /** The machine, to see whether the kernel has loaded nf_tables. Default: this one. */
+  readonly machine?: Machine;
+  /** Opens nftables; called only if the kernel has loaded it. */
+  openNftables(): Promise<Pick<Nftables, 'listTables' | 'close'>>;
 }
 
 /** The chains of iptables that a mode has whatever the Services are, and its rules in built-in chains. */
@@ -82,6 +95,8 @@ export interface ModeMetrics {
 /** A mode with the kernel that it programs. */
 export interface OpenedMode {
   readonly mode: Mode<unknown, KeyedOperation>;
+  /** The layout of its rules, if the mode has several: agents with two of them would remove each other's rules. */
+  readonly layout?: string;
   /** The chains and rules of iptables that other modes may have too. Absent: it has no rules of iptables. */
   readonly rules?: RulesInUse;
   /** Families that can be programmed on this host. */
@@ -117,6 +132,11 @@ export interface ModeDefinition extends ModeConfiguration {
   needsAllNodes(command: KernelCommand): boolean;
   /** Opens the kernel. Rejects with the NetlinkError of the part that cannot be opened. */
   open(settings: ModeSettings): Promise<OpenedMode>;
+  /**
+   * Whether the kernel has what only this mode makes: all Services are in it. Loads no module. Rejects with the NetlinkError of the part
+   * that cannot be read.
+   */
+  isProgrammed(signs: KernelSigns): Promise<boolean>;
   /** The rules of iptables of the state that the mode leaves. Absent: it leaves none. */
   formerRules?(): Promise<RulesInUse>;
   /**

@@ -65,6 +65,19 @@ export function nodePortNetworks(
   return { 4: restriction(4, networks), 6: restriction(6, networks) };
 }
 
+/** The loopback addresses of the host within the networks, which kube-proxy leaves out for node ports, but not for health-check ports. */
+export function selectedLoopback(
+  given: NodePortRules['nodePortAddresses'],
+  hostAddresses: readonly HostAddress[],
+  nodeIPs: NodeIPs,
+): string[] {
+  const networks = nodePortNetworks(given, nodeIPs);
+  const isSelected = (address: string) =>
+    isLoopback(address) &&
+    networks[familyOf(address)]?.some((network) => networkContains(network, address)) === true;
+  return [...new Set(hostAddresses.map(({ address }) => address).filter(isSelected))];
+}
+
 /** The node's own addresses, each as a network. */
 function ownNetworks(nodeIPs: NodeIPs): string[] {
   const known = [nodeIPs[4], nodeIPs[6]].filter((address) => !isLoopback(address));

@@ -20,7 +20,7 @@ const IPTABLES = {
 const NFTABLES = {
   ...methods('apply', 'generation', 'getChain', 'getElements', 'getSet', 'getTable'),
   ...methods('listChains', 'listElementBytes', 'listElements', 'listRules'),
-  ...methods('listObjects', 'listSets', 'listTables', 'watchCommits', 'onBatch'),
+  ...methods('listObjects', 'listSets', 'listTables', 'watchCommits', 'onBatch', 'port'),
 };
 const DETECTORS: readonly LocalDetector[] = [
   { by: 'network', networks: { 4: '10.244.0.0/16', 6: 'fd00:244::/56' } },
@@ -39,7 +39,7 @@ const IPVS = { ...IPVS_DEFAULTS, excludeCIDRs: ['10.0.0.0/8'], kernelRelease: '6
 const MODE = {
   name: 'map',
   auditPeriod: 30_000,
-  host: { ...methods('facts', 'uses'), podNetworks: true },
+  host: { ...methods('facts', 'uses', 'servesOnAll'), podNetworks: true },
   items: {
     ...methods('isOurs', 'groupOf'),
     keep: methods('found', 'beyond', 'join', 'inFormOf', 'behind', 'contradicts'),
@@ -119,8 +119,9 @@ const RATE = { qps: 5.5, burst: 10 };
 const TIMEOUTS = { connect: 1, answer: 2, idle: 3 };
 const SOURCE = {
   ...{ nodeName: 'node-a', allNodes: true, serviceCIDRs: true, trouble: () => {}, random: () => 0 },
+  contact: () => {},
   times: {
-    ...{ watch: [1, 2], margin: 1, silence: 1, floor: 1, absent: 1, repeat: 1, backoff: BACKOFF },
+    ...{ watch: [1, 2], margin: 1, silence: 1, lost: 1, floor: 1, absent: 1, repeat: 1, backoff: BACKOFF },
     check: { interval: [1, 2], pause: 1 },
   },
 };
@@ -150,7 +151,7 @@ export const KUBERNETES: AnyRows = {
   'ApiClient.create': [['/api', {}, SIGNAL]],
   ApiSource: [[API_SOURCE]],
   'ApiSource.start': [[SOURCE_EVENTS]],
-  'ApiSource.waitForNode': [[{ ready: () => true, limit: 0, signal: SIGNAL }]],
+  'ApiSource.waitForNode': [[{ ready: () => true, limit: 0, missing: () => {}, signal: SIGNAL }]],
   'ApiSource.fromKubeConfig': [
     [
       {

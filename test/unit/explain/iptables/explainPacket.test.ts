@@ -307,7 +307,10 @@ describe('ports that no Service has', () => {
   it('at a cluster IP, at the node, at an address of nobody', () => {
     assert.deepEqual(refused({ ...REMOTE, port: 9 }), ['hangs', 'PortNotServed']);
     assert.deepEqual(refused({ ...REMOTE, address: '192.168.50.10', port: 9 }), ['refused', 'PortNotServed']);
-    assert.deepEqual(refused({ ...REMOTE, address: '10.96.99.99' }), ['hangs', 'AddressNotBound']);
+    assert.deepEqual(refused({ ...REMOTE, address: '10.96.99.99' }), ['unknown', 'AddressNotBound']);
+    // The objects have a Service with the address.
+    const known = refused({ ...REMOTE, address: '10.96.99.99', clusterIP: true });
+    assert.deepEqual(known, ['hangs', 'AddressNotBound']);
   });
 
   it('a process of the node gets the packet', () => {

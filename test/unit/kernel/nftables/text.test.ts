@@ -141,6 +141,12 @@ const RULES: readonly [text: string, ...expressions: Expression[]][] = [
     { kind: 'reject', type: 'icmp', code: 3 },
   ],
   [
+    'dnat ip to ip saddr map @absent',
+    saddr,
+    { kind: 'lookup', set: 'absent', source: 1, register: 1 },
+    { kind: 'nat', type: 'dnat', family: 'ip', address: 1, port: 9 },
+  ],
+  [
     '[xt match] [register 9] 5',
     { kind: 'unknown', name: 'xt match', data: new Uint8Array(2) },
     { kind: 'cmp', operator: 'eq', source: 9, data: Uint8Array.of(5) },

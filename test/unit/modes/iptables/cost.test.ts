@@ -28,7 +28,8 @@ describe(`with ${LARGE_SIZES.join(' Services and with ')} the cost is the same`,
       ({ change }) => change(service(20_000), slice(20_000, 'ready')),
       inIptables,
     );
-    assert.deepEqual({ plans, calls }, { plans: 1, calls: 1 });
+    // The restore, and the call and the reading of a listing: of flows to the new frontend that no rule translated.
+    assert.deepEqual({ plans, calls }, { plans: 1, calls: 3 });
     assert.ok(bytes < 1000, `${bytes} bytes`);
   });
 

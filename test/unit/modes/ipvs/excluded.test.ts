@@ -90,3 +90,16 @@ describe('a virtual service in excludeCIDRs', () => {
     assert.equal(await audit(node), 0);
   });
 });
+
+it('a clean-up leaves a set with the name of one of this mode and another type', async () => {
+  const kernel = new FakeKernel();
+  const { ipset } = kernel;
+  await ipset.create({ name: 'KUBE-CLUSTER-IP', type: 'hash:ip', family: 4 });
+  await ipset.create({ name: 'KUBE-EXTERNAL-IP', type: 'hash:ip,port', family: 4 });
+  const { left, failures } = await cleanUp(new FakeNode(HOST, kernel).mode);
+  assert.deepEqual([left, failures], [[], []]);
+  assert.deepEqual(
+    (await ipset.list()).map(({ name }) => name),
+    ['KUBE-CLUSTER-IP'],
+  );
+});

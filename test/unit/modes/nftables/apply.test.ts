@@ -3,8 +3,11 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { NetlinkError, ROLLED_BACK } from '../../../../src/errors.js';
 import type { NftablesOperation } from '../../../../src/kernel/nftables/types.js';
+import { FakeNftables } from '../../../../src/kernel/testing/nftables.js';
+import type { DisturbedCheck } from '../../../../src/modes/mode.js';
+import { createNftablesMode, NFTABLES_DEFAULTS } from '../../../../src/modes/nftables/index.js';
 import { compare } from '../../../../src/modes/nftables/plan/compare.js';
-import type { Item } from '../../../../src/modes/nftables/plan/items.js';
+import { type Item, itemMap } from '../../../../src/modes/nftables/plan/items.js';
 import type { Operation } from '../../../../src/modes/nftables/plan/operations.js';
 import type { NftablesLayout } from '../../../../src/modes/nftables/plan/options.js';
 import { apply, prepare } from '../../../../src/modes/nftables/program/apply.js';
@@ -12,6 +15,7 @@ import type { NftablesKernel } from '../../../../src/modes/nftables/program/kern
 import { OwnGenerations } from '../../../../src/modes/nftables/program/ownGenerations.js';
 import { refusedBy } from '../../../../src/modes/nftables/program/refused.js';
 import { ownSets } from '../../../../src/modes/nftables/program/takenNames.js';
+import type { Result } from '../../../../src/modes/shared/program/result.js';
 import { planned, service, slice } from '../../../support/clusters/nftablesPlans.js';
 
 /** Nobody watches the tables. */
@@ -213,21 +217,26 @@ it('a rule with a whole name that is refused all the same fails its Service', as
 it('generations: those of our transactions, once each', async () => {
   let id = 7;
   const own = new OwnGenerations({ generation: async () => ({ id, pid: 0, program: '' }) });
-  await own.during(async () => id++); // ours is 8
+  const during = (commits: number, ...results: Result[]) =>
+    own.during(async () => {
+      id += commits;
+      return results;
+    });
+  await during(1, undefined); // ours is 8
   id++; // 9 is of another program
-  await own.during(async () => {
-    id += 2; // of 10 and 11, one is ours
-  });
-  await own.during(async () => {}); // nothing was changed
+  await during(2, undefined); // of 10 and 11, one is ours
+  await during(0); // nothing was changed
+  const refused = new NetlinkError({ code: 'ENOENT', operation: 'nftables.apply' });
+  await during(1, undefined, refused); // 12 is of another program, which deleted what ours needs
   assert.deepEqual(
-    [7, 8, 9, 10, 11, 12].map((generation) => own.isOurs(generation)),
-    [false, true, false, true, false, false],
+    [7, 8, 9, 10, 11, 12, 13].map((generation) => own.isOurs(generation)),
+    [false, true, false, true, false, false, false],
   );
   assert.equal(own.isOurs(8), false);
   const areOurs = (after: number, last: number) => own.areOurs({ after, last });
   assert.deepEqual(
-    [areOurs(7, 8), areOurs(7, 9), areOurs(8, 9), areOurs(9, 11), areOurs(9, 9)],
-    [true, false, false, false, true],
+    [areOurs(7, 8), areOurs(7, 9), areOurs(8, 9), areOurs(9, 11), areOurs(9, 9), areOurs(11, 12)],
+    [true, false, false, false, true, false],
   );
   await assert.rejects(
     own.during(async () => Promise.reject(new Error('refused'))),
@@ -245,9 +254,31 @@ it('a generation that cannot be read: the result is that of the transaction, who
         return { id, pid: 0, program: '' };
       },
     });
-    assert.equal(await own.during(async () => ++id), 8);
+    const results: Result[] = [];
+    const send = async () => {
+      id++;
+      return results;
+    };
+    assert.equal(await own.during(send), results);
     assert.equal(own.isOurs(8), false);
-    await own.during(async () => ++id);
+    await own.during(send);
     assert.equal(own.isOurs(9), true);
   }
+});
+
+it('a change that the kernel refuses because its table is gone has the mode look, and ask for a full pass', async () => {
+  const nftables = new FakeNftables();
+  const mode = createNftablesMode({ nftables }, { ...NFTABLES_DEFAULTS, families: [4] });
+  const operations = between([IDLE], [IDLE, ...WEB]);
+  const known = itemMap([{ kind: 'table', family: 4 }]);
+  await nftables.apply([{ do: 'addTable', table: { family: 'ip', name: 'kube-proxy' } }]);
+  const checks: DisturbedCheck<Item>[] = [];
+  const watch = await mode.watch?.({ disturbed: (check) => checks.push(check) });
+  await nftables.deleteTable({ family: 'ip', name: 'kube-proxy' });
+  await new Promise(setImmediate);
+  checks.splice(0); // The notification of the deletion, which may be lost.
+  const results = await mode.apply(operations);
+  watch?.close();
+  assert.deepEqual([...new Set(results.map((error) => error?.code))], ['ENOENT']);
+  assert.deepEqual(await Promise.all(checks.map((check) => check(known))), [true]);
 });

@@ -9,6 +9,8 @@ import type { ChainItem, Item } from '../../../../src/modes/nftables/plan/items.
 import { kernelOperations } from '../../../../src/modes/nftables/plan/kernelOperations.js';
 import type { Operation } from '../../../../src/modes/nftables/plan/operations.js';
 import { dependsOn } from '../../../../src/modes/nftables/plan/references.js';
+import { BalancingChain } from '../../../../src/modes/nftables/plan/serviceChains.js';
+import { AddressPorts } from '../../../../src/net/addressPorts.js';
 import { DesiredState } from '../../../../src/reconcile/desiredState.js';
 import { planned, service, slice } from '../../../support/clusters/nftablesPlans.js';
 import { sample } from '../../../support/extent.js';
@@ -263,4 +265,21 @@ it('equal plans that were made twice are the same', async () => {
   const known = new Map<string, Item>();
   applyAll(pass(await desiredAt(scenario, step), known), known);
   assert.deepEqual(pass(await desiredAt(scenario, step), known), []);
+});
+
+it('a chain with other endpoints differs from the one that is known, without a look at the rules of either', () => {
+  const balancing = (...addresses: string[]) => {
+    const list = AddressPorts.ofTexts(
+      4,
+      addresses.map((address) => `${address}:8080`),
+    );
+    assert.ok(list);
+    return new BalancingChain({ family: 4, name: 'service-x', service: 'demo/web' }, 'tcp', list);
+  };
+  const unread = (chain: BalancingChain) =>
+    Object.defineProperty(chain, 'rules', { get: () => assert.fail('rules of many endpoints take long') });
+  const [want, have] = [balancing('10.0.0.1', '10.0.0.2'), balancing('10.0.0.1', '10.0.0.3')].map(unread);
+  assert.ok(want && have);
+  assert.equal(isSame(want, have), false);
+  assert.equal(isSame(want, unread(balancing('10.0.0.2', '10.0.0.1'))), true);
 });

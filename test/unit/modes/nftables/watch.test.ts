@@ -2,13 +2,22 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
+import { NetlinkError } from '../../../../src/errors.js';
 import type { Commit, TableName } from '../../../../src/kernel/nftables/types.js';
 import type { Resync } from '../../../../src/kernel/shared/types.js';
+import { FakeNftables } from '../../../../src/kernel/testing/nftables.js';
 import type { DisturbedCheck } from '../../../../src/modes/mode.js';
-import type { Item } from '../../../../src/modes/nftables/plan/items.js';
+import { type Item, itemMap } from '../../../../src/modes/nftables/plan/items.js';
 import { TableWatch } from '../../../../src/modes/nftables/program/watch.js';
 
 type Event = Commit | Resync;
+
+/** Of our socket. */
+const PORT = 7;
+/** Elements in a large transaction. */
+const MANY = 10_000;
+/** Some time after which the watch has started again, in ms. */
+const LATER = 150;
 
 /** Notifications of a kernel, and transactions of this and of other programs. */
 class Kernel {
@@ -59,8 +68,13 @@ class Kernel {
     return this.#listeners.length > 0;
   }
 
-  commit(...tables: readonly TableName[]) {
+  commit(...tables: readonly TableName[]): [] {
     this.notify(commit(++this.id, ...tables));
+    return [];
+  }
+
+  async port() {
+    return PORT;
   }
 }
 
@@ -81,7 +95,10 @@ async function watching() {
 /** The reports of a watch of these events. Generation 1 is ours. */
 async function reports(events: readonly (Event | Error)[], close = false): Promise<boolean[]> {
   const { kernel, tables, watch, reports } = await watching();
-  await tables.during(1, async () => kernel.id++);
+  await tables.during(1, async () => {
+    kernel.id++;
+    return [];
+  });
   if (close) watch.close();
   for (const event of events) kernel.notify(event);
   const all = await reports();
@@ -89,10 +106,11 @@ async function reports(events: readonly (Event | Error)[], close = false): Promi
   return all;
 }
 
-const commit = (id: number, ...tables: readonly TableName[]): Event => ({
+const commit = (id: number, ...tables: readonly TableName[]): Commit => ({
   kind: 'commit',
   generation: { id, pid: 1, program: 'nft' },
   tables,
+  sender: PORT,
 });
 const OURS: TableName = { family: 'ip', name: 'kube-proxy' };
 const OTHERS: readonly TableName[] = [
@@ -104,6 +122,54 @@ const OTHERS: readonly TableName[] = [
 it('changes in our tables, once for each transaction', async () => {
   assert.deepEqual(await reports([commit(2, OURS)]), [true]);
   assert.deepEqual(await reports([commit(1, OURS), commit(2, OURS)]), [false, true]);
+});
+
+it('a transaction of another program while ours changed nothing, or is refused for want of what the other one deleted', async () => {
+  const { kernel, tables, watch, reports } = await watching();
+  const other = async (...results: (NetlinkError | undefined)[]) => {
+    kernel.notify({ ...commit(++kernel.id, OURS), sender: PORT + 1 });
+    return results;
+  };
+  const refused = new NetlinkError({ code: 'ENOENT', operation: 'nftables.apply' });
+  for (const elements of [1, MANY])
+    for (const error of elements === 1 ? [undefined, refused] : [refused]) {
+      await tables.during(elements, () => other(error));
+      await delay(elements === 1 ? 0 : LATER);
+      assert.deepEqual(await reports(), [true], `${elements} ${error}`);
+    }
+  kernel.port = async () => {
+    throw new NetlinkError({ code: 'ENOBUFS', operation: 'nftables.port' });
+  };
+  await tables.during(1, async () => kernel.commit(OURS));
+  assert.deepEqual(await reports(), [true], 'our port cannot be read');
+  watch.close();
+});
+
+it('a refused transaction is the reason to look for the table and the base chains', async () => {
+  const nftables = new FakeNftables();
+  const tables = new TableWatch({ nftables }, { families: [4] });
+  const checks: DisturbedCheck<Item>[] = [];
+  const watch = await tables.start({ disturbed: (check) => checks.push(check) });
+  const known = itemMap([
+    { kind: 'table', family: 4 },
+    { kind: 'chain', family: 4, name: 'services', rules: [] },
+    { kind: 'chain', family: 4, name: 'nat-output', rules: [] },
+  ]);
+  const look = async (items: ReadonlyMap<string, Item> = known) => {
+    tables.look(4);
+    return checks.pop()?.(items);
+  };
+  const chain = { family: 'ip', table: 'kube-proxy' } as const;
+  assert.equal(await look(), true, 'the table');
+  assert.equal(await look(new Map()), false, 'nothing was programmed yet');
+  await nftables.addTable(OURS);
+  await nftables.addChain({ ...chain, name: 'services' });
+  assert.equal(await look(), true, 'a base chain');
+  await nftables.addChain({ ...chain, name: 'nat-output' });
+  assert.equal(await look(), false);
+  nftables.readFault = (operation) => new NetlinkError({ code: 'ENOBUFS', operation });
+  assert.equal(await look(), false, 'the failed transaction is retried');
+  watch.close();
 });
 
 it('changes in other tables, and in families that are not programmed', async () => {
@@ -124,16 +190,11 @@ it('nothing after it was closed', async () => {
   assert.deepEqual(await reports([new Error('the socket is closed')], true), []);
 });
 
-/** Elements in a large transaction. */
-const MANY = 10_000;
-/** Some time after which the watch has started again, in ms. */
-const LATER = 150;
-
 it('large transactions are not notified of, and nothing of another program is missed', async () => {
   const { kernel, tables, watch, reports } = await watching();
   const ours = async () => {
     assert.equal(kernel.isWatched, false);
-    kernel.commit(OURS);
+    return kernel.commit(OURS);
   };
   await tables.during(MANY, ours);
   await tables.during(1, ours);
@@ -173,12 +234,12 @@ it('a large transaction while the watch starts again', async () => {
   const { kernel, tables, watch, reports } = await watching();
   const { generation } = kernel;
   await tables.during(MANY, async () => kernel.commit(OURS));
-  let second: Promise<void> | undefined;
+  let second: Promise<unknown> | undefined;
   kernel.generation = () => {
     kernel.generation = generation;
     second = tables.during(MANY, async () => {
       await delay(LATER);
-      kernel.commit(OURS);
+      return kernel.commit(OURS);
     });
     return kernel.generation();
   };
@@ -197,6 +258,7 @@ it('a small transaction under way while the watch starts again', async () => {
   await tables.during(1, async () => {
     kernel.commit(OURS);
     await delay(LATER);
+    return [];
   });
   assert.deepEqual(await reports(), [false], 'asked when it has ended');
   await tables.during(MANY, async () => kernel.commit(OURS));
@@ -204,6 +266,7 @@ it('a small transaction under way while the watch starts again', async () => {
     kernel.commit(OURS);
     kernel.commit(OURS);
     await delay(LATER);
+    return [];
   });
   assert.deepEqual(await reports(), [true], 'one of the two generations is of another program');
   watch.close();
@@ -215,6 +278,7 @@ it('a watch that is closed during a large transaction or soon after it, or canno
     await tables.during(MANY, async () => {
       kernel.commit(OURS);
       if (during) watch.close();
+      return [];
     });
     watch.close();
     await tables.during(MANY, async () => kernel.commit(OURS));

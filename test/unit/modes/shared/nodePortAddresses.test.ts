@@ -1,7 +1,7 @@
 // The addresses of node ports, for each form of nodePortAddresses.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { nodePortHost } from '../../../../src/modes/shared/plan/nodePortAddresses.js';
+import { nodePortHost, selectedLoopback } from '../../../../src/modes/shared/plan/nodePortAddresses.js';
 import { nodeFacts } from '../../../../src/services/nodeFacts.js';
 import type { NodeFacts } from '../../../../src/services/types.js';
 
@@ -91,4 +91,12 @@ it('addresses of the own link are used only if they serve node ports', () => {
   assert.deepEqual(used(['10.0.0.0/8'], false), ordinary);
   assert.deepEqual(used(['fe80::/10']), ['192.0.2.5', '192.0.2.6', 'fd00::5', 'fe80::5', '10.244.1.1']);
   assert.deepEqual(used('primary'), ordinary);
+});
+
+it('health-check ports also listen on the loopback addresses that are selected', () => {
+  const selected = (given: readonly string[] | 'primary') => selectedLoopback(given, HOST, nodeIPs);
+  assert.deepEqual(selected(['127.0.0.0/8']), ['127.0.0.1']);
+  assert.deepEqual(selected(['::1/128', '127.0.0.1/32']), ['127.0.0.1', '::1']);
+  for (const given of [[], ['0.0.0.0/0', '::/0'], ['192.0.2.0/24'], 'primary'] as const)
+    assert.deepEqual(selected(given), []);
 });

@@ -68,7 +68,7 @@ const metrics = Object.create(shown, {
 const stop = new AbortController();
 const client = new ApiClient(await connectToApi({ master }), { userAgent: 'test' });
 const ended = runAgent({
-  log: pino({ base: null, level: 'info' }, { write: logged }),
+  log: pino({ base: null, level: 'debug' }, { write: logged }),
   version: 'test',
   startedAt: Date.now(),
   metrics,

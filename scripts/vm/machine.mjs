@@ -1,5 +1,6 @@
 // Runs one machine: its initramfs, its output, its time limit. The kinds of machines are in uml.mjs and qemu.mjs.
 
+import { once } from 'node:events';
 import { closeSync, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -54,6 +55,9 @@ export async function runMachine(kind, kernel, job) {
       return await outcome(machine, job.timeoutSeconds, place.consoleLog, ending.signal, interrupted);
     } finally {
       machine.process.kill('SIGKILL');
+      // Otherwise a file that it makes meanwhile keeps the folder from being removed.
+      if (machine.process.exitCode === null && machine.process.signalCode === null)
+        await once(machine.process, 'exit');
     }
   } finally {
     rmSync(folder, { recursive: true, force: true });

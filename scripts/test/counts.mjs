@@ -2,6 +2,10 @@
 
 import { relative, resolve } from 'node:path';
 
+// Enough for a comparison of Node's assert: its words and the first values that differ.
+const REASON_LINES = 8;
+const REASON_CHARACTERS = 300;
+
 /**
  * @typedef {object} Counts
  * @property {number} passed
@@ -57,7 +61,7 @@ function count(counted, passed, data) {
   else if (data.todo !== undefined && data.todo !== false) counted.skipped.push(`${label} (to do)`);
   // A suite fails with its tests; only tests count.
   else if (data.details?.error?.failureType === 'subtestsFailed') return;
-  else if (!passed) counted.failed.push(`${label}${endOf(data.details?.error)}`);
+  else if (!passed) counted.failed.push(`${label}${reasonOf(data.details?.error)}`);
   else if (data.details?.type === 'suite') return;
   // A passed file is reported as a test only if it has no tests.
   else if (isFile(data)) counted.failed.push(`${file}: holds no test`);
@@ -65,12 +69,21 @@ function count(counted, passed, data) {
 }
 
 /**
- * How the process of a file has ended, which the output of node:test does not say.
+ * Why a test failed, in a line, for the end of a long output: how the process of a file has ended, which the output of node:test does not
+ * say, or the first line of its error.
  *
  * @param {any} error of a failed test
- * @returns {string} ` (signal SIGSEGV)`; empty for a test within a process
+ * @returns {string} ` (signal SIGSEGV)`, ` (Expected values to be strictly equal:)`
  */
-function endOf(error) {
+function reasonOf(error) {
   if (error?.signal) return ` (signal ${error.signal})`;
-  return typeof error?.exitCode === 'number' ? ` (exit status ${error.exitCode})` : '';
+  if (typeof error?.exitCode === 'number') return ` (exit status ${error.exitCode})`;
+  const lines = String(error?.cause?.message ?? error?.message ?? '').split('\n');
+  const said = lines.filter((line) => line.trim() !== '').slice(0, REASON_LINES);
+  return said.length === 0
+    ? ''
+    : ` (${said
+        .map((line) => line.trim())
+        .join(' ')
+        .slice(0, REASON_CHARACTERS)})`;
 }

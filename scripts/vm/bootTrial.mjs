@@ -1,7 +1,7 @@
 // Whether User Mode Linux boots on this machine, and with what help: found by booting it, once for each kernel and processor.
 
 import { createHash } from 'node:crypto';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { release } from 'node:os';
 import { join } from 'node:path';
 import { CHECKOUT } from '../lib/checkout.mjs';
@@ -34,8 +34,14 @@ const AREA_REFUSED = /ptrace set fp regs failed/;
 export async function tryUml(cache, kernel) {
   const path = join(cache, `uml-${kernel.release}-on-${identity(kernel)}.json`);
   /** @type {Trial} */
-  const trial = existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')) : await boot(cache, kernel);
-  writeFileSync(path, `${JSON.stringify(trial)}\n`);
+  const known = existsSync(path);
+  const trial = known ? JSON.parse(readFileSync(path, 'utf8')) : await boot(cache, kernel);
+  if (!known) {
+    // In one step: other runs read it meanwhile.
+    const written = `${path}.${process.pid}`;
+    writeFileSync(written, `${JSON.stringify(trial)}\n`);
+    renameSync(written, path);
+  }
   return { kernel: trial.filled ? filling(cache, kernel) : kernel, failure: trial.failure };
 }
 

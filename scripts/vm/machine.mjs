@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { closeSync, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { makeInitramfs } from './initramfs.mjs';
 import { jobScript } from './job.mjs';
 import { interruption, outcome } from './outcome.mjs';
@@ -22,7 +23,7 @@ import { interruption, outcome } from './outcome.mjs';
 
 /**
  * @typedef {object} Running
- * @property {import('node:child_process').ChildProcess} process ends with the machine; SIGKILL ends the machine
+ * @property {import('node:child_process').ChildProcess} process SIGKILL ends the machine; it is closed when the machine has ended
  * @property {readonly Promise<import('node:net').Socket>[]} ports stdout, stderr, status
  */
 
@@ -50,14 +51,15 @@ export async function runMachine(kind, kernel, job) {
     writeFileSync(place.initramfs, makeInitramfs(kind, kernel, jobScript(job, kernel.modules)));
     const log = openSync(place.consoleLog, 'a');
     const machine = await kind.start(kernel, job, { ...place, log });
+    const closed = once(machine.process, 'close');
     closeSync(log);
     try {
       return await outcome(machine, job.timeoutSeconds, place.consoleLog, ending.signal, interrupted);
     } finally {
       machine.process.kill('SIGKILL');
-      // Otherwise a file that it makes meanwhile keeps the folder from being removed.
-      if (machine.process.exitCode === null && machine.process.signalCode === null)
-        await once(machine.process, 'exit');
+      // The process is the parent of the machine's last one, which may outlive it for a moment and keep the folder from being removed.
+      for (const stream of machine.process.stdio) if (stream instanceof Readable) stream.resume();
+      await closed;
     }
   } finally {
     rmSync(folder, { recursive: true, force: true });

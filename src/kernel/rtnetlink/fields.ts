@@ -161,6 +161,15 @@ export function toggle(width: Width): Format<boolean> {
   };
 }
 
+/** The same, but a listing leaves out one value: that of an object which was written without the attribute. */
+export function unless(byDefault: number, format: Format<number>): Format<number> {
+  const read: Format<number>['read'] = (attribute, links) => {
+    const value = format.read(attribute, links);
+    return value === byDefault ? undefined : value;
+  };
+  return { ...format, read };
+}
+
 /** Names that stand for numbers. */
 export type Numbers<Name extends string> = Readonly<Record<Name, number>>;
 
@@ -303,7 +312,7 @@ export function refuseAttributes(
 ): void {
   const { attributes } = object as { readonly attributes?: unknown };
   if (attributes === undefined) return;
-  const rule =
-    'must be left out: the library has no field for these attributes, and writes the object without them';
+  const types = Array.isArray(attributes) ? attributes.map((each) => String(each?.type)).join(', ') : '';
+  const rule = `must be left out: the library has no field for attributes of these types (${types}), and writes the object without them`;
   checker.fail(`${path}attributes`, attributes, rule, true);
 }

@@ -27,12 +27,12 @@ export function bitsOf<T extends object>(
   return { value: value >>> 0, mask: mask >>> 0 };
 }
 
-/** The fields that the bits of a number mean. */
-export function readBits<T>(value: number, bits: Bits<T>): T {
+/** The fields that the bits of a number mean, as far as they are among the bits of `mask`. */
+export function readBits<T>(value: number, bits: Bits<T>, mask = 0xffff_ffff): T {
   const object: Record<string, boolean> = {};
   for (const name of Object.keys(bits) as (keyof T & string)[]) {
     const { bit, inverse = false } = bits[name];
-    object[name] = ((value & bit) !== 0) !== inverse;
+    if (mask & bit) object[name] = ((value & bit) !== 0) !== inverse;
   }
   return object as T;
 }

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
 import type {
+  Link,
   NewLinkAddress,
   NewNeighbour,
   NewNextHopObject,
@@ -85,14 +86,20 @@ export function rtnetlinkRoundTrips(open: () => Promise<Opened>): void {
   register('rules', open, RULES, RULE_VERBS);
   register('neighbours', open, NEIGHBOURS, NEIGHBOUR_VERBS);
   register('nexthops', open, NEXT_HOPS, NEXT_HOP_VERBS);
-  it('links of each kind are deleted as they are listed, by name and by index', async () => {
+  it('links of each kind are deleted as they are listed, by name and by index, and made again as they are listed', async () => {
     const { rtnetlink } = await open();
     const before = (await rtnetlink.listLinks()).map(({ name }) => name);
     for (const key of ['name', 'index'] as const) {
       for (const operation of LINKS) {
         assert.deepEqual(await rtnetlink.apply([operation]), [undefined], operation.name);
-        const listed = (await rtnetlink.listLinks()).find(({ name }) => name === operation.name);
-        await rtnetlink.deleteLink(listed?.[key] ?? assert.fail(operation.name));
+        const listed = (await rtnetlink.getLink(operation.name)) ?? assert.fail(operation.name);
+        await rtnetlink.deleteLink(listed[key]);
+        const again = madeAgain(operation, listed);
+        assert.deepEqual(await rtnetlink.apply([again]), [undefined], operation.kind);
+        const { [operation.kind]: settings } = (await rtnetlink.getLink('l0')) as unknown as Listed;
+        assert.deepEqual(settings, (listed as unknown as Listed)[operation.kind], operation.kind);
+        assert.equal((settings as { attributes?: unknown })?.attributes, undefined, operation.kind);
+        await rtnetlink.deleteLink('l0');
       }
     }
     assert.deepEqual(
@@ -100,6 +107,19 @@ export function rtnetlinkRoundTrips(open: () => Promise<Opened>): void {
       before,
     );
   });
+}
+
+type AddLink = (typeof LINKS)[number];
+type Listed = Readonly<Record<string, unknown>>;
+
+/** The operation that makes a link with all settings of its kind that were listed. */
+function madeAgain(operation: AddLink, listed: Link): AddLink {
+  const { [operation.kind]: own } = listed as unknown as Listed;
+  const given = operation.settings as Listed | undefined;
+  return {
+    ...operation,
+    settings: { ...given, ...(own !== undefined && { [operation.kind]: own }) },
+  } as AddLink;
 }
 
 function register<Written extends object>(

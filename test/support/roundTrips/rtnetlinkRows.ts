@@ -98,6 +98,12 @@ export const RULES: Readonly<Record<string, NewRule>> = {
     ...{ uids: { first: 5, last: 6 }, table: 1000, suppressPrefixLength: 3, suppressGroup: 4 },
     protocol: 'static',
   },
+  'one with a source port, of which newer kernels list a mask': {
+    ...{ priority: 100, ipProtocol: 6, sourcePorts: { first: 80, last: 80 }, table: 100 },
+  },
+  'one with a destination port': {
+    ...{ priority: 100, ipProtocol: 17, destinationPorts: { first: 53, last: 53 }, table: 100 },
+  },
   'one for the priority 0': { priority: 0, table: 100 },
   'one that looks up': { priority: 100, from: '10.0.0.1/32', table: 'main' },
   'one with a mark': { priority: 100, mark: { value: 7 }, table: 100 },
@@ -112,6 +118,9 @@ export const RULES: Readonly<Record<string, NewRule>> = {
   'one for the table of a VRF': { priority: 100, l3mdev: true },
   'a rule of IPv6': { priority: 100, from: 'fd00::/8', to: 'fd01::/16', table: 1000 },
   'one of IPv6 that drops': { family: 6, priority: 100, action: 'blackhole' },
+  'one of IPv6 with a destination port': {
+    ...{ family: 6, priority: 100, ipProtocol: 6, destinationPorts: { first: 80, last: 80 }, table: 100 },
+  },
   'one of IPv6 with a mark': { family: 6, priority: 100, mark: { value: 3, mask: 255 }, table: 100 },
   'one of IPv4-mapped addresses': { priority: 100, from: '::ffff:10.0.0.0/104', table: 100 },
 };
@@ -162,6 +171,8 @@ export const LINKS: readonly Extract<RtnetlinkOperation, { readonly do: 'addLink
     kind: 'bond',
     settings: { bond: { mode: 'active-backup', miiInterval: 100 } },
   },
+  { do: 'addLink', name: 'l0', kind: 'bond', settings: { bond: { mode: '802.3ad', lacpRate: 'fast' } } },
+  { do: 'addLink', name: 'l0', kind: 'bond', settings: { bond: { mode: 'balance-tlb' } } },
   {
     do: 'addLink',
     name: 'l0',

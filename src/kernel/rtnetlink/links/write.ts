@@ -119,7 +119,7 @@ export function encodeNewLink(name: string, kind: string, settings: NewLinkSetti
   writer.attribute(IFLA.linkInfo, () => {
     // As iproute2 sends it: without a terminator.
     writer.attribute(INFO.kind, () => writer.bytes(Buffer.from(kind)));
-    for (const each of WRITTEN_KIND_NAMES) writeKind(writer, each, settings);
+    for (const each of WRITTEN_KIND_NAMES) writeKind(writer, each, settings, true);
     const { peer } = settings;
     if (peer !== undefined) writer.attribute(INFO.data, () => writePeer(writer, peer));
   });
@@ -171,7 +171,7 @@ export function encodeSettings(link: LinkReference, settings: LinkSettings): Mes
     writer.attribute(IFLA.linkInfo, () => {
       if (kind !== undefined) {
         writer.attribute(INFO.kind, () => writer.bytes(Buffer.from(kind)));
-        writeKind(writer, kind, settings);
+        writeKind(writer, kind, settings, false);
       }
       if (master === undefined) return;
       const { field, format } = WRITTEN_PORTS[master];
@@ -266,11 +266,16 @@ function writeMaster(writer: MessageWriter, master: LinkReference | null | undef
   }
 }
 
-function writeKind(writer: MessageWriter, kind: WrittenKind, settings: LinkSettings | NewLinkSettings): void {
+function writeKind(
+  writer: MessageWriter,
+  kind: WrittenKind,
+  settings: LinkSettings | NewLinkSettings,
+  isNew: boolean,
+): void {
   const given = settings[kind];
   if (given === undefined) return;
   const format = WRITTEN_KINDS[kind] as KindFormat<object, object>;
-  writer.attribute(INFO.data, () => format.write(writer, `settings.${kind}`, given));
+  writer.attribute(INFO.data, () => format.write(writer, `settings.${kind}`, given, isNew));
 }
 
 function writePeer(writer: MessageWriter, peer: VethPeer): void {

@@ -16,6 +16,7 @@ import {
   nameOrNumber,
   readField,
   refuseAttributes,
+  unless,
   writeFields,
 } from '../fields.js';
 import { unnamedFlags } from '../flags.js';
@@ -62,11 +63,10 @@ function range(width: 'u16' | 'u32', most: number): Format<NumberRange> {
   };
 }
 
-/** A value that means "none" is left out. */
-const suppression: Format<number> = {
-  ...integer('u32', 0, 0x7fff_ffff),
-  read: (attribute) => (attribute.u32() === NONE ? undefined : attribute.u32()),
-};
+const suppression = unless(NONE, integer('u32', 0, 0x7fff_ffff));
+const portMask = unless(0xffff, integer('u16', 1));
+const LAST_DSCP = 0x3f;
+const LAST_LABEL = 0xf_ffff;
 
 type Scalars = Omit<RuleSelector, 'family' | 'from' | 'to' | 'invert' | 'tos' | 'mark'> &
   Pick<RuleName, 'goto'>;
@@ -82,6 +82,13 @@ const SCALARS: Fields<Scalars> = {
   ipProtocol: field(22, integer('u8', 1)),
   sourcePorts: field(23, range('u16', 0xffff)),
   destinationPorts: field(24, range('u16', 0xffff)),
+  dscp: field(25, integer('u8', 0, LAST_DSCP)),
+  flowLabel: field(26, integer('u32be', 0, LAST_LABEL)),
+  // Newer kernels list a mask with every value, also if it was not given.
+  flowLabelMask: field(27, unless(LAST_LABEL, integer('u32be', 1, LAST_LABEL))),
+  sourcePortMask: field(28, portMask),
+  destinationPortMask: field(29, portMask),
+  dscpMask: field(30, unless(LAST_DSCP, integer('u8', 1, LAST_DSCP))),
 };
 const L3MDEV = 19;
 const NAMES = new Set([
@@ -137,7 +144,7 @@ const NARROWING = [
     'sourcePorts',
     'destinationPorts',
   ] as const),
-  ...(['uids', 'table', 'goto', 'suppressPrefixLength', 'suppressGroup'] as const),
+  ...(['uids', 'table', 'goto', 'suppressPrefixLength', 'suppressGroup', 'dscp', 'flowLabel'] as const),
 ];
 const NARROWING_RULE =
   'must have a field that few rules have, as priority, from, to, table, mark or a link: without one, the first rule of the family would be deleted';

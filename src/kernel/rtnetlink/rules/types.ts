@@ -44,6 +44,18 @@ export interface RuleSelector {
   readonly sourcePorts?: NumberRange;
   /** Linux 4.17. */
   readonly destinationPorts?: NumberRange;
+  /** Bits of the port that are compared, of `sourcePorts` with one port. Default: all. Linux 6.15. */
+  readonly sourcePortMask?: number;
+  /** The same of `destinationPorts`. Linux 6.15. */
+  readonly destinationPortMask?: number;
+  /** 0–63. Excludes `tos`. Linux 6.13. */
+  readonly dscp?: number;
+  /** Bits of `dscp` that are compared. Default: all. Linux 6.15. */
+  readonly dscpMask?: number;
+  /** Of IPv6: 0–1048575. Linux 6.14. */
+  readonly flowLabel?: number;
+  /** Bits of `flowLabel` that are compared. Default: all. Linux 6.14. */
+  readonly flowLabelMask?: number;
   /** Users whose packets they are. Linux 4.10. */
   readonly uids?: NumberRange;
   /** Ignores routes whose prefix is at most this long. */

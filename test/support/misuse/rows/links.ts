@@ -34,13 +34,16 @@ const BRIDGE: BridgeSettings = {
   ...{ multicastLastMemberInterval: 1, multicastMembershipInterval: 1, multicastQuerierInterval: 1 },
   ...{ multicastQueryInterval: 1, multicastQueryResponseInterval: 1, multicastStartupQueryInterval: 1 },
   ...{ multicastStatistics: true, multicastIgmpVersion: 3, multicastMldVersion: 2 },
-  ...{ callIptables: true, callIp6tables: true, callArptables: true },
+  ...{ callIptables: true, callIp6tables: true, callArptables: true, maxLearned: 5, stpMode: 'auto' },
+  ...{ multipleSpanningTrees: false, offloadFailureNotification: true, localEntriesInVlan0: true },
 };
 const PORT: BridgePortSettings = {
   ...{ state: 3, priority: 32, cost: 2, guard: false, hairpin: true, fastLeave: false, rootBlock: false },
   ...{ learning: true, flood: true, proxyArp: false, proxyArpWifi: false, multicastRouter: 1 },
   ...{ multicastFlood: true, broadcastFlood: true, multicastToUnicast: false, groupForwardMask: 8 },
   ...{ neighbourSuppression: false, vlanTunnel: false, isolated: true, locked: false, backupPort: 'eth1' },
+  ...{ macAuthenticationBypass: false, multicastHostsLimit: 512, multicastMaxGroups: 0 },
+  ...{ neighbourVlanSuppression: false, backupNextHopId: 7, forwardGratuitous: false },
 };
 const VLAN: VlanSettings & { readonly id: number } = {
   ...{ id: 5, protocol: '802.1Q', reorderHeader: true, gvrp: false, mvrp: false, looseBinding: false },
@@ -56,6 +59,7 @@ const BOND: BondSettings = {
   ...{ learnPacketInterval: 1, packetsPerPort: 1, lacpRate: 'slow', lacpActive: true },
   ...{ aggregatorSelection: 'stable', actorSystemPriority: 1, actorSystem: '02:00:00:00:00:01' },
   ...{ userPortKey: 1, dynamicLoadBalancing: true, coupledControl: true, broadcastNeighbour: false },
+  lacpStrict: false,
 };
 const BOND_PORT: BondPortSettings = { queueId: 1, priority: 5 };
 const VXLAN: VxlanSettings = {

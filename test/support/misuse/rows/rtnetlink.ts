@@ -74,6 +74,11 @@ const RULES: readonly NewRule[] = [
     ...{ uids: { first: 0, last: 1 }, action: 'lookup', table: 'main' },
     ...{ suppressPrefixLength: 0, suppressGroup: 1, protocol: 'static' },
   },
+  {
+    ...{ family: 6, priority: 101, dscp: 10, dscpMask: 62, flowLabel: 5, flowLabelMask: 255 },
+    ...{ sourcePorts: { first: 1, last: 1 }, sourcePortMask: 255 },
+    ...{ destinationPorts: { first: 1, last: 1 }, destinationPortMask: 255 },
+  },
   { action: 'goto', goto: 200, priority: 10 },
   { l3mdev: true, priority: 10 },
 ];

@@ -11,7 +11,7 @@ import { encodeListRoutes } from '../../../../src/kernel/rtnetlink/routes/query.
 import { passes, readRoute } from '../../../../src/kernel/rtnetlink/routes/read.js';
 import { encodeRoute } from '../../../../src/kernel/rtnetlink/routes/write.js';
 import { encodeRule, readRule } from '../../../../src/kernel/rtnetlink/rules/codec.js';
-import type { LinkAddress, Neighbour, Route, Rule } from '../../../../src/kernel/rtnetlink/types.js';
+import type { LinkAddress, Neighbour, NewRule, Route, Rule } from '../../../../src/kernel/rtnetlink/types.js';
 import { HEADER, listed, NAMES, only } from '../../../support/tables/rtnetlink/messages.js';
 
 const TYPE = 200; // no attribute of any kernel has this number
@@ -230,6 +230,56 @@ describe('a route', () => {
       const fault = faultOf(encodeRoute('add', { ...found, ...way }));
       assert.equal(fault, `route.${field} excludes nextHopId`);
     }
+  });
+});
+
+describe('what newer kernels list of every object', () => {
+  it('is left out of a rule: the masks of a port, a DSCP and a flow label that were given without them', () => {
+    const given: NewRule = {
+      ...{ priority: 5, family: 6, dscp: 10, flowLabel: 7, table: 1000 },
+      ...{ sourcePorts: { first: 80, last: 80 }, destinationPorts: { first: 53, last: 53 } },
+    };
+    const writer = encodeRule('add', given);
+    writer.attribute(28, () => writer.u16(0xffff)).attribute(29, () => writer.u16(0xffff));
+    writer.attribute(30, () => writer.u8(0x3f)).attribute(27, () => writer.u32be(0xf_ffff));
+    const found = asRule(listed(writer));
+    assert.deepEqual(found, { ...given, action: 'lookup', protocol: 'boot' });
+    assert.equal(faultOf(encodeRule('delete', found)), 'none');
+    assert.deepEqual(asRule(listed(encodeRule('add', found))), found);
+  });
+
+  it('is written of a new link only if it is no default: the kernel refuses what a mode or a configuration lacks', () => {
+    const bytesOf = (settings: Parameters<typeof encodeNewLink>[2], kind: string) =>
+      listed(encodeNewLink('x', kind, settings));
+    const mode = 'active-backup';
+    const defaults = { lacpRate: 'slow', lacpStrict: false, packetsPerPort: 1, arpTargets: [] } as const;
+    assert.deepEqual(bytesOf({ bond: { mode, ...defaults } }, 'bond'), bytesOf({ bond: { mode } }, 'bond'));
+    assert.notDeepEqual(
+      bytesOf({ bond: { mode, lacpRate: 'fast' } }, 'bond'),
+      bytesOf({ bond: { mode } }, 'bond'),
+    );
+    const bridge = { vlanFiltering: false, multipleSpanningTrees: false, priority: 7 };
+    assert.deepEqual(bytesOf({ bridge }, 'bridge'), bytesOf({ bridge: { priority: 7 } }, 'bridge'));
+    // A change is written as it is given.
+    const change = (own: object) => listed(encodeSettings('x', { bridge: own }));
+    assert.notDeepEqual(change(bridge), change({ priority: 7 }));
+    // The kernel lists the id 0 of a VXLAN that is external.
+    assert.equal(faultOf(encodeNewLink('x', 'vxlan', { vxlan: { external: true, id: 0 } })), 'none');
+  });
+
+  it('is kept of the options of a bridge: those that the kernel knows, and one that is set and has no name', () => {
+    const read = (options: number, mask: number) => {
+      const writer = encodeNewLink('b', 'bridge');
+      writer.attribute(18, () => {
+        writer.attribute(1, () => writer.bytes(Buffer.from('bridge')));
+        writer.attribute(2, () => writer.attribute(46, () => writer.u32(options).u32(mask)));
+      });
+      return only(listed(writer), (message) => readLink(message, NAMES)).bridge;
+    };
+    assert.deepEqual(read(2, 3), { noLinkLocalLearning: false, multicastVlanSnooping: true });
+    const { attributes, ...named } = read(0x44, 0x7f) ?? assert.fail();
+    assert.equal(named.multipleSpanningTrees, true);
+    assert.deepEqual(attributes, [{ type: 46, value: Uint8Array.of(0x44, 0, 0, 0, 0x7f, 0, 0, 0) }]);
   });
 });
 

@@ -94,6 +94,14 @@ const SETTINGS: Fields<BondSettings> = {
   nsTargets: field(31, addressList(6, MOST_TARGETS)),
   coupledControl: field(32, toggle('u8')),
   broadcastNeighbour: field(33, toggle('u8')),
+  lacpStrict: field(34, toggle('u8')),
+};
+/** Of those that some modes do not have: the kernel lists them of every bond, and refuses them of one in another mode. */
+const DEFAULTS: Partial<BondSettings> = {
+  ...{ arpInterval: 0, arpTargets: [], arpValidation: 'none', arpMissedMax: 2, nsTargets: [] },
+  ...{ packetsPerPort: 1, lacpRate: 'slow', lacpActive: true, lacpStrict: false },
+  ...{ dynamicLoadBalancing: true, coupledControl: true, broadcastNeighbour: false },
+  actorSystem: '00:00:00:00:00:00',
 };
 
 /** IFLA_BOND_AD_INFO. */
@@ -109,6 +117,7 @@ const AGGREGATOR: Fields<BondAggregator> = {
 /** The kind `bond`. */
 export const BOND = kindOf<BondSettings, ListedBond>('a bond', SETTINGS, {
   readOnly: ['aggregator'],
+  defaults: DEFAULTS,
   read(attribute, bond, links) {
     if (attribute.type !== AGGREGATOR_ATTRIBUTE) return false;
     bond['aggregator'] = readAggregator(attribute.nested(), links);

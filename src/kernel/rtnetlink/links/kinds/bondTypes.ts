@@ -105,6 +105,8 @@ export interface BondSettings {
   readonly coupledControl?: boolean;
   /** Whether ARP and neighbour discovery are sent through every port. Of `802.3ad`. Linux 6.17. */
   readonly broadcastNeighbour?: boolean;
+  /** Whether a bond without a partner has no carrier. Default false. Of `802.3ad`. Linux 7.3 has it. */
+  readonly lacpStrict?: boolean;
 }
 
 /** The active aggregator of a bond in the mode `802.3ad`. */

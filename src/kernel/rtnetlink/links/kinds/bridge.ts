@@ -7,11 +7,18 @@ import {
   type Ignored,
   integer,
   linkOrNone,
+  nameOrNumber,
   scaled,
   toggle,
 } from '../../fields.js';
 import { type Bits, bitsOf, readBits } from '../../flags.js';
-import type { BridgePortSettings, BridgeSettings, ListedBridge, ListedBridgePort } from './bridgeTypes.js';
+import type {
+  BridgePortSettings,
+  BridgeSettings,
+  ListedBridge,
+  ListedBridgePort,
+  StpMode,
+} from './bridgeTypes.js';
 import { kindOf } from './kind.js';
 import { vlanProtocol } from './vlan.js';
 
@@ -19,7 +26,14 @@ import { vlanProtocol } from './vlan.js';
 const seconds = scaled('u32', 100);
 const longSeconds = scaled('u64AsNumber', 100);
 
-type BridgeOptions = Pick<BridgeSettings, 'noLinkLocalLearning' | 'multicastVlanSnooping'>;
+type BridgeOptions = Pick<
+  BridgeSettings,
+  | 'noLinkLocalLearning'
+  | 'multicastVlanSnooping'
+  | 'multipleSpanningTrees'
+  | 'offloadFailureNotification'
+  | 'localEntriesInVlan0'
+>;
 
 const SETTINGS: Fields<Omit<BridgeSettings, keyof BridgeOptions>> = {
   forwardDelay: field(1, seconds),
@@ -55,6 +69,8 @@ const SETTINGS: Fields<Omit<BridgeSettings, keyof BridgeOptions>> = {
   multicastIgmpVersion: field(43, integer('u8', 2, 3)),
   multicastMldVersion: field(44, integer('u8', 1, 2)),
   vlanStatisticsPerPort: field(45, toggle('u8')),
+  maxLearned: field(49, integer('u32')),
+  stpMode: field(50, nameOrNumber<Extract<StpMode, string>>('u32', { auto: 0, user: 1, kernel: 2 })),
 };
 
 /**
@@ -68,7 +84,12 @@ const BRIDGE_OPTIONS_ATTRIBUTE = 46;
 const BRIDGE_OPTIONS: Bits<BridgeOptions> = {
   noLinkLocalLearning: { bit: 1 },
   multicastVlanSnooping: { bit: 2 },
+  multipleSpanningTrees: { bit: 4 },
+  offloadFailureNotification: { bit: 8 },
+  localEntriesInVlan0: { bit: 16 },
 };
+const BRIDGE_OPTION_NAMES = Object.keys(BRIDGE_OPTIONS) as (keyof BridgeOptions)[];
+const NAMED_OPTIONS = BRIDGE_OPTION_NAMES.reduce((sum, name) => sum | BRIDGE_OPTIONS[name].bit, 0);
 
 const PORT_SETTINGS: Fields<BridgePortSettings> = {
   state: field(1, integer('u8', 0, 4)),
@@ -91,7 +112,13 @@ const PORT_SETTINGS: Fields<BridgePortSettings> = {
   neighbourSuppression: field(32, toggle('u8')),
   isolated: field(33, toggle('u8')),
   backupPort: field(34, linkOrNone),
+  multicastHostsLimit: field(37, integer('u32', 1)),
   locked: field(39, toggle('u8')),
+  macAuthenticationBypass: field(40, toggle('u8')),
+  multicastMaxGroups: field(42, integer('u32')),
+  neighbourVlanSuppression: field(43, toggle('u8')),
+  backupNextHopId: field(44, integer('u32')),
+  forwardGratuitous: field(45, toggle('u8')),
 };
 
 /**
@@ -105,16 +132,19 @@ const PORT_STATE: Ignored = new Set([
 
 /** The kind `bridge`. */
 export const BRIDGE = kindOf<BridgeSettings, ListedBridge>('a bridge', SETTINGS, {
-  names: ['noLinkLocalLearning', 'multicastVlanSnooping'],
+  names: BRIDGE_OPTION_NAMES,
   ignored: BRIDGE_STATE,
+  // A kernel without the feature lists false, and refuses it.
+  defaults: Object.fromEntries(['vlanFiltering', ...BRIDGE_OPTION_NAMES].map((name) => [name, false])),
   write(writer, path, bridge) {
     const { value, mask } = bitsOf<BridgeOptions>(writer, path, bridge, BRIDGE_OPTIONS);
     if (mask) writer.attribute(BRIDGE_OPTIONS_ATTRIBUTE, () => writer.u32(value).u32(mask));
   },
   read(attribute, bridge) {
     if (attribute.type !== BRIDGE_OPTIONS_ATTRIBUTE) return false;
-    Object.assign(bridge, readBits(attribute.u32(), BRIDGE_OPTIONS));
-    return true;
+    // The mask has the options that the kernel knows.
+    Object.assign(bridge, readBits(attribute.u32(), BRIDGE_OPTIONS, attribute.u32(4)));
+    return (attribute.u32() & ~NAMED_OPTIONS) === 0;
   },
 });
 

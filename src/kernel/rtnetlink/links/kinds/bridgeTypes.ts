@@ -5,6 +5,9 @@ import type { LinkReference } from '../reference.js';
 /** A protocol of VLANs: one of those with a name, or an EtherType from 0 to 65535. */
 export type VlanProtocol = '802.1Q' | '802.1ad' | number;
 
+/** Who runs STP (`BR_STP_MODE_`): `auto` means /sbin/bridge-stp, or the kernel without it. Or a number from 0 to 4294967295. */
+export type StpMode = 'auto' | 'user' | 'kernel' | number;
+
 /** Fields of a bridge. Times are in s. */
 export interface BridgeSettings {
   /** 2–30 s with STP. Default 15. */
@@ -17,6 +20,8 @@ export interface BridgeSettings {
   readonly ageingTime?: number;
   /** Spanning Tree Protocol. Default false. */
   readonly stp?: boolean;
+  /** Default `auto`. Only while STP is off. Linux 7.3 has it. */
+  readonly stpMode?: StpMode;
   /** 0–65535; default 32768. */
   readonly priority?: number;
   /** Default false. */
@@ -34,6 +39,14 @@ export interface BridgeSettings {
   readonly groupAddress?: string;
   /** Learns no addresses from link-local frames. Linux 4.20. */
   readonly noLinkLocalLearning?: boolean;
+  /** Entries that are learned at most; default 0, which means no limit. Linux 6.8. */
+  readonly maxLearned?: number;
+  /** A spanning tree for each group of VLANs. Only without VLANs. Linux 5.18. */
+  readonly multipleSpanningTrees?: boolean;
+  /** Whether programs are told of groups that the device could not take over. Linux 6.16. */
+  readonly offloadFailureNotification?: boolean;
+  /** Whether the addresses of the bridge and its ports have one entry for all VLANs. Linux 6.18. */
+  readonly localEntriesInVlan0?: boolean;
   /** Default true. */
   readonly multicastSnooping?: boolean;
   /** Linux 5.15; needs `vlanFiltering`. */
@@ -94,6 +107,18 @@ export interface BridgePortSettings {
   readonly isolated?: boolean;
   /** Linux 5.18. */
   readonly locked?: boolean;
+  /** Whether a locked port learns unknown addresses as locked entries. Linux 6.2. */
+  readonly macAuthenticationBypass?: boolean;
+  /** Hosts that are tracked by group at most. Default 512. Linux 5.12. */
+  readonly multicastHostsLimit?: number;
+  /** Default 0, which means no limit. Linux 6.3. */
+  readonly multicastMaxGroups?: number;
+  /** `neighbourSuppression` for VLANs that have it. Linux 6.4. */
+  readonly neighbourVlanSuppression?: boolean;
+  /** Whether gratuitous ARP is forwarded in spite of `neighbourSuppression`. Linux 7.3 has it. */
+  readonly forwardGratuitous?: boolean;
+  /** Id of a nexthop object for what is sent through `backupPort`; 0 removes it. Linux 6.6. */
+  readonly backupNextHopId?: number;
   /** Name or index of the port that takes the traffic while this one has no carrier; null removes it. */
   readonly backupPort?: LinkReference | null;
 }

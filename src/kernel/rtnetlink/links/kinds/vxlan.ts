@@ -81,6 +81,8 @@ const FLAG_OF: ReadonlyMap<number, keyof Flags> = new Map(FLAG_NAMES.map((name) 
 /** The kind `vxlan`. */
 export const VXLAN = kindOf<VxlanSettings, ListedVxlan>('a VXLAN', SETTINGS, {
   names: [...ADDRESS_NAMES, ...FLAG_NAMES, 'ttl'],
+  // With it, the kernel takes bits of the header as used (Linux 6.14), which the listed `reservedBits` may have.
+  defaults: { remoteChecksumRx: false },
   write(writer, path, vxlan) {
     for (const name of ADDRESS_NAMES) writeAddress(writer, `${path}${name}`, vxlan[name], ADDRESSES[name]);
     for (const name of FLAG_NAMES) {
@@ -89,7 +91,8 @@ export const VXLAN = kindOf<VxlanSettings, ListedVxlan>('a VXLAN', SETTINGS, {
       writer.attribute(FLAGS[name], () => undefined);
     }
     writeTtl(writer, `${path}ttl`, vxlan.ttl);
-    if (vxlan.external === true && vxlan.id !== undefined) {
+    // The kernel lists 0 of one with `external`.
+    if (vxlan.external === true && vxlan.id !== undefined && vxlan.id !== 0) {
       writer.check.fail(`${path}external`, true, 'excludes id', true);
     }
   },

@@ -8,12 +8,15 @@ import type { FlowId, FlowOperation, FlowSelection, NewFlow, TupleFilter } from 
 
 /** Names an operation in errors: `udp 10.0.0.1:4000 -> 10.96.0.10:53`. Accepts operations that break every rule. */
 export function attemptOf(operation: FlowOperation): Attempt {
-  return attemptOn(verbOf(operation), nameFlow(operation?.flow));
+  const verb = verbOf(operation);
+  const attempt = attemptOn(verb, nameFlow(operation?.flow));
+  if (!CHANGING.has(verb)) return attempt;
+  return { ...attempt, hint: (code) => changeHint(code, operation.flow as NewFlow) };
 }
 
 /** Names a call on a target. */
 export function attemptOn(verb: string, target?: string): Attempt {
-  return { operation: `conntrack.${verb}`, target, hint: CHANGING.has(verb) ? changeHint : hintFor };
+  return { operation: `conntrack.${verb}`, target, hint: hintFor };
 }
 
 /** The name of a flow: `udp 10.0.0.1:4000 -> 10.96.0.10:53`. Accepts any value. */
@@ -44,14 +47,18 @@ export function hintFor(code: string, kernelMessage: string | undefined): string
 /** Operations of which the kernel may refuse a value. */
 const CHANGING: ReadonlySet<string> = new Set(['addFlow', 'updateFlow']);
 
-function changeHint(code: string): string | undefined {
+function changeHint(code: string, { helper, status }: Partial<NewFlow>): string | undefined {
   switch (code) {
     case 'EOPNOTSUPP':
-      return 'load the kernel module of the helper (nf_conntrack_ftp), or leave out a field that the kernel was built without';
+      return helper === undefined
+        ? 'leave out a field that the kernel was built without'
+        : `load the kernel module of the helper (nf_conntrack_${helper}), or leave out a field that the kernel was built without`;
     case 'ENOSPC':
       return 'the flow has no labels: a rule of its namespace must use labels (connlabel, ct label) when it begins';
     case 'EBUSY':
-      return 'the flow has another helper, which stays';
+      // The kernel refuses bits of the status with the same code.
+      if (helper === undefined) return undefined;
+      return status === undefined ? 'the flow has another helper, which stays' : undefined;
     case 'EEXIST':
       return 'another flow has one of its tuples: update it, or delete it first';
     default:

@@ -1,5 +1,6 @@
 // Names of operations, their targets and ipset's own numbers in errors, and hints.
 import type { Attempt } from '../shared/failures.js';
+import { HOST, type Machine, recent, stateOfModule } from '../shared/hints.js';
 import type { IpsetOperation, SetEntry, SetReference } from './types.js';
 import { formatEntry } from './values/entry.js';
 
@@ -108,6 +109,12 @@ function typeCodes(operation: IpsetOperation): Readonly<Record<number, string>> 
 // Without ip_set the kernel answers every request with EINVAL; without netfilter's netlink no socket can be opened.
 export const MISSING_MODULE = 'load the kernel module ip_set, if it is missing (modprobe ip_set)';
 
+/** The hint to EINVAL, which the kernel has for invalid values too: none if the module is there. */
+export function missingModule(machine: Machine = HOST): string | undefined {
+  const state = stateOfModule('ip_set', machine);
+  return state === 'loaded' || state === 'built in' ? undefined : MISSING_MODULE;
+}
+
 /** The hint where libipset is missing. */
 export const MISSING_LIBRARY = 'install libipset, version 7 (Debian and Ubuntu: apt-get install libipset13)';
 
@@ -132,7 +139,7 @@ function hintFor(code: string): string | undefined {
     case 'IPSET_ERR_SKBINFO':
       return 'the set was created without this extension';
     case 'EINVAL':
-      return MISSING_MODULE;
+      return recent('ip_set', () => missingModule());
     case 'EOPNOTSUPP':
       return 'it needs a newer kernel, or a newer libipset';
     case 'IPSET_ERR_FIND_TYPE':

@@ -1,8 +1,9 @@
-// The names of operations in errors and reports, in the notation of nft(8), and hints to the kernel's errors. Pure.
+// The names of operations in errors and reports, in the notation of nft(8). Pure.
 import { hasFields, shown } from '../shared/arguments.js';
 import type { Naming } from '../shared/batch.js';
 import type { Attempt } from '../shared/failures.js';
 import { verbOf } from '../shared/reported.js';
+import { hintFor } from './hints.js';
 import type { NftablesOperation } from './types.js';
 
 /** How operations of nftables are named. */
@@ -13,7 +14,7 @@ export const NAMING: Naming<NftablesOperation> = {
     return {
       operation: `nftables.${verbOf(operation)}`,
       target: targetOf(operation),
-      hint: hintOf(operation),
+      hint: (code: string) => hintFor(operation, code),
     };
   },
   nameOf: verbOf,
@@ -61,26 +62,4 @@ function targetOf(operation: NftablesOperation): string {
 
 function numbered(handle: unknown): string {
   return typeof handle === 'bigint' ? String(handle) : shown(handle);
-}
-
-function hintOf(operation: NftablesOperation): (code: string) => string | undefined {
-  return (code) => {
-    const verb = operation.do;
-    switch (code) {
-      case 'EBUSY':
-        return verb.startsWith('delete')
-          ? 'delete what refers to it before, in the same transaction'
-          : undefined;
-      case 'EEXIST':
-        return verb === 'addElements'
-          ? 'the key has other data: delete it before, in the same transaction'
-          : undefined;
-      case 'ENOENT':
-        return verb.startsWith('delete') ? undefined : 'its table, chain or set does not exist';
-      case 'ERESTART':
-        return 'another program has changed the ruleset: read it again';
-      default:
-        return undefined;
-    }
-  };
 }

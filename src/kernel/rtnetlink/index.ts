@@ -23,7 +23,7 @@ import { encodeLinkStatistics, readLinkStatistics } from './links/statistics.js'
 import { encodeGetLink, encodeListLinks } from './links/write.js';
 import { explained, isRefusedRoute, leadsToLoopback, questionLeadsToLoopback } from './loopback.js';
 import { checkedMessage, type Message, type MessageWriter, messagesOf } from './message.js';
-import { attemptToRead, describeLink, describeNeighbour, describeNextHop } from './names.js';
+import { attemptToAsk, attemptToRead, describeLink, describeNeighbour, describeNextHop } from './names.js';
 import {
   describeNamespace,
   encodeGetNamespaceId,
@@ -154,7 +154,7 @@ class RtnetlinkClient
   }
 
   async getRoute(address: string, query?: types.RouteQuery, options?: CallOptions): Promise<types.Route> {
-    const attempt = attemptToRead('getRoute', address);
+    const attempt = attemptToAsk(address, query);
     const read: Reader<types.Route> = (message, links) => readRoute(message, links, true);
     const listing = this.#list(attempt, encodeGetRoute(address, query), read, options);
     const [route] = await listing.toArray().catch(async (error: unknown) => {

@@ -1,11 +1,10 @@
 // Operations that fail because lo is down: without it, a network namespace has no route to the addresses of the host itself.
 import { NetlinkError } from '../../errors.js';
 import { parseAddressAsIs } from '../../net/address.js';
+import { mayBeLoopback } from './hints.js';
 import type { NewRoute, RouteQuery, RtnetlinkOperation } from './types.js';
 
 const LOOPBACK = 'lo';
-/** Codes with which the kernel refuses a route by lo while it is down. */
-const CODES: ReadonlySet<string> = new Set(['ENETUNREACH', 'EHOSTUNREACH', 'ENETDOWN', 'EINVAL']);
 const HINT = 'lo is down in the network namespace: set it up (ip link set lo up)';
 
 /** Whether an operation leads to lo, or to an address that only lo has. */
@@ -41,7 +40,7 @@ function isLoopback(address: string | undefined): boolean {
 
 /** Whether lo may be the cause of an error. */
 export function isRefusedRoute(error: unknown): error is NetlinkError {
-  return error instanceof NetlinkError && CODES.has(error.code);
+  return error instanceof NetlinkError && mayBeLoopback(error.code, error.kernelMessage);
 }
 
 /**

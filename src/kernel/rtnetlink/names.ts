@@ -1,6 +1,7 @@
 // Names of operations and their targets in errors, in ip's notation, and hints.
 import { shown } from '../shared/arguments.js';
 import type { Attempt } from '../shared/failures.js';
+import { hintFor, questionHint } from './hints.js';
 import { describeNamespace } from './namespaces/codec.js';
 import type {
   BridgeVlanId,
@@ -8,6 +9,7 @@ import type {
   NeighbourId,
   NewLinkAddress,
   NewRoute,
+  RouteQuery,
   RtnetlinkOperation,
   RuleName,
 } from './types.js';
@@ -35,17 +37,19 @@ export type ReadingVerb =
 
 /** Names an operation, its target (`10.96.0.1/32 dev kube-ipvs0`, `dev kube-ipvs0`) and hints. */
 export function attemptOf(operation: RtnetlinkOperation): Attempt {
-  const hint = (code: string) => hintFor(operation, code);
+  const hint = (code: string, said: string | undefined) => hintFor(operation, code, said);
   return { operation: `rtnetlink.${operation?.do}`, target: targetOf(operation), hint };
 }
 
 /** The same for a verb that reads. */
 export function attemptToRead(verb: ReadingVerb, target?: string): Attempt {
-  const hint = (code: string) => {
-    if (verb !== 'getRoute' || code !== 'ENETUNREACH') return undefined;
-    return 'no table that a rule leads to has a route to this address, and no link that is up has its network';
-  };
-  return { operation: `rtnetlink.${verb}`, target, hint };
+  return { operation: `rtnetlink.${verb}`, target };
+}
+
+/** The same for a question for the route to an address. */
+export function attemptToAsk(address: string, query: RouteQuery | undefined): Attempt {
+  const hint = (code: string) => questionHint(code, query);
+  return { ...attemptToRead('getRoute', address), hint };
 }
 
 /** `dev eth0`, for a link by name or index. */
@@ -153,46 +157,4 @@ function describeRule(rule: RuleName | undefined): string {
 
 function joined(parts: readonly (readonly [string, unknown])[]): string {
   return parts.map(([word, value]) => (value === undefined ? '' : ` ${word} ${String(value)}`)).join('');
-}
-
-/** Modules of kinds that have another name. */
-const MODULES: Readonly<Record<string, string>> = { vlan: '8021q', bond: 'bonding' };
-
-function hintFor(operation: RtnetlinkOperation, code: string): string | undefined {
-  switch (operation.do) {
-    case 'addLink': {
-      if (code !== 'EOPNOTSUPP') return undefined;
-      const { kind } = operation;
-      return `the kernel does not know this kind: load its module (modprobe ${MODULES[kind] ?? kind})`;
-    }
-    case 'addAddress':
-    case 'replaceAddress': {
-      const { link } = operation.address;
-      if (code === 'ENODEV') return `there is no link ${link}`;
-      return code === 'EACCES' ? `IPv6 is disabled: net.ipv6.conf.${link}.disable_ipv6` : undefined;
-    }
-    case 'addRoute':
-    case 'changeRoute':
-    case 'replaceRoute':
-    case 'appendRoute':
-      return routeHint(operation.route, code);
-    default:
-      return undefined;
-  }
-}
-
-function routeHint({ gateway, link, nextHops, preferredSource }: NewRoute, code: string): string | undefined {
-  const gateways = gateway ?? nextHops?.map((hop) => hop.gateway).join(', ');
-  switch (code) {
-    case 'ENETUNREACH':
-    case 'EHOSTUNREACH':
-      if (!gateways) return undefined;
-      return `no link that is up has a network with the gateway ${gateways}: add an address or a route for it first, or the flag onlink`;
-    case 'ENETDOWN':
-      return `the link ${link ?? 'to the gateway'} is down: set it up first`;
-    case 'EINVAL':
-      return preferredSource === undefined ? undefined : `${preferredSource} must be an address of this host`;
-    default:
-      return undefined;
-  }
 }

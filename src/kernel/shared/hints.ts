@@ -48,7 +48,7 @@ export function permissionHint(entered: boolean, machine: Machine = HOST): strin
   if (ids !== undefined && !ALL_IDS.test(ids)) {
     return `needs ${needed} ${purpose}: this process has it in its own user namespace only, which does not own that network namespace`;
   }
-  return `this process has ${needed}: a security module or a seccomp filter refuses the call`;
+  return `this process has ${needed}: the object belongs to another program or has another state, or a security module or a seccomp filter refuses the call`;
 }
 
 /** Where ip-netns(8) has the network namespaces that it names. */

@@ -2,6 +2,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { NetlinkError } from '../../errors.js';
 import { checkArgument, ruled, TEXT } from '../../shapes.js';
+import { HOST, type Machine, moduleHint, stateOfModule } from '../shared/hints.js';
 import { changed } from '../shared/reported.js';
 import type { BatchSource } from '../shared/types.js';
 
@@ -63,16 +64,29 @@ export function openSysctl(root = '/proc/sys'): Sysctl {
 }
 
 function failure(operation: string, name: string, error: unknown): NetlinkError {
-  const hints: Readonly<Record<string, string>> = {
-    ENOENT: name.startsWith('net/ipv4/vs/')
-      ? 'load the kernel module ip_vs'
-      : 'this kernel has no such setting',
-    EROFS: 'mount /proc/sys writable, or run privileged',
-    EACCES: 'run as root in the namespace that owns the network',
-  };
   const code = codeOf(error);
   const errno = Math.abs((error as NodeJS.ErrnoException).errno ?? 0);
-  return new NetlinkError({ code, errno, operation, target: name, hint: hints[code] });
+  return new NetlinkError({ code, errno, operation, target: name, hint: hintFor(code, name) });
+}
+
+/** The hint to an error: true for every cause of its code. */
+export function hintFor(code: string, name: string, machine: Machine = HOST): string | undefined {
+  switch (code) {
+    case 'ENOENT': {
+      const link = /^net\/ipv[46]\/(?:conf|neigh)\/(?!all\/|default\/)([^/]+)\//.exec(name)?.[1];
+      if (link !== undefined)
+        return `there is no link ${link} in the network namespace, or the kernel has no such setting`;
+      const isOfIpvs = name.startsWith('net/ipv4/vs/') && stateOfModule('ip_vs', machine) !== 'built in';
+      if (isOfIpvs && stateOfModule('ip_vs', machine) !== 'loaded') return moduleHint('ip_vs', machine);
+      return 'the kernel has no such setting, or has not loaded the module that has it';
+    }
+    case 'EROFS':
+      return 'mount /proc/sys writable, or run privileged';
+    case 'EACCES':
+      return 'the setting is read-only, or needs root in the namespace that owns the network';
+    default:
+      return undefined;
+  }
 }
 
 function codeOf(error: unknown): string {

@@ -8,7 +8,13 @@ import { encodeListForwardingEntries } from '../rtnetlink/forwarding/codec.js';
 import { NO_COUNTERS } from '../rtnetlink/links/statistics.js';
 import { encodeGetLink } from '../rtnetlink/links/write.js';
 import { checkedMessage } from '../rtnetlink/message.js';
-import { attemptToRead, describeLink, describeNeighbour, describeNextHop } from '../rtnetlink/names.js';
+import {
+  attemptToAsk,
+  attemptToRead,
+  describeLink,
+  describeNeighbour,
+  describeNextHop,
+} from '../rtnetlink/names.js';
 import { describeNamespace, encodeGetNamespaceId } from '../rtnetlink/namespaces/codec.js';
 import { encodeGetNeighbour, encodeListNeighbours } from '../rtnetlink/neighbours/codec.js';
 import { encodeGetNextHop, encodeListNextHops } from '../rtnetlink/nexthops/codec.js';
@@ -143,7 +149,7 @@ export class FakeRtnetlink
   }
 
   async getRoute(address: string, query?: types.RouteQuery, options?: CallOptions): Promise<types.Route> {
-    const attempt = attemptToRead('getRoute', address);
+    const attempt = attemptToAsk(address, query);
     checkedMessage(encodeGetRoute(address, query), attempt);
     const read = () => {
       const inputLink = this.#nameOf(query?.inputLink, attempt);

@@ -1,6 +1,7 @@
 // The contract of nftables: transactions and their errors, as the kernel and the fake have them.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
+import type { NetlinkError } from '../../../src/errors.js';
 import type { Nftables, NftablesOperation } from '../../../src/kernel/nftables/types.js';
 import {
   ADDRESSES,
@@ -212,6 +213,61 @@ export function nftablesContract(open: () => Promise<Nftables>): void {
     const elements = [{ key: ['10.9.9.9', 'tcp', 1], data: { verdict: 'goto', chain: 'none' } }] as const;
     const [element] = await nftables.apply([{ do: 'addElements', set: MAP, elements }]);
     assert.equal(element?.code, 'ENOENT');
+  });
+
+  it('has a hint that names what is missing or taken, and none where the kernel has more causes', async () => {
+    const nftables = await opened();
+    const rule = (...expressions: object[]): NftablesOperation =>
+      ({ do: 'addRule', rule: { ...T, chain: 'web', expressions } }) as NftablesOperation;
+    const verdict = { kind: 'verdict', verdict: { verdict: 'jump', chain: 'none' } };
+    const object = { kind: 'objref', type: 'counter', name: 'none' };
+    const gone = {
+      do: 'addElements',
+      set: { ...ADDRESSES, name: 'none' },
+      elements: [{ key: '10.0.0.1' }],
+    } as const;
+    const other = [{ key: ['10.0.0.1', 'tcp', 80], data: { verdict: 'accept' } }] as const;
+    const inside = [{ key: '10.1.2.0', keyEnd: '10.1.2.255' }];
+    const rows: readonly (readonly [NftablesOperation, code: string, hint: RegExp | undefined])[] = [
+      [rule(verdict), 'ENOENT', /^the chain that it names does not exist in the table$/],
+      [rule(DESTINATION, { kind: 'lookup', set: 'none', source: 1 }), 'ENOENT', /^the set that it names/],
+      [rule(object), 'ENOENT', /^the object or map that it names/],
+      [
+        counted('none', 'x'),
+        'ENOENT',
+        /^its table, its chain or the rule that it names does not exist, or what/,
+      ],
+      [
+        { do: 'addChain', chain: { family: 'ip', table: 'none', name: 'x' } },
+        'ENOENT',
+        /^its table does not/,
+      ],
+      [
+        { do: 'flushChain', chain: { ...T, name: 'none' } },
+        'ENOENT',
+        /^its table or the chain does not exist$/,
+      ],
+      [gone, 'ENOENT', /^its table or set does not exist, or a chain or an object that an element names$/],
+      [{ do: 'deleteChain', chain: { ...T, name: 'none' } }, 'ENOENT', undefined],
+      [{ do: 'deleteSet', set: { ...T, name: 'vips' } }, 'EBUSY', /^delete what refers to it before/],
+      [{ do: 'addElements', set: MAP, elements: other }, 'EEXIST', /^a key is there with other data: [^;]*$/],
+      [
+        { do: 'addElements', set: NETWORKS, elements: inside },
+        'EEXIST',
+        /^an interval overlaps another one$/,
+      ],
+      [
+        { do: 'addElements', set: ADDRESSES, elements: [{ key: '10.0.0.1' }], exclusive: true },
+        ...(['EEXIST', /^a key is there already$/] as const),
+      ],
+    ];
+    for (const [operation, code, hint] of rows) {
+      const [error] = await nftables.apply([operation]);
+      assert.equal(error?.code, code, operation.do);
+      const given = (error as NetlinkError).hint;
+      if (hint === undefined) assert.equal(given, undefined, operation.do);
+      else assert.match(given ?? '', hint, operation.do);
+    }
   });
 
   it('refuses a set of a rule whose name another set has', async () => {

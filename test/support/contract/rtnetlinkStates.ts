@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
+import type { NetlinkError } from '../../../src/errors.js';
 import type { Rtnetlink, RtnetlinkOperation } from '../../../src/kernel/rtnetlink/types.js';
 import { PATIENCE } from '../../laboratory/patience.js';
 import { messageOf, outcomes } from './refusals.js';
@@ -71,18 +72,20 @@ export function rtnetlinkStatesContract(open: Open): void {
     }
   });
 
-  it("errors have the kernel's messages", async () => {
+  it("errors have the kernel's messages, and a hint where it is true", async () => {
     const rtnetlink = await withVeth(open);
     await rtnetlink.addLink('br', 'bridge');
     await rtnetlink.addLink('br2', 'bridge');
     const results = await rtnetlink.apply(MESSAGES.map(([operation]) => operation));
     assert.ok(outcomes(results).every((outcome) => outcome !== 'done'));
     const wrong = results.flatMap((result, i) => {
-      const [operation, message] = MESSAGES[i] ?? assert.fail();
+      const [operation, message, hint] = MESSAGES[i] ?? assert.fail();
       const found = messageOf(result);
-      return found === message || (found === undefined && isNew(message))
+      const isRight = found === message || (found === undefined && isNew(message));
+      const given = (result as NetlinkError | undefined)?.hint;
+      return isRight && (hint?.test(given ?? '') ?? given === undefined)
         ? []
-        : [[operation, found, message]];
+        : [[operation, found, message, given, hint]];
     });
     assert.deepEqual(wrong, []);
   });
@@ -122,8 +125,11 @@ const NEIGHBOUR = { ...VA, address: '10.1.0.77' } as const;
 const DESTINATION = { destination: '10.9.0.0/16' } as const;
 const DESTINATION6 = { destination: 'fd09::/64' } as const;
 
-/** Operations that the kernel refuses, with its message. */
-const MESSAGES: readonly (readonly [RtnetlinkOperation, string | undefined])[] = [
+const LINK_DOWN = /^the link br is down: set it up first$/;
+const NO_GATEWAY = /^no link that is up has a network with the gateway [\w.:]+: add an address or a route/;
+
+/** Operations that the kernel refuses, with its message, and the hint if there is one. */
+const MESSAGES: readonly (readonly [RtnetlinkOperation, string | undefined, hint?: RegExp])[] = [
   [{ do: 'addLink', name: 'x', kind: 'nonesuch' }, 'Unknown device type'],
   [{ do: 'addLink', name: 'va', kind: 'veth' }, undefined],
   [{ do: 'addLink', name: 'x', kind: 'bridge', settings: { mtu: 67 } }, 'mtu less than device minimum'],
@@ -139,6 +145,12 @@ const MESSAGES: readonly (readonly [RtnetlinkOperation, string | undefined])[] =
   [{ do: 'setLink', link: 'va', settings: { mtu: 67 } }, 'mtu less than device minimum'],
   [{ do: 'deleteLink', link: 'none' }, undefined],
   [
+    { do: 'setLink', link: 4000, settings: { up: true } },
+    undefined,
+    /^there is no link with the index 4000$/,
+  ],
+  [{ do: 'deleteLink', link: 4000 }, undefined, /^there is no link with the index 4000$/],
+  [
     { do: 'addAddress', address: { ...VA, address: '10.1.0.1', prefix: 24 } },
     'ipv4: Address already assigned',
   ],
@@ -150,8 +162,25 @@ const MESSAGES: readonly (readonly [RtnetlinkOperation, string | undefined])[] =
   [{ do: 'deleteAddress', address: { ...VA, address: '10.1.0.9', prefix: 24 } }, 'ipv4: Address not found'],
   [{ do: 'deleteAddress', address: { ...VA, address: 'fd01::9', prefix: 64 } }, 'ipv6: address not found'],
   [{ do: 'addRoute', route: { ...DESTINATION, link: 'none' } }, 'there is no link none'],
-  [{ do: 'addRoute', route: { ...DESTINATION, link: 'br' } }, 'Device for nexthop is not up'],
-  [{ do: 'addRoute', route: { ...DESTINATION, gateway: '10.99.0.1' } }, 'Nexthop has invalid gateway'],
+  [{ do: 'addRoute', route: { ...DESTINATION, link: 'br' } }, 'Device for nexthop is not up', LINK_DOWN],
+  [
+    { do: 'addRoute', route: { ...DESTINATION, gateway: '10.99.0.1' } },
+    'Nexthop has invalid gateway',
+    NO_GATEWAY,
+  ],
+  [
+    { do: 'addRoute', route: { ...DESTINATION, ...VA, gateway: '10.99.0.1' } },
+    'Nexthop has invalid gateway',
+    /^the link va has no network with the gateway 10.99.0.1, or is down: /,
+  ],
+  [
+    {
+      do: 'addRoute',
+      route: { ...DESTINATION, nextHops: [{ gateway: '10.1.0.2' }, { gateway: '10.99.0.1' }] },
+    },
+    'Nexthop has invalid gateway',
+    /^one of the gateways 10.1.0.2, 10.99.0.1 is in no network of its link/,
+  ],
   [
     { do: 'addRoute', route: { ...VA, destination: '10.9.0.1/16' } },
     'Invalid prefix for given prefix length',
@@ -159,12 +188,14 @@ const MESSAGES: readonly (readonly [RtnetlinkOperation, string | undefined])[] =
   [
     { do: 'addRoute', route: { ...DESTINATION, ...VA, preferredSource: '10.5.5.5' } },
     'Invalid prefsrc address',
+    /^10.5.5.5 must be an address of this host$/,
   ],
-  [{ do: 'addRoute', route: { ...DESTINATION6, link: 'br' } }, 'Nexthop device is not up'],
-  [{ do: 'addRoute', route: { ...DESTINATION6, gateway: 'fd99::1' } }, undefined],
+  [{ do: 'addRoute', route: { ...DESTINATION6, link: 'br' } }, 'Nexthop device is not up', LINK_DOWN],
+  [{ do: 'addRoute', route: { ...DESTINATION6, gateway: 'fd99::1' } }, undefined, NO_GATEWAY],
   [
     { do: 'addRoute', route: { ...DESTINATION6, ...VA, preferredSource: 'fd55::5' } },
     'Invalid source address',
+    /^fd55::5 must be an address of this host$/,
   ],
   [{ do: 'addRule', rule: { goto: 50, priority: 60 } }, 'Backward goto not supported'],
   [{ do: 'deleteRule', rule: { priority: 60 } }, undefined],

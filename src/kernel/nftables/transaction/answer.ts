@@ -7,6 +7,7 @@ import { type Attempt, type Reported, toNetlinkError } from '../../shared/failur
 import { RecordReader } from '../../shared/records/recordReader.js';
 import type { OperationResult } from '../../shared/types.js';
 import { aligned } from '../../shared/wire/messages.js';
+import { hintFor } from '../hints.js';
 import { NAMING } from '../names.js';
 import type { NftablesOperation } from '../types.js';
 import { partAt } from './parts.js';
@@ -120,8 +121,10 @@ function errorOf(
   part: string | undefined,
 ): NetlinkError {
   const attempt = attemptAt(operation, NAMING);
+  const expression = /^expression \d+ \((\w+)\)$/.exec(part ?? '')?.[1];
+  const hint = (code: string) => hintFor(operation, code, expression);
   const named: Attempt =
-    part === undefined ? attempt : { ...attempt, target: `${attempt.target ?? ''} ${part}` };
+    part === undefined ? attempt : { ...attempt, hint, target: `${attempt.target ?? ''} ${part}` };
   return toNetlinkError({ errno, code: '', message: text }, named);
 }
 

@@ -1,11 +1,17 @@
 // Hints, on machines of every kind.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { attemptOf } from '../../../../src/kernel/conntrack/names.js';
+import type { NewFlow } from '../../../../src/kernel/conntrack/types.js';
+import { missingModule } from '../../../../src/kernel/ipset/names.js';
 import { schedulerHint } from '../../../../src/kernel/ipvs/names.js';
+import { hintFor as ruleHint } from '../../../../src/kernel/nftables/hints.js';
+import { unknownKindHint } from '../../../../src/kernel/rtnetlink/hints.js';
 import { loadAddon } from '../../../../src/kernel/shared/addon.js';
 import { toNetlinkError } from '../../../../src/kernel/shared/failures.js';
 import { moduleHint, namespaceHint, permissionHint, recent } from '../../../../src/kernel/shared/hints.js';
-import { machine } from '../../../support/fakes/machine.js';
+import { hintFor as settingHint } from '../../../../src/kernel/sysctl/index.js';
+import { machine, machineWith } from '../../../support/fakes/machine.js';
 
 const ALL = '000001ffffffffff';
 const FIRST_NAMESPACE = '         0          0 4294967295\n';
@@ -67,7 +73,8 @@ test('a capability in a user namespace is not a capability over the host', () =>
 });
 
 test('with the capability, something else refuses', () => {
-  const expected = 'this process has CAP_NET_ADMIN: a security module or a seccomp filter refuses the call';
+  const expected =
+    'this process has CAP_NET_ADMIN: the object belongs to another program or has another state, or a security module or a seccomp filter refuses the call';
   assert.equal(permissionHint(false, withCapabilities(ALL)), expected);
   const without = machine({ '/proc/self/status': status(ALL) });
   assert.equal(permissionHint(false, without), expected);
@@ -133,4 +140,59 @@ test('the machine is looked at once a second, however many operations fail', () 
   assert.equal(recent('test', look, 1999), 'look 1');
   assert.equal(recent('test', look, 2001), 'look 2');
   assert.equal(recent('other', look, 2001), 'look 3');
+});
+
+test('a module is named only where the kernel has no other cause, and the module is missing', () => {
+  const bare = machineWith([]);
+  const able = machineWith(['vrf']);
+  const loaded = machine({ '/sys/module/vrf': '', '/sys/module/ip_set': '', '/sys/module/ip_vs': '' });
+  assert.equal(unknownKindHint('vrf', able), 'load the kernel module vrf (modprobe vrf)');
+  assert.match(unknownKindHint('gre', bare) ?? '', /has no module ip_gre/);
+  assert.equal(unknownKindHint('vrf', loaded), undefined);
+  assert.equal(unknownKindHint('nonsense', bare), undefined);
+  assert.match(missingModule(bare) ?? '', /ip_set/);
+  assert.equal(missingModule(loaded), undefined);
+  assert.match(settingHint('ENOENT', 'net/ipv4/vs/nonesuch', bare) ?? '', /ip_vs/);
+  const absent = 'the kernel has no such setting, or has not loaded the module that has it';
+  assert.equal(settingHint('ENOENT', 'net/ipv4/vs/nonesuch', loaded), absent);
+  assert.equal(settingHint('ENOENT', 'net/ipv4/conf/all/nonesuch', bare), absent);
+  assert.match(settingHint('ENOENT', 'net/ipv4/conf/eth9/forwarding', bare) ?? '', /^there is no link eth9/);
+  assert.match(
+    settingHint('EACCES', 'net/ipv4/ip_forward', bare) ?? '',
+    /^the setting is read-only, or needs root/,
+  );
+});
+
+test('an EPERM that the kernel explains has another reason than a capability', () => {
+  const attempt = { operation: 'rtnetlink.setLink' };
+  const message = 'Device can not be enslaved while up';
+  assert.equal(toNetlinkError({ errno: 1, code: '', message }, attempt).hint, undefined);
+  assert.notEqual(toNetlinkError({ errno: 1, code: '', message: '' }, attempt).hint, undefined);
+  assert.match(
+    permissionHint(false, withCapabilities(ALL)),
+    /belongs to another program or has another state, or/,
+  );
+});
+
+test('the expression that the kernel refuses decides about the hint', () => {
+  const rule = { family: 'ip', table: 't', chain: 'c', expressions: [] } as const;
+  const hintOf = (expression?: string) => ruleHint({ do: 'addRule', rule }, 'ENOENT', expression) ?? '';
+  assert.equal(hintOf('queue'), 'the kernel misses the module of the expression queue (nft_queue)');
+  assert.equal(hintOf('fib'), 'the kernel misses the module of the expression fib');
+  assert.match(hintOf('log'), /nft_log, or one that writes logs/);
+  assert.match(hintOf('lookup'), /^the set that it names/);
+  assert.match(hintOf(), /a set, an object, a chain, a module$/);
+});
+
+test('the hint to a change of a flow depends on its fields', () => {
+  const original = { source: '10.0.0.1', destination: '10.0.0.2', sourcePort: 1, destinationPort: 2 };
+  const hintOf = (code: string, fields: object) =>
+    attemptOf({
+      do: 'addFlow',
+      flow: { protocol: 'tcp', original, timeout: 1, ...fields } as NewFlow,
+    }).hint?.(code, undefined);
+  assert.match(hintOf('EOPNOTSUPP', { helper: 'ftp' }) ?? '', /nf_conntrack_ftp/);
+  assert.doesNotMatch(hintOf('EOPNOTSUPP', { mark: 1 }) ?? '', /helper/);
+  assert.match(hintOf('EBUSY', { helper: 'ftp' }) ?? '', /another helper/);
+  assert.equal(hintOf('EBUSY', { status: ['ASSURED'] }), undefined);
 });

@@ -2,7 +2,8 @@
 // text.
 //
 // An IPv4-mapped IPv6 address (::ffff:10.0.0.1) is an IPv4 address for Kubernetes and an IPv6 address for the kernel. The functions
-// with `AsIs` in their names read it as the kernel does; all others as Kubernetes does.
+// with `AsIs` in their names read it as the kernel does; all others as Kubernetes does. Octets with leading zeros are decimal for
+// Kubernetes, octal for iproute2 and libc, and invalid for inet_pton(): the functions with `AsIs` refuse them.
 
 /** An IP family: IPv4 or IPv6. */
 export type Family = 4 | 6;
@@ -14,14 +15,18 @@ export type Family = 4 | 6;
  * @returns 4 or 16 bytes in network order; undefined if the text is not an address.
  */
 export function parseAddress(text: string): Uint8Array | undefined {
-  const bytes = parseAddressAsIs(text);
+  const bytes = parse(text, true);
   return bytes?.length === 16 && isMapped(bytes) ? bytes.slice(12) : bytes;
 }
 
-/** Like {@link parseAddress}, but an IPv4-mapped IPv6 address has 16 bytes. */
+/** Like {@link parseAddress}, but an IPv4-mapped IPv6 address has 16 bytes, and octets have no leading zeros. */
 export function parseAddressAsIs(text: string): Uint8Array | undefined {
+  return parse(text, false);
+}
+
+function parse(text: string, zeros: boolean): Uint8Array | undefined {
   const bytes = new Uint8Array(16);
-  const family = readAddressAsIs(text, bytes, 0);
+  const family = readAddress(text, bytes, 0, zeros);
   if (family === undefined) return undefined;
   return family === 6 ? bytes : bytes.slice(0, 4);
 }
@@ -31,16 +36,21 @@ export function parseAddressAsIs(text: string): Uint8Array | undefined {
  * others are zero. If the text is not an address, it returns undefined and the 16 bytes have no defined value.
  */
 export function readAddressAsIs(text: string, bytes: Uint8Array, at: number): Family | undefined {
-  if (!text.includes(':')) return readIPv4(text, 0, bytes, at) ? 4 : undefined;
-  return readIPv6(text, bytes, at) ? 6 : undefined;
+  return readAddress(text, bytes, at, false);
+}
+
+/** @param zeros whether octets may have leading zeros */
+function readAddress(text: string, bytes: Uint8Array, at: number, zeros: boolean): Family | undefined {
+  if (!text.includes(':')) return readIPv4(text, 0, bytes, at, zeros) ? 4 : undefined;
+  return readIPv6(text, bytes, at, zeros) ? 6 : undefined;
 }
 
 /** 4 bytes for an address that is being read. */
 const four = new Uint8Array(4);
 
-/** The 32 bits of an IPv4 address as a number; undefined if the text is not an address in dotted notation. */
+/** The 32 bits of an IPv4 address as a number; undefined if the text is not an address in dotted notation, without leading zeros. */
 export function numberOfIPv4(text: string): number | undefined {
-  if (!readIPv4(text, 0, four, 0)) return undefined;
+  if (!readIPv4(text, 0, four, 0, false)) return undefined;
   const [a = 0, b = 0, c = 0, d = 0] = four;
   return a * 2 ** 24 + ((b << 16) | (c << 8) | d);
 }
@@ -62,12 +72,12 @@ export function formatIPv4At(bytes: Uint8Array, at: number): string {
 /** The canonical text of an address; undefined if the text is not an address. */
 export function canonicalAddress(text: string): string | undefined {
   // Nearly all addresses are such, and an allocation for each takes as long as the rest.
-  if (readIPv4(text, 0, four, 0)) return formatAddress(four);
+  if (readIPv4(text, 0, four, 0, true)) return formatAddress(four);
   const bytes = parseAddress(text);
   return bytes && formatAddress(bytes);
 }
 
-/** Like {@link canonicalAddress}, but an IPv4-mapped IPv6 address stays one. */
+/** Like {@link canonicalAddress}, but an IPv4-mapped IPv6 address stays one, and octets have no leading zeros. */
 export function canonicalAddressAsIs(text: string): string | undefined {
   const bytes = parseAddressAsIs(text);
   return bytes && formatAddress(bytes);
@@ -112,7 +122,7 @@ const DOT = 0x2e;
 const COLON = 0x3a;
 
 /** Parses four decimal octets, from `start` to the end of the text, into 4 bytes at `at`. */
-function readIPv4(text: string, start: number, bytes: Uint8Array, at: number): boolean {
+function readIPv4(text: string, start: number, bytes: Uint8Array, at: number, zeros: boolean): boolean {
   let dots = 0;
   let octet = -1; // none yet
   for (let i = start; i < text.length; i++) {
@@ -124,7 +134,7 @@ function readIPv4(text: string, start: number, bytes: Uint8Array, at: number): b
       continue;
     }
     const digit = code - 0x30;
-    if (digit < 0 || digit > 9) return false;
+    if (digit < 0 || digit > 9 || (octet === 0 && !zeros)) return false;
     octet = (octet < 0 ? 0 : octet * 10) + digit;
     if (octet > 255) return false;
   }
@@ -140,7 +150,7 @@ const HEX_DIGITS = Int8Array.from({ length: 128 }, (_, code) => {
 });
 
 /** Parses the whole text into 16 bytes at `at`. */
-function readIPv6(text: string, bytes: Uint8Array, at: number): boolean {
+function readIPv6(text: string, bytes: Uint8Array, at: number, zeros: boolean): boolean {
   let filled = 0; // number of bytes so far
   let gap = -1; // number of bytes before `::`
   let i = 0;
@@ -165,7 +175,7 @@ function readIPv6(text: string, bytes: Uint8Array, at: number): boolean {
     }
     if (end === DOT) {
       // The last 4 bytes may be in dotted notation.
-      if (filled > 12 || !readIPv4(text, start, bytes, at + filled)) return false;
+      if (filled > 12 || !readIPv4(text, start, bytes, at + filled, zeros)) return false;
       filled += 4;
       break;
     }

@@ -22,9 +22,9 @@ export function parseNetwork(text: string): Network | undefined {
   return readNetwork(text, parseAddress);
 }
 
-/** Like {@link parseNetwork}, but a network of IPv4-mapped IPv6 addresses is of IPv6. */
+/** Like {@link parseNetwork}, but a network of IPv4-mapped IPv6 addresses is of IPv6, and numbers have no leading zeros. */
 export function parseNetworkAsIs(text: string): Network | undefined {
-  return readNetwork(text, parseAddressAsIs);
+  return /\/0\d/.test(text) ? undefined : readNetwork(text, parseAddressAsIs);
 }
 
 function readNetwork(text: string, parse: typeof parseAddress): Network | undefined {

@@ -138,8 +138,12 @@ describe('links', () => {
     assert.equal(await rtnetlink.getLink('y'.repeat(127)), undefined);
   });
 
-  it('lose their alias', async () => {
+  it('have an alias of 255 bytes, and lose it', async () => {
     const { rtnetlink, namespace } = await open();
+    const longest = 'x'.repeat(255);
+    await rtnetlink.setLink('va', { alias: longest });
+    assert.equal((await rtnetlink.getLink('va'))?.alias, longest);
+    await assert.rejects(rtnetlink.setLink('va', { alias: `${longest}x` }), { name: 'RangeError' });
     await rtnetlink.setLink('va', { alias: 'left' });
     assert.equal(ipJson(namespace, 'link show dev va')[0]?.['ifalias'], 'left');
     await rtnetlink.setLink('va', { alias: '' });

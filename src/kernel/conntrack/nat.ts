@@ -1,5 +1,5 @@
 // The translation of a flow's addresses, which the kernel lists only indirectly.
-import { canonicalAddress } from '../../net/address.js';
+import { canonicalAddressAsIs } from '../../net/address.js';
 import {
   argumentError,
   checkArray,
@@ -52,7 +52,7 @@ function invalidStatus(status: readonly unknown[]): InvalidValue | undefined {
 function invalidTuple(tuple: FlowTuple): InvalidValue | undefined {
   for (const field of ['source', 'destination'] as const) {
     const value: unknown = tuple[field];
-    if (typeof value === 'string' && canonicalAddress(value) !== undefined) continue;
+    if (typeof value === 'string' && canonicalAddressAsIs(value) !== undefined) continue;
     const rule = 'must be an IPv4 or IPv6 address';
     return { field: `flow.reply.${field}`, value, rule, wrongType: typeof value !== 'string' };
   }

@@ -1,5 +1,5 @@
 // The notation of an entry that a program gives, which may break rules.
-import { canonicalAddress } from '../../net/address.js';
+import { canonicalAddressAsIs } from '../../net/address.js';
 import { PROTOCOL_NUMBERS } from '../../net/protocol.js';
 import {
   argumentError,
@@ -37,7 +37,7 @@ function invalidField(field: string, value: unknown): InvalidValue | undefined {
   const path = `entry.${field}`;
   const refuse = (rule: string): InvalidValue => ({ field: path, value, rule, wrongType: true });
   if (ADDRESSES.has(field)) {
-    const isAddress = typeof value === 'string' && canonicalAddress(value) !== undefined;
+    const isAddress = typeof value === 'string' && canonicalAddressAsIs(value) !== undefined;
     return isAddress ? undefined : refuse('must be an IPv4 or IPv6 address');
   }
   if (TEXTS.has(field)) {

@@ -21,7 +21,7 @@ export function parsePrefix(text: string): Prefix | undefined {
   if (!bytes || rest.length > 0) return undefined;
   const family = bytes.length === 4 ? 4 : 6;
   if (length === undefined) return { family, bytes, length: LONGEST_PREFIX[family] };
-  if (!/^\d{1,3}$/.test(length) || Number(length) > LONGEST_PREFIX[family]) return undefined;
+  if (!/^(?:0|[1-9]\d{0,2})$/.test(length) || Number(length) > LONGEST_PREFIX[family]) return undefined;
   return { family, bytes, length: Number(length) };
 }
 

@@ -44,7 +44,7 @@ export function conntrackContract(open: (...datagrams: readonly string[]) => Pro
     assert.deepEqual(ends(await conntrack.list([]).toArray()), []);
     assert.deepEqual(ends(await conntrack.list({ family: 4 }).toArray()), [FIRST, SECOND]);
     assert.deepEqual(ends(await conntrack.list({ family: 6, protocol: 17 }).toArray()), [SIX]);
-    assert.deepEqual(ends(await conntrack.list({ family: 4, reply: { source: '010.0.0.2' } }).toArray()), [
+    assert.deepEqual(ends(await conntrack.list({ family: 4, reply: { source: '10.0.0.2' } }).toArray()), [
       SECOND,
     ]);
     assert.deepEqual(ends(await conntrack.list([{ family: 4 }, { family: 4, protocol: 'udp' }]).toArray()), [

@@ -13,7 +13,7 @@ export function ipsetContract(open: () => Promise<Ipset>): void {
     await ipset.create({ ...SET, hashSize: 1000, maxElements: 3 });
     await ipset.create(PORTS);
     await ipset.create({ name: 'n', type: 'hash:net', family: 6 });
-    await ipset.add(SET, { ...web, address: '010.0.0.1' });
+    await assert.rejects(ipset.add(SET, { ...web, address: '010.0.0.1' }), { name: 'RangeError' });
     await ipset.add(SET, web);
     await ipset.add(SET, { address: '10.0.0.2', protocol: 1, icmp: { type: 8, code: 0 } });
     await ipset.add(SET, { address: '10.0.0.2', protocol: 47 });

@@ -39,10 +39,11 @@ export function ipvsContract(open: () => Promise<Ipvs>): void {
 
   it('lists the added objects, as the kernel writes them', async () => {
     const ipvs = await open();
-    await ipvs.add(service({ address: '010.096.0.1', persistence: { timeout: 600, netmask: 24 } }));
+    await assert.rejects(ipvs.add(service({ address: '010.96.0.1' })), { name: 'RangeError' });
+    await ipvs.add(service({ address: '10.96.0.1', persistence: { timeout: 600, netmask: 24 } }));
     await ipvs.add(service({ address: 'FD00:0::1', protocol: 'udp' }));
     await ipvs.add(MARK);
-    await ipvs.addRealServer(WEB, server({ address: '10.0.0.04' }));
+    await ipvs.addRealServer(WEB, server({ address: '10.0.0.4' }));
     await ipvs.addRealServer(
       WEB,
       server({ address: '10.0.0.5', weight: 0, upperThreshold: 9, lowerThreshold: 3 }),

@@ -23,7 +23,9 @@ export function rtnetlinkContract(open: () => Promise<Rtnetlink>, kind: string):
     const lo = (await rtnetlink.getLink('lo')) ?? assert.fail();
     assert.deepEqual([lo.index, lo.kind, lo.mtu, lo.flags.includes('loopback')], [1, '', 65536, true]);
     assert.ok((await rtnetlink.listLinks()).some(({ name }) => name === 'knp0'));
-    await rtnetlink.addAddress(on('010.96.0.1', 32));
+    await rtnetlink.addAddress(on('10.96.0.1', 32));
+    // Octal for iproute2.
+    await assert.rejects(rtnetlink.addAddress(on('010.96.0.1', 32)), { name: 'RangeError' });
     await rtnetlink.addAddress(on('10.96.0.1', 16));
     await rtnetlink.addAddress(on('FD00::1', 128));
     await rtnetlink.addAddress(on('fe80::1', 64));

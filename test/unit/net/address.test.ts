@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { isIPv4, isIPv6 } from 'node:net';
 import { describe, it } from 'node:test';
+import { parsePrefix } from '../../../src/kernel/rtnetlink/prefixes.js';
 import {
   canonicalAddress,
   canonicalAddressAsIs,
@@ -9,9 +10,11 @@ import {
   isLinkLocalIPv6,
   isLoopback,
   joinHostPort,
+  numberOfIPv4,
   parseAddress,
   parseAddressAsIs,
 } from '../../../src/net/address.js';
+import { parseNetwork, parseNetworkAsIs } from '../../../src/net/network.js';
 
 describe('canonicalAddress', () => {
   const cases: [text: string, canonical: string | undefined][] = [
@@ -61,8 +64,23 @@ it('an IPv4-mapped address stays an IPv6 address for the kernel', () => {
   assert.equal(canonicalAddressAsIs('::ffff:0.0.0.0'), '::ffff:0.0.0.0');
   assert.equal(canonicalAddressAsIs('::ffff:0:0:1'), '::ffff:0:0:1');
   assert.equal(canonicalAddressAsIs('::1:ffff:10.0.0.1'), '::1:ffff:a00:1');
-  assert.equal(canonicalAddressAsIs('010.0.0.1'), '10.0.0.1');
   assert.equal(canonicalAddressAsIs('10.0.0'), undefined);
+});
+
+it('octets with leading zeros are decimal for Kubernetes, and refused for the kernel: iproute2 and libc read them as octal', () => {
+  for (const text of ['010.0.0.1', '10.0.0.01', '10.00.0.1', '::ffff:10.0.0.010', '::010.0.0.1']) {
+    assert.ok(canonicalAddress(text), text);
+    assert.equal(canonicalAddressAsIs(text), undefined, text);
+    assert.equal(numberOfIPv4(text), undefined, text);
+  }
+  assert.equal(canonicalAddress('010.0.0.1'), '10.0.0.1');
+  assert.equal(canonicalAddress('::ffff:10.0.0.010'), '10.0.0.10');
+  assert.equal(canonicalAddressAsIs('0.10.100.0'), '0.10.100.0');
+  assert.equal(parseNetwork('010.0.0.9/08')?.prefix, 8);
+  for (const text of ['010.0.0.0/8', '10.0.0.0/08', '10.0.0.0/00']) {
+    assert.equal(parseNetworkAsIs(text), undefined, text);
+    assert.equal(parsePrefix(text), undefined, text);
+  }
 });
 
 it('bytes and text convert to each other', () => {

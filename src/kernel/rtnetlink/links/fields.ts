@@ -1,6 +1,7 @@
 // Numbers and fields of links: include/uapi/linux/if_link.h (IFLA_), if.h (IFF_).
 import {
   type Fields,
+  type Format,
   field,
   hardwareAddress,
   integer,
@@ -69,13 +70,16 @@ export const addressGeneration = nameOrNumber<Extract<AddressGeneration, string>
   random: 3,
 });
 
+/** At most IFALIASZ - 1 bytes, and without a terminator: with it, the kernel refuses the longest. */
+const alias: Format<string> = { ...text(255, 0), write: (writer, value) => writer.bytes(Buffer.from(value)) };
+
 /** Settings that are attributes of one value. */
 export const ATTRIBUTES: Fields<Omit<LinkAttributes, 'addressGeneration'>> = {
   address: field(1, hardwareAddress),
   broadcast: field(2, hardwareAddress),
   mtu: field(4, integer('u32')),
   txQueueLength: field(13, integer('u32')),
-  alias: field(20, text(255, 0)),
+  alias: field(20, alias),
   group: field(27, integer('u32', 0, MOST)),
   carrier: field(33, toggle('u8')),
   protoDown: field(39, toggle('u8')),

@@ -46,7 +46,8 @@ export function flagsOf(service: VirtualServiceInput, scheduler: Scheduler, writ
 }
 
 function schedulerBit(flag: SchedulerFlag, scheduler: Scheduler, writer: RecordWriter): number {
-  const names = Object.hasOwn(NAMES, scheduler) ? NAMES[scheduler] : undefined;
+  const isNamed = typeof scheduler === 'string' && Object.hasOwn(NAMES, scheduler);
+  const names = isNamed ? NAMES[scheduler] : undefined;
   const bit = Math.max(PLAIN.indexOf(flag), names?.indexOf(flag) ?? -1);
   if (bit >= 0) return 1 << bit;
   const known = [...new Set([...(names ?? []), ...PLAIN])].join(', ');

@@ -230,7 +230,8 @@ function writeEncapsulation(encapsulation: EncapsulationInput, writer: RecordWri
   }
   const { type } = encapsulation as Exclude<EncapsulationInput, NumberedEncapsulation>;
   writer.u8(SERVER.tunnelType, writer.choice(`${path}.type`, type, TUNNEL), part);
-  const fields = Object.hasOwn(ENCAPSULATION_FIELDS, type) && ENCAPSULATION_FIELDS[type];
+  const isNamed = typeof type === 'string' && Object.hasOwn(ENCAPSULATION_FIELDS, type);
+  const fields = isNamed && ENCAPSULATION_FIELDS[type];
   if (!fields) return;
   writer.onlyFields(`${path}.`, encapsulation, fields, `the encapsulation ${type}`);
   if (type === 'ipip') return;

@@ -13,7 +13,15 @@ import { MESSAGE_HEADER } from '../shared/wire/messages.js';
 import { Messages } from './encode/messages.js';
 import { checkShape, SET_FIELDS } from './encode/sets.js';
 import { CHAIN, ELEMENTS, FAMILIES, MESSAGE, NFGEN_HEADER, OBJECT, RULE, SET, SUBSYSTEM } from './numbers.js';
-import type { NameInTable, RuleFilter, SetOfElements, SetShape, TableFamily, TableFilter } from './types.js';
+import type {
+  NameInTable,
+  RuleFilter,
+  SetOfBytes,
+  SetOfElements,
+  SetShape,
+  TableFamily,
+  TableFilter,
+} from './types.js';
 
 /** `NFPROTO_UNSPEC`: all families. */
 const ALL_FAMILIES = 0;
@@ -51,31 +59,40 @@ function findInvalidFilter(filter: RuleFilter, fields: readonly string[]): Inval
   return nameRule('filter.chain', chain);
 }
 
-/** Throws the error of a listing of elements whose set is invalid. */
-export function checkSetOfElements(operation: string, set: SetOfElements): void {
+/**
+ * The set of a listing of elements, as it was when it was checked: the caller may change it while elements are read. Throws the error of one
+ * that is invalid.
+ */
+export function checkedSet(operation: string, set: SetOfElements): SetOfElements {
+  const wrong = invalidObject('set', set);
+  if (wrong) throw argumentError(operation, wrong);
+  const { family, table, name, key, data, flags, ...others } = set;
+  const lists = Object.entries({ key, data, flags }).filter(([, value]) => value !== undefined);
+  const copies = lists.map(([field, value]) => [field, Array.isArray(value) ? [...value] : value] as const);
+  const copy = { ...others, family, table, name, ...Object.fromEntries(copies) } as SetOfElements;
   const invalid =
-    invalidObject('set', set) ??
-    (numberOfFamily(set.family) === undefined ? familyRule('set.family', set.family) : undefined) ??
-    nameRule('set.table', set.table) ??
-    nameRule('set.name', set.name) ??
-    findInvalidShape(set);
+    (numberOfFamily(copy.family) === undefined ? familyRule('set.family', copy.family) : undefined) ??
+    nameRule('set.table', copy.table) ??
+    nameRule('set.name', copy.name) ??
+    findInvalidShape(copy);
   if (invalid) throw argumentError(operation, invalid);
+  return copy;
 }
 
-/** Throws the error of a listing of elements as bytes whose set is invalid: it needs the lengths of keys and of data. */
-export function checkSetOfBytes(operation: string, set: SetOfElements): void {
-  checkSetOfElements(operation, set);
+/** The same of a listing of elements as bytes: it needs the lengths of keys and of data. */
+export function checkedSetOfBytes(operation: string, given: SetOfElements): SetOfBytes {
+  const set = checkedSet(operation, given);
   const { key, data, flags } = set;
-  const types = 'must be types of values, whose lengths are known';
+  const needed = 'must be types of values, whose lengths are known';
   if (key === undefined || typeof key === 'number')
-    throw argumentError(operation, { field: 'set.key', value: key, rule: types, wrongType: true });
+    throw argumentError(operation, { field: 'set.key', value: key, rule: needed, wrongType: true });
   if (typeof data === 'number')
-    throw argumentError(operation, { field: 'set.data', value: data, rule: types, wrongType: true });
+    throw argumentError(operation, { field: 'set.data', value: data, rule: needed, wrongType: true });
   if (data === 'verdict') {
     const rule = 'must be types of values: listElements has verdicts';
     throw argumentError(operation, { field: 'set.data', value: data, rule, wrongType: false });
   }
-  if (!flags?.includes('interval')) return;
+  if (!flags?.includes('interval')) return set as SetOfBytes;
   const rule = 'must be without interval: listElements has intervals';
   throw argumentError(operation, { field: 'set.flags', value: flags, rule, wrongType: false });
 }

@@ -16,10 +16,12 @@ import type {
   ElementBytes,
   ElementKeyBytes,
   ElementName,
+  ElementValue,
   NewElement,
   SetFlag,
   SetShape,
   ValueTypes,
+  Verdict,
 } from './values/types.js';
 
 export type { Sent } from '../shared/types.js';
@@ -86,6 +88,7 @@ export type Hook =
 
 /** What makes a chain a base chain. It never changes; a chain of another hook must be deleted first. */
 export interface BaseChain {
+  /** `nat` is at `prerouting`, `input`, `output` and `postrouting`; `route` at `output`. */
   readonly type: 'filter' | 'nat' | 'route';
   readonly hook: Hook;
   /** −2147483648 to 2147483647; chains with lower numbers are first. `nat` needs more than −200. */
@@ -103,6 +106,15 @@ export interface NewChain extends NameInTable {
   /** At most 128 bytes. Linux 5.10. */
   readonly comment?: string;
 }
+
+/** A chain that a program knows to be of a type without its hook is refused when it is compiled; all others by the kernel. */
+export type AtHookOfType<Given> = Given extends {
+  readonly base:
+    | { readonly type: 'nat'; readonly hook: 'forward' | 'ingress' | 'egress' }
+    | { readonly type: 'route'; readonly hook: Exclude<Hook, 'output' | number> };
+}
+  ? never
+  : unknown;
 
 /** A chain as the kernel lists it. */
 export interface Chain extends NewChain, Unread {
@@ -230,6 +242,13 @@ export type ObjectName = NameInTable & { readonly type: NewObject['type'] };
 export type NftObject = (NewObject | (NameInTable & { readonly type: number })) &
   Unread & { readonly handle: bigint; readonly use: number };
 
+/** Elements that are added to a set; those of a map have data. */
+export type ElementsOf<Set> = Set extends { readonly data: ValueTypes | 'verdict' }
+  ?
+      | readonly (NewElement & { readonly data: ElementValue | Verdict })[]
+      | (ElementBytes & { readonly data: Uint8Array })
+  : readonly NewElement[] | ElementBytes;
+
 /** One operation of a transaction. */
 export type NftablesOperation =
   | ({ readonly do: 'addTable'; readonly table: NewTable } & Addition)
@@ -323,7 +342,10 @@ export interface Nftables extends KernelClient<NftablesOperation> {
   deleteTable(table: TableName, options?: CallOptions): Promise<void>;
   /** Deletes all rules of the table. */
   flushTable(table: TableName, options?: CallOptions): Promise<void>;
-  addChain(chain: NewChain, options?: CallOptions): Promise<void>;
+  addChain<const Given extends NewChain>(
+    chain: Given & AtHookOfType<Given>,
+    options?: CallOptions,
+  ): Promise<void>;
   deleteChain(chain: NameInTable, options?: CallOptions): Promise<void>;
   flushChain(chain: NameInTable, options?: CallOptions): Promise<void>;
   addRule(rule: NewRule, options?: CallOptions): Promise<void>;
@@ -333,9 +355,9 @@ export interface Nftables extends KernelClient<NftablesOperation> {
   addSet(set: NewSet, options?: CallOptions): Promise<void>;
   deleteSet(set: NameInTable, options?: CallOptions): Promise<void>;
   flushSet(set: NameInTable, options?: CallOptions): Promise<void>;
-  addElements(
-    set: SetName,
-    elements: readonly NewElement[] | ElementBytes,
+  addElements<const Set extends SetName>(
+    set: Set,
+    elements: ElementsOf<Set>,
     options?: CallOptions,
   ): Promise<void>;
   deleteElements(

@@ -147,16 +147,16 @@ export abstract class NftablesVerbs extends Applier<Operation> implements Partia
     return this.listed(attemptOf('listObjects', filter), request, each(readObject), options);
   }
 
-  listElements(set: types.SetOfElements, options?: CallOptions): Listing<types.Element> {
-    requests.checkSetOfElements('nftables.listElements', set);
+  listElements(given: types.SetOfElements, options?: CallOptions): Listing<types.Element> {
+    const set = requests.checkedSet('nftables.listElements', given);
     const attempt = attemptToRead('listElements', described('set', set.family, set.table, set.name));
     const reading = () => readerOf(set, attempt);
     // A set that does not exist has no elements to list, and is an error.
     return this.listed(attempt, requests.elementsRequest(set), reading, options, '');
   }
 
-  listElementBytes(set: types.SetOfBytes, options?: CallOptions): Listing<types.ListedElementBytes> {
-    requests.checkSetOfBytes('nftables.listElementBytes', set);
+  listElementBytes(given: types.SetOfBytes, options?: CallOptions): Listing<types.ListedElementBytes> {
+    const set = requests.checkedSetOfBytes('nftables.listElementBytes', given);
     const attempt = attemptToRead('listElementBytes', described('set', set.family, set.table, set.name));
     const reading = () => {
       const reader = new ElementBytesReader(set, attempt.operation);

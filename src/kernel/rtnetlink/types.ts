@@ -28,8 +28,8 @@ import type {
 import type { NetworkNamespace, NewNamespaceId } from './namespaces/types.js';
 import type { Neighbour, NeighbourFilter, NeighbourId, NewNeighbour } from './neighbours/types.js';
 import type { NewNextHopObject, NextHopFilter, NextHopObject, NextHopObjectId } from './nexthops/types.js';
-import type { NewRoute, Route, RouteFilter, RouteQuery } from './routes/types.js';
-import type { NewRule, Rule, RuleName } from './rules/types.js';
+import type { NewRoute, OneWay, Route, RouteFilter, RouteQuery, WithOneWay } from './routes/types.js';
+import type { NewRule, Rule, RuleName, WithFields } from './rules/types.js';
 
 export type { ListedAttribute, Sent } from '../shared/types.js';
 export type * from './addresses/types.js';
@@ -198,10 +198,19 @@ export interface Rtnetlink extends KernelClient<RtnetlinkOperation> {
    * types unreachable, prohibit and blackhole.
    */
   getRoute(address: string, query?: RouteQuery, options?: CallOptions): Promise<Route>;
-  addRoute(route: NewRoute, options?: CallOptions): Promise<void>;
-  changeRoute(route: NewRoute, options?: CallOptions): Promise<void>;
-  replaceRoute(route: NewRoute, options?: CallOptions): Promise<void>;
-  appendRoute(route: NewRoute, options?: CallOptions): Promise<void>;
+  addRoute<const Given extends NewRoute>(route: Given & OneWay<Given>, options?: CallOptions): Promise<void>;
+  changeRoute<const Given extends NewRoute>(
+    route: Given & OneWay<Given>,
+    options?: CallOptions,
+  ): Promise<void>;
+  replaceRoute<const Given extends NewRoute>(
+    route: Given & OneWay<Given>,
+    options?: CallOptions,
+  ): Promise<void>;
+  appendRoute<const Given extends NewRoute>(
+    route: Given & OneWay<Given>,
+    options?: CallOptions,
+  ): Promise<void>;
   deleteRoute(route: NewRoute, options?: CallOptions): Promise<void>;
 
   /** Rules of both families, or of one, in the order in which they apply. */
@@ -213,7 +222,10 @@ export interface Rtnetlink extends KernelClient<RtnetlinkOperation> {
    * ports, users, a table, `l3mdev`, `goto` or a suppression. `action`, `protocol`, `invert` and `family` do not suffice: the
    * rule for the table `local` has them too.
    */
-  deleteRule(rule: RuleName, options?: CallOptions): Promise<void>;
+  deleteRule<const Given extends RuleName>(
+    rule: Given & WithFields<Given>,
+    options?: CallOptions,
+  ): Promise<void>;
 
   listNeighbours(filter?: NeighbourFilter, options?: CallOptions): Listing<Neighbour>;
   /** The neighbour of that link and address, or undefined. Linux 5.0. */
@@ -254,7 +266,7 @@ export interface Rtnetlink extends KernelClient<RtnetlinkOperation> {
    * after one that failed are done all the same. Results beside those of the single verbs: as in `Ipvs.apply`.
    */
   apply<const Operation extends RtnetlinkOperation>(
-    operations: readonly (Operation & WithNeededSettings<Operation>)[],
+    operations: readonly (Operation & WithNeededSettings<Operation> & WithOneWay<Operation>)[],
     options?: CallOptions,
   ): Promise<OperationResult[]>;
   /**

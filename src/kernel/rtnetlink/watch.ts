@@ -56,12 +56,16 @@ const DEFAULT_GATHER = 20;
 
 const KINDS = Object.keys(EVENT_KIND.numbers) as RtnetlinkEventKind[];
 
+function isKind(kind: unknown): kind is RtnetlinkEventKind {
+  return typeof kind === 'string' && Object.hasOwn(EVENT_KIND.numbers, kind);
+}
+
 /** The options of a watch, with its kinds. Throws the error of invalid kinds. */
 export function checkWatch(options: RtnetlinkWatchOptions) {
   checkOptions('rtnetlink.watch', options);
   const { kinds = KINDS, ...watching } = options;
   const isArray = Array.isArray(kinds);
-  if (!isArray || kinds.length === 0 || !kinds.every((kind) => Object.hasOwn(EVENT_KIND.numbers, kind))) {
+  if (!isArray || kinds.length === 0 || !kinds.every(isKind)) {
     const rule = `must be an array of ${KINDS.join(', ')}`;
     throw argumentError('rtnetlink.watch', { field: 'kinds', value: kinds, rule, wrongType: !isArray });
   }

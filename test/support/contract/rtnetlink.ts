@@ -153,7 +153,9 @@ export function rtnetlinkContract(open: () => Promise<Rtnetlink>, kind: string):
       [rtnetlink.addRoute({ destination: 'default', gateway: 'x' }), /route.gateway must be an IPv4 or IPv6/],
       [rtnetlink.addRoute({ destination: 'default', via: '10.0.0.1' } as never), /route.via is not a field/],
       [
-        rtnetlink.addRoute({ destination: 'default', link: 'knp0', nextHops: [{ gateway: '10.0.0.1' }] }),
+        rtnetlink.addRoute({
+          ...{ destination: 'default', link: 'knp0', nextHops: [{ gateway: '10.0.0.1' }] },
+        } as never),
         /route.link excludes nextHops/,
       ],
       [

@@ -15,6 +15,9 @@ const OTHERS: readonly (readonly [Kind, unknown])[] = [
   ['function', () => 1],
   ['array', []],
   ['object', {}],
+  // Neither has a text.
+  ['object', Object.create(null)],
+  ['object', { toString: 'x', valueOf: 1 }],
   ['Uint8Array', new Uint8Array(2)],
   ['boolean', false],
   ['bigint', 0n],

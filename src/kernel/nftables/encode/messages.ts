@@ -134,9 +134,9 @@ export class Messages {
 /** The number of a name. */
 export function numberOf(
   numbers: Readonly<Partial<Record<string, number>>>,
-  name: string,
+  name: unknown,
 ): number | undefined {
-  return Object.hasOwn(numbers, name) ? numbers[name] : undefined;
+  return typeof name === 'string' && Object.hasOwn(numbers, name) ? numbers[name] : undefined;
 }
 
 /** The sum of flags: names, or bits that have no name. */

@@ -105,5 +105,7 @@ export const SCALARS: Fields<Scalars> = {
 };
 /** The number of a name, or a number as it is. */
 export function numberOf<Name extends string>(value: Name | number, numbers: Numbers<Name>): number {
-  return typeof value === 'number' ? value : numbers[value];
+  if (typeof value === 'number') return value;
+  // A value of another type has been noted, and may have no text that a table could be asked for.
+  return typeof value === 'string' ? numbers[value] : 0;
 }

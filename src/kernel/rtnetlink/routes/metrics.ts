@@ -61,7 +61,8 @@ function lockSum(writer: MessageWriter, locked: RouteMetrics['locked']): number 
   }
   let sum = 0;
   for (const name of locked) {
-    if (Object.hasOwn(METRICS, name)) sum |= 1 << METRICS[name as keyof typeof METRICS].attribute;
+    if (typeof name === 'string' && Object.hasOwn(METRICS, name))
+      sum |= 1 << METRICS[name as keyof typeof METRICS].attribute;
     else
       writer.check.fail('route.metrics.locked', name, 'must be names of metrics', typeof name !== 'string');
   }

@@ -169,6 +169,20 @@ export interface NewRoute extends RouteHop {
   readonly metrics?: RouteMetrics;
 }
 
+/** A route has one kind of way. What a program knows to have two is refused when it is compiled; all others when it runs. */
+export type OneWay<Given> = Given extends
+  | (({ readonly nextHops: readonly NextHop[] } | { readonly nextHopId: number }) &
+      ({ readonly gateway: string } | { readonly link: LinkReference } | { readonly linkIndex: number }))
+  | { readonly nextHops: readonly NextHop[]; readonly nextHopId: number }
+  | { readonly link: LinkReference; readonly linkIndex: number }
+  ? never
+  : unknown;
+
+/** The same of an operation on a route. */
+export type WithOneWay<Operation> = Operation extends { readonly route: infer Given }
+  ? { readonly route: OneWay<Given> }
+  : unknown;
+
 /** A route as the kernel lists it. It is also the name of the route. */
 export interface Route extends NewRoute {
   /** Name of the link. */

@@ -109,6 +109,13 @@ export interface RuleName extends RuleSelector {
   readonly goto?: number;
 }
 
+/** The name of a rule has fields that the compiler knows: an object of any fields could name the first rule of all. */
+export type WithFields<Given> = string extends keyof Given
+  ? never
+  : [keyof Given] extends [never]
+    ? never
+    : unknown;
+
 /** What a rule has beside the fields that are written. */
 export interface RuleState {
   readonly family: Family;

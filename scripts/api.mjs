@@ -13,6 +13,7 @@ import { Failure, reportFailures } from './lib/failure.mjs';
 import { subpaths } from './lib/subpaths.mjs';
 
 const REPORTS = join(CHECKOUT, 'docs', 'api');
+const README = 'README.md';
 
 /** Messages of the extractor that are errors here. */
 const ERRORS = ['ae-undocumented', 'ae-unresolved-link'];
@@ -66,6 +67,7 @@ process.exitCode = await reportFailures('api', () => {
   ]);
   const expected = Object.keys(exports).map((subpath) => `${nameOf(subpath)}.api.md`);
   for (const name of readdirSync(REPORTS)) {
+    if (name === README) continue;
     if (expected.includes(name)) continue;
     if (check) errors.push(`docs/api/${name}: the package has no such export`);
     else rmSync(join(REPORTS, name));

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import type { NetlinkError } from '../../../src/errors.js';
+import { formatRuleset } from '../../../src/kernel/nftables/index.js';
 import type { Nftables, NftablesOperation } from '../../../src/kernel/nftables/types.js';
 import {
   ADDRESSES,
@@ -48,6 +49,34 @@ export function nftablesContract(open: () => Promise<Nftables>): void {
     assert.deepEqual(await results(nftables, [{ do: 'addElements', set: ADDRESSES, elements: [] }]), [
       'done',
     ]);
+  });
+
+  it('reads the whole ruleset, as one transaction left it, and that of one table', async () => {
+    const nftables = await opened();
+    await nftables.addTable({ family: 'ip6', name: 'other' });
+    const whole = await nftables.readRuleset();
+    assert.deepEqual(whole.tables, await nftables.listTables().toArray());
+    assert.deepEqual(whole.chains, await nftables.listChains().toArray());
+    assert.deepEqual(whole.rules, await nftables.listRules().toArray());
+    assert.deepEqual(whole.objects, await nftables.listObjects().toArray());
+    assert.deepEqual(
+      whole.sets.map(({ set }) => set),
+      await nftables.listSets().toArray(),
+    );
+    const { elements } = whole.sets.find(({ set }) => set.name === ADDRESSES.name) ?? assert.fail();
+    assert.deepEqual(elements, await nftables.listElements(ADDRESSES).toArray());
+    const one = await nftables.readRuleset({ family: 'ip6', table: 'other' });
+    assert.deepEqual([one.tables.map(({ name }) => name), one.chains, one.sets], [['other'], [], []]);
+    assert.match(formatRuleset(whole), /^table ip t \{/);
+    // Each reading finds another ruleset than the one before it.
+    const { generation } = nftables;
+    let id = 0;
+    nftables.generation = async () => ({ ...(await generation.call(nftables)), id: id++ });
+    await assert.rejects(nftables.readRuleset(), {
+      code: 'ERR_INTERRUPTED',
+      operation: 'nftables.readRuleset',
+    });
+    nftables.generation = generation;
   });
 
   it('names each operation that fails, and undoes the others', async () => {

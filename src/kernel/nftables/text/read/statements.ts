@@ -1,5 +1,6 @@
 // Statements that need nothing of the packet: counters, limits, logs, rejections, queues. See ../statements.ts, which writes them.
 import type { Expression, TableFamily } from '../../types.js';
+import type { Need } from '../known.js';
 import {
   DEFAULT_BURST,
   ICMP_CODES,
@@ -9,7 +10,6 @@ import {
   LOG_LEVELS,
   RATE_UNITS,
 } from '../statements.js';
-import type { Need } from './operand.js';
 import { type Cursor, type Token, Unreadable } from './tokens.js';
 import { bytesAt, integerAt, integerOf, sizeOf } from './values.js';
 

@@ -29,7 +29,7 @@ import {
 } from './registers.js';
 import { anonymousText, type SetContent, verdictText } from './sets.js';
 import { plainStatement, statelessText } from './statements.js';
-import { dataText, type LoadedType, quoted, timeText } from './values.js';
+import { dataText, type LoadedType, nameText, quoted, timeText } from './values.js';
 
 /** What rules refer to. */
 export interface Surroundings {
@@ -313,7 +313,7 @@ class RuleReader {
   }
 
   #setText(name: string, content: SetContent | undefined): string {
-    if (!content?.set.anonymous) return `@${name}`;
+    if (!content?.set.anonymous) return `@${nameText(name)}`;
     return this.#written?.get(content.elements) ?? atOnce(anonymousText(content));
   }
 
@@ -447,7 +447,7 @@ class RuleReader {
     const type: LoadedType = typeof types === 'string' && types !== 'verdict' ? types : 'integer';
     if (dataSource !== undefined) words.push(`: ${this.#given(dataSource, type)}`);
     if (invert) words.push('[invert]');
-    return `${operation} @${set} { ${words.join(' ')} }`;
+    return `${operation} @${nameText(set)} { ${words.join(' ')} }`;
   }
 
   #nat(expression: Of<'nat'>): string {

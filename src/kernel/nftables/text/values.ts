@@ -46,6 +46,11 @@ export function quoted(text: string): string {
   return /["\n]/.test(text) ? `[text 0x${Buffer.from(text).toString('hex')}]` : `"${text}"`;
 }
 
+/** The name of a table, a chain, a set or an object. One that would be several words, or a sign, is in brackets. */
+export function nameText(name: string): string {
+  return /^[^\s"{}();,=<>!&|^#@[\]]+$/.test(name) ? name : `[name 0x${Buffer.from(name).toString('hex')}]`;
+}
+
 /** The whole name of a link: an asterisk at its end would begin names. */
 function nameOfLink(name: string): string {
   return quoted(name.endsWith('*') ? `${name.slice(0, -1)}\\*` : name);
@@ -89,6 +94,10 @@ function bytesText(value: ElementValue): string {
 
 /** An interval: a prefix if it is one, else first and last value; of a concatenation, part by part. */
 export function intervalText(types: ValueTypes | number, first: ElementValue, last: ElementValue): string {
+  if (types === 'ifname' && last instanceof Uint8Array) {
+    const name = first instanceof Uint8Array ? first : Buffer.from(String(first));
+    if (last.every((byte, i) => byte === (name[i] ?? 0xff))) return dataText('ifname', name, true);
+  }
   if (typeof types === 'number' || first instanceof Uint8Array || last instanceof Uint8Array) {
     return `${bytesText(first)}-${bytesText(last)}`;
   }

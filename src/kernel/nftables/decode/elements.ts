@@ -87,7 +87,9 @@ export class ElementReader {
       const last = this.#end;
       this.#end = half.isEnd ? half.key : undefined;
       if (half.isEnd) continue;
-      if (last === undefined && !this.#layouts.hasEnds) yield half.element;
+      // A catch-all element has no key.
+      const isWhole = half.key.length === 0 || (last === undefined && !this.#layouts.hasEnds);
+      if (isWhole) yield half.element;
       else yield this.#joined(half.element, half.key, last);
     }
   }

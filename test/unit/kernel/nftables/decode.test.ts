@@ -281,7 +281,10 @@ function withDatum(payload: Uint8Array, attribute: number): Uint8Array {
 
 it('user data that have no field hide no comment, and are kept', () => {
   const rest = new Uint8Array([0x2a, 2, 0x11, 0x22]);
-  const table = withDatum(payloadOf({ do: 'addTable', table: { family: 'ip', name: 't', comment: 'a comment' } }), 6);
+  const table = withDatum(
+    payloadOf({ do: 'addTable', table: { family: 'ip', name: 't', comment: 'a comment' } }),
+    6,
+  );
   assert.deepEqual([readTable(table).comment, readTable(table).userData], ['a comment', rest]);
   const set = { family: 'ip', table: 't', name: 's', key: 'ipv4_addr', flags: ['interval'] } as const;
   const payload = payloadOf({ do: 'addSet', set: { ...set, autoMerge: true, comment: 'of a set' } });

@@ -200,12 +200,13 @@ const isOfPacket = (statement: Statement) =>
 for (const family of Object.keys(RULE_LINES) as Family[])
   describe(family, () => {
     const all = everyStatement(family);
+    let [read, count] = [0, 0];
     for (const first of sample(all, 20)) {
       const [line = ''] = linesOf(family, [first]);
       it(line, () => {
         const pairs = all.map((second) => joined(first, second));
-        const refused = check(family, pairs);
-        assert.ok(refused < pairs.length || /[[@]/.test(line), `${refused} of ${pairs.length} are refused`);
+        read += pairs.length - check(family, pairs);
+        count += pairs.length;
         if (!isOfPacket(first)) return;
         for (const between of BETWEEN)
           check(
@@ -218,4 +219,5 @@ for (const family of Object.keys(RULE_LINES) as Family[])
         );
       });
     }
+    it('many pairs are read', () => assert.ok(read > count / 4, `${read} of ${count}`));
   });

@@ -26,7 +26,9 @@ export function* natAt(rule: RuleReading): Steps<boolean> {
   }
   if (!cursor.is('masquerade', 'redirect')) return false;
   const kind = cursor.take('a translation').text === 'masquerade' ? 'masq' : 'redir';
+  const { token } = cursor;
   const ports = cursor.accept('to') ? portsOf(cursor.take('a port: `:80`')) : [];
+  if (ports.length > 0) rule.demandPorts(token);
   const [port, portEnd] = loadEach(rule, ports);
   rule.add({
     kind,
@@ -98,6 +100,7 @@ function* fromMap(rule: RuleReading, family: 'ip' | 'ip6'): Steps<Registers> {
 function transparentProxy(rule: RuleReading): void {
   const { cursor } = rule;
   const start = cursor.take('tproxy');
+  rule.demandPorts(start);
   const family = (['ip', 'ip6'] as const).find((each) => cursor.accept(each));
   if (family) checkFamily(rule, family, start);
   cursor.expect('to');
@@ -153,6 +156,7 @@ function fromText(rule: RuleReading, family: 'ip' | 'ip6'): Registers {
   const [, list, ports] = TARGETS[family].exec(token.text) ?? [undefined, token.text];
   const addresses = list === undefined ? [] : addressesOf(list, family, token);
   const all = [...addresses, ...(ports === undefined ? [] : portsOf({ ...token, text: ports }))];
+  if (ports !== undefined) rule.demandPorts(token);
   const registers = loadEach(rule, all);
   const names = [
     ...(['address', 'addressEnd'] as const).slice(0, addresses.length),
@@ -164,20 +168,31 @@ function fromText(rule: RuleReading, family: 'ip' | 'ip6'): Registers {
 function addressesOf(list: string, family: 'ip' | 'ip6', token: Token): Operand[] {
   const texts = list.split('-');
   const type = family === 'ip' ? 'ipv4_addr' : 'ipv6_addr';
-  return texts.map((text) => {
-    const value = valueIn(type, text.replace(/^\[(.*)\]$/, '$1'));
-    if (value === undefined || texts.length > 2)
-      throw new Unreadable(`must be an address of ${family}, or a range: \`10.0.0.1-10.0.0.5:80\``, token);
-    return constant(bytesOfValue(type, value, true), type);
-  });
+  return ascending(
+    token,
+    texts.map((text) => {
+      const value = valueIn(type, text.replace(/^\[(.*)\]$/, '$1'));
+      if (value === undefined || texts.length > 2)
+        throw new Unreadable(`must be an address of ${family}, or a range: \`10.0.0.1-10.0.0.5:80\``, token);
+      return bytesOfValue(type, value, true);
+    }),
+  ).map((bytes) => constant(bytes, type));
 }
 
 function portsOf(token: Token): Operand[] {
   const [, first, last] = /^:(\d+)(?:-(\d+))?$/.exec(token.text) ?? [];
   if (first === undefined || token.isQuoted)
     throw new Unreadable('must be a port, or a range of ports: `:80-90`', token);
-  return (last === undefined ? [first] : [first, last]).map((text) => {
-    const port = Number(integerOf(token, text, 0xffff));
-    return constant(bytesOfValue('inet_service', port, true), 'inet_service');
-  });
+  const ports = (last === undefined ? [first] : [first, last]).map((text) =>
+    bytesOfValue('inet_service', Number(integerOf(token, text, 0xffff)), true),
+  );
+  return ascending(token, ports).map((bytes) => constant(bytes, 'inet_service'));
+}
+
+/** The first and the last value of a range, which must not be before the first. */
+function ascending(token: Token, values: readonly Uint8Array[]): readonly Uint8Array[] {
+  const [first, last] = values;
+  if (first && last && Buffer.compare(first, last) > 0)
+    throw new Unreadable('must be a range from the lower to the higher value', token);
+  return values;
 }

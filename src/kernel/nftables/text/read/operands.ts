@@ -289,6 +289,8 @@ function route(cursor: Cursor, { network }: Surroundings): Operand {
       `must be one of ${ROUTE_KEYS.map((each) => ROUTE_FIELDS[each][1]).join(', ')}`,
       name,
     );
+  if (family !== undefined && network !== undefined && family !== network)
+    throw new Unreadable(`must be of packets of ${network}`, name);
   const [type, , length = lengthOf(type)] = ROUTE_FIELDS[key];
   const operand = loaded(`rt ${key}`, type, length, (register) => ({ kind: 'rt', key, register }));
   return { ...operand, isNetwork: isAddress };

@@ -52,6 +52,7 @@ class RuleParser implements RuleReading {
   readonly #surroundings: RuleSurroundings;
   readonly #expressions: Expression[] = [];
   #known: Known;
+  #hasTransport = false;
 
   constructor(cursor: Cursor, surroundings: RuleSurroundings) {
     this.cursor = cursor;
@@ -78,6 +79,10 @@ class RuleParser implements RuleReading {
   *read(): Steps<ReadRule> {
     const { cursor } = this;
     while (!cursor.isDone) {
+      const last = this.#expressions.at(-1);
+      const isEnd = last?.kind === 'verdict' && last.verdict.verdict !== 'continue';
+      if (isEnd && !cursor.is('comment'))
+        throw new Unreadable('must be the end of the rule, behind a verdict', cursor.token);
       if (cursor.accept('comment')) {
         const comment = cursor.quoted('a comment');
         cursor.end();
@@ -115,12 +120,27 @@ class RuleParser implements RuleReading {
   /** Adds the conditions that a packet must pass to be so. */
   demand(needs: readonly Need[], token: Token): void {
     for (const need of needs) {
+      if (this.family === 'arp' && need.layer !== 'link')
+        throw new Unreadable('must be of packets of ARP', token);
+      if (need.layer === 'transport') this.#hasTransport = true;
       const met = isMet(need, this.#known);
       if (met === false) throw new Unreadable(this.#contradiction(need), token);
       if (met) continue;
       this.add(...conditionOf(need, this.family));
       this.#known = { ...this.#known, [need.layer]: knownBy(need) };
     }
+  }
+
+  /** See {@link RuleReading}. */
+  demandPorts(token: Token): void {
+    if (!this.#hasTransport)
+      throw new Unreadable('must be behind a condition of the protocol: `meta l4proto tcp`', token);
+  }
+
+  /** Notes that a value is compared: of the protocol, one is enough for ports. */
+  #noteTransport({ text, isMasked }: Operand): void {
+    const isProtocol = text === 'meta l4proto' || text === 'ip protocol' || text === 'ip6 nexthdr';
+    if (isProtocol && !isMasked) this.#hasTransport = true;
   }
 
   #contradiction({ layer }: Need): string {
@@ -139,6 +159,9 @@ class RuleParser implements RuleReading {
       const { token } = cursor;
       const part = operandAt(cursor, { network: this.network });
       this.demand(part.needs, token);
+      if (part.text === 'ct proto-src' || part.text === 'ct proto-dst') this.demandPorts(token);
+      if (part.meta === 'nfproto' && this.family !== 'inet')
+        throw new Unreadable('must be of the family inet: others have packets of one protocol', token);
       parts.push(part);
       checkRoom(parts, 0, token);
     } while (cursor.accept('.'));
@@ -159,6 +182,7 @@ class RuleParser implements RuleReading {
       this.add(...(yield* this.#lookup(parts, 'verdict')).load(0));
       return;
     }
+    if (parts.length === 1) this.#noteTransport(parts[0] as Operand);
     const sign = cursor.is('!', ...Object.keys(COMPARISONS)) ? cursor.take('a sign').text : undefined;
     const { token } = cursor;
     if (!token.isQuoted && (token.text === '{' || token.text.startsWith('@'))) {

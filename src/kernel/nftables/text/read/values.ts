@@ -66,7 +66,14 @@ export function intervalOf(type: ValueType, token: Token): Interval {
   for (let dash = text.indexOf('-', 1); dash > 0 && !token.isQuoted; dash = text.indexOf('-', dash + 1)) {
     const first = valueIn(type, text.slice(0, dash));
     const last = valueIn(type, text.slice(dash + 1));
-    if (first !== undefined && last !== undefined) return { first, last };
+    if (first === undefined || last === undefined) continue;
+    const [from, to] = [first, last].map((value) => bytesOfValue(type, value, true)) as [
+      Uint8Array,
+      Uint8Array,
+    ];
+    if (Buffer.compare(from, to) > 0)
+      throw new Unreadable('must be a range from the lower to the higher value', token);
+    return { first, last };
   }
   throw unreadableValue(type, token);
 }

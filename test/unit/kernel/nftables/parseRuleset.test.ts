@@ -264,6 +264,8 @@ const BROKEN: readonly [text: string, line: number, column: number, rule: RegExp
   [inChain('limit rate 5/second burst 0 packets'), 3, 29, /must be an integer from 1/],
   [inChain('log level audit prefix "x"'), 3, 7, /nothing beside `level audit`/],
   [inChain('rt ip6 nexthop fd00::1'), 3, 10, /must be of packets of ip/],
+  [inChain('socket transparent 5'), 3, 22, /must be at most 1/],
+  [inChain('meta nftrace 2'), 3, 16, /must be at most 1/],
   [inChain('accept drop'), 3, 10, /must be the end of the rule/],
   [inChainOf('arp', 'tcp dport 80'), 3, 3, /must be of packets of ARP/],
   [inChain('icmp type redirect icmp id 5'), 3, 22, /must be of echo requests or replies/],

@@ -13,6 +13,8 @@ export interface Operand {
   readonly types?: ValueTypes;
   /** In bytes. */
   readonly length: number;
+  /** The highest number, if it is less than its bytes can be. */
+  readonly most?: number;
   /** Whether numbers are in network order. */
   readonly isNetwork: boolean;
   /** Whether bits of it were changed. */
@@ -101,7 +103,7 @@ export class Loading {
 
 /** The operand with its bits changed by an expression, which reads and writes a register. */
 export function changed(operand: Operand, by: (register: Register) => Expression): Operand {
-  const { payload: _, meta: __, ...rest } = operand;
+  const { payload: _, meta: __, most: ___, ...rest } = operand;
   return { ...rest, isMasked: true, load: (word) => [...operand.load(word), by(registerOf(word))] };
 }
 

@@ -147,6 +147,7 @@ function meta(key: Extract<MetaKey, string>): Operand {
     ...loaded(text, type, length, (register) => ({ kind: 'meta', key, register })),
     isNetwork,
     meta: key,
+    ...(key === 'nftrace' && { most: 1 }),
   };
 }
 
@@ -269,11 +270,12 @@ function socket(cursor: Cursor): Operand {
     return loaded(`socket ${key}`, 'integer', 8, (register) => ({ kind: 'socket', key, level, register }));
   }
   const type = key === 'mark' ? 'mark' : 'number';
-  return loaded(`socket ${key}`, type, key === 'mark' ? 4 : 1, (register) => ({
+  const operand = loaded(`socket ${key}`, type, key === 'mark' ? 4 : 1, (register) => ({
     kind: 'socket',
     key,
     register,
   }));
+  return key === 'mark' ? operand : { ...operand, most: 1 };
 }
 
 const ROUTE_KEYS = Object.keys(ROUTE_FIELDS) as (keyof typeof ROUTE_FIELDS)[];

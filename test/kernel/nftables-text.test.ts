@@ -7,15 +7,17 @@ import { join } from 'node:path';
 import { after, before, beforeEach, it } from 'node:test';
 import {
   type Expression,
+  formatRuleset,
   type NewRule,
   type Nftables,
   type NftablesOperation,
   openNftables,
   parseRuleset,
   type Rule,
+  RulesetError,
   throwOnFailure,
 } from '../../src/kernel/nftables/index.js';
-import { formatRuleset, type Ruleset } from '../../src/kernel/nftables/text/ruleset.js';
+import type { Ruleset } from '../../src/kernel/nftables/text/ruleset.js';
 import { makeNamespace, type Namespace } from '../support/namespaces/netns.js';
 import { readRuleset } from '../support/nftables/readRuleset.js';
 import { RULE_LINES, SETS } from '../support/nftables/ruleLines.js';
@@ -108,6 +110,53 @@ for (const family of Object.keys(RULE_LINES) as (keyof typeof RULE_LINES)[])
     const theirs = await nftables.listRules().toArray();
     const compared = ({ expressions }: Rule) => expressions.map(withoutName);
     assert.deepEqual(ours.map(compared), theirs.map(compared));
+  });
+
+it('elements of intervals of concatenations are listed one by one by nft', async () => {
+  const set = {
+    family: 'ip',
+    table: 't',
+    name: 's',
+    key: ['ipv4_addr', 'inet_service'],
+    flags: ['interval'],
+  } as const;
+  await nftables.addTable({ family: 'ip', name: 't' });
+  await nftables.addSet(set);
+  const range = { key: ['10.0.1.0', 80], keyEnd: ['10.0.1.255', 90] } as const;
+  await nftables.addElements(set, [{ key: ['10.0.0.1', 80] }, range, { key: ['10.0.0.9', 443] }]);
+  const listed = () => /elements = \{ ([^}]*) \}/.exec(nft('list', 'ruleset'))?.[1]?.split(/,\s+/).sort();
+  assert.deepEqual(listed(), ['10.0.0.1 . 80', '10.0.0.9 . 443', '10.0.1.0/24 . 80-90']);
+  await nftables.deleteElements(set, [{ key: ['10.0.0.1', 80] }]);
+  assert.deepEqual(listed(), ['10.0.0.9 . 443', '10.0.1.0/24 . 80-90']);
+});
+
+/** What nft loads and the library cannot write, with what is printed of it. */
+const UNWRITABLE: readonly [text: string, printed: RegExp][] = [
+  [
+    'set s { type ifname; flags interval; elements = { "dum*", "eth0" }\n }',
+    /elements = \{ "dum\*",\s+"eth0" \}/,
+  ],
+  ['set s { type ipv4_addr; flags interval; elements = { 10.0.0.0/8, * }\n }', /\{ 10\.0\.0\.0\/8, \* \}/],
+  ['map m { type ipv4_addr : verdict; elements = { 1.1.1.1 : drop, * : accept }\n }', /drop, \* : accept \}/],
+  ['set s { type ipv4_addr; flags timeout; gc-interval 30s; }', /\[attribute 12 0x00007530\]/],
+  ['set s { type ipv4_addr; counter; }', /\[attribute 17 0x/],
+  ['set s { type ipv4_addr; flags dynamic; ct count over 3; }', /\[attribute 17 0x/],
+  ['set s { typeof ip dscp; comment "d"; }', /type 36\n\t\tcomment "d"\n\t\t# user data 0x03/],
+  ['map m { typeof ip saddr : ip dscp; elements = { 1.1.1.1 : cs1 }\n }', /1\.1\.1\.1 : \[0x08\]/],
+  ['counter c { }\n map m { type ipv4_addr : counter; elements = { 1.1.1.1 : "c" }\n }', /flags \[flag 64\]/],
+  ['ct helper h { type "ftp" protocol tcp; comment "h"; }', /\[object 3\] h \{\n\t\tcomment "h"/],
+  ['chain c { ip ttl { 5, 6 }\n }', /ip ttl \{ \[0x05\], \[0x06\] \}/],
+];
+
+for (const [content, printed] of UNWRITABLE)
+  it(`what has no notation of the library is printed, and refused when it is read: ${content}`, async () => {
+    const text = `table ip t {\n ${content}\n}\n`;
+    const { status } = spawnSync('ip', ['netns', 'exec', namespace.name, 'nft', '-f', '-'], { input: text });
+    // Some kernels have no helpers, and some no counters of sets.
+    if (status !== 0) return;
+    const ours = formatRuleset(await readRuleset(nftables));
+    assert.match(ours, printed);
+    assert.throws(() => parseRuleset(ours), RulesetError);
   });
 
 /** Without the names of sets of rules, which are numbered. */

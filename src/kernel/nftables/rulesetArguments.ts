@@ -7,6 +7,7 @@ import { ByteWriter } from '../shared/wire/byteWriter.js';
 import { OperationEncoder } from './encode/operations.js';
 import { isText, isVerdict } from './expressions/formats.js';
 import type { Ruleset } from './text/ruleset.js';
+import { isCatchAll } from './text/sets.js';
 import type { Expression, NftablesOperation } from './types.js';
 
 /** Most bytes of the name of a link: `IFNAMSIZ` - 1. */
@@ -38,6 +39,9 @@ export function* checkRuleset(operation: string, ruleset: Ruleset): Steps<void> 
 /** The rule that statements of elements are checked in, and the set of elements of unknown types. */
 const PLACE = { family: 'ip', table: 't', chain: 'c' } as const;
 const ANY_SET = Object.freeze({ family: 'ip', table: 't', name: 's', key: 'integer' } as const);
+
+/** In place of the key of an element that has none. */
+const NO_KEY = new Uint8Array();
 
 /** What a listed object has beside what is written. */
 type Listed = Readonly<Record<string, unknown>>;
@@ -145,11 +149,15 @@ class RulesetChecker {
     };
     const written = Object.freeze({ ...others, ...known });
     this.#operation(`${path}.set`, 'set', { do: 'addSet', set: written });
-    const hasTypes = typeof key !== 'number' && typeof data !== 'number';
     for (let i = 0; i < (elements as unknown[]).length && !check.invalid; i++) {
       const element = (elements as unknown[])[i];
       if (check.isObject(`${path}.elements[${i}]`, element))
-        this.#element(`${path}.elements[${i}]`, element as Listed, hasTypes ? written : undefined);
+        this.#element(
+          `${path}.elements[${i}]`,
+          element as Listed,
+          typeof key === 'number' ? undefined : written,
+          typeof data === 'number',
+        );
       if (this.#counter.isFull()) yield;
     }
   }
@@ -161,7 +169,7 @@ class RulesetChecker {
     return 'integer';
   }
 
-  #element(path: string, element: Listed, set: Listed | undefined): void {
+  #element(path: string, element: Listed, set: Listed | undefined, hasUnnamedData: boolean): void {
     const { check } = this;
     const { attributes, userData, isEnd, expressions, ...written } = element;
     if (isEnd !== undefined)
@@ -177,9 +185,20 @@ class RulesetChecker {
     // The kernel may have listed data of which the library has no value.
     const { data, ...keys } = set;
     const isUnread = attributes !== undefined && written['data'] === undefined;
+    if (Array.isArray(attributes) && isCatchAll({ attributes })) {
+      const { key: _, ...others } = written;
+      this.#bytesOf(path, { ...others, key: NO_KEY, data: isVerdict(others['data']) ? undefined : NO_KEY });
+      return;
+    }
+    if (hasUnnamedData) {
+      const { data: value, ...others } = written;
+      this.#bytesOf(path, { key: NO_KEY, data: value });
+      this.#operation(path, 'elements[0]', { do: 'addElements', set: keys, elements: [others] });
+      return;
+    }
     this.#operation(path, 'elements[0]', {
       do: 'addElements',
-      set: isUnread || data === undefined ? keys : set,
+      set: isUnread && data !== undefined ? keys : set,
       elements: [written],
     });
   }
@@ -212,8 +231,17 @@ class RulesetChecker {
     }
     const { type, family, table, name, ...others } = object;
     this.check.integer(`${path}.type`, type, 0, 0xffff_ffff);
-    this.check.onlyFields(`${path}.`, others, new Set(['handle', 'use']), 'an object of an unknown type');
-    this.#operation(path, 'object', { do: 'addObject', object: { type: 'counter', family, table, name } });
+    this.check.onlyFields(
+      `${path}.`,
+      others,
+      new Set(['handle', 'use', 'comment']),
+      'an object of an unknown type',
+    );
+    const comment = others['comment'] === undefined ? {} : { comment: others['comment'] };
+    this.#operation(path, 'object', {
+      do: 'addObject',
+      object: { type: 'counter', family, table, name, ...comment },
+    });
   }
 
   /** Notes what an operation breaks. `written` names the object in the operation, and `path` in the ruleset. */

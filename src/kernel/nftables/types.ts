@@ -51,7 +51,7 @@ export interface NameInTable {
 export interface Unread {
   /** Attributes that have no field here. */
   readonly attributes?: readonly ListedAttribute[];
-  /** User data of the object beside its comment and the types of its keys; the kernel does not read it. */
+  /** User data of the object beside those that have a field, such as its comment; the kernel does not read them. */
   readonly userData?: Uint8Array;
 }
 

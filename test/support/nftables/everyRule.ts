@@ -120,7 +120,7 @@ function constantsOf(statement: Partial<Of<'nat'>>): readonly Expression[] {
 
 const acting = (statement: Of<'nat' | 'masq' | 'redir' | 'tproxy'>, family?: TableFamily): AnyRule => ({
   ...(family !== undefined && { family }),
-  expressions: [...constantsOf(statement as Partial<Of<'nat'>>), statement],
+  expressions: [...isTransport(6), ...constantsOf(statement as Partial<Of<'nat'>>), statement],
 });
 
 /** Rules by the kind that they are for. Sets are those of `SETS` of ruleLines.ts. */
@@ -158,8 +158,8 @@ export const RULES_BY_KIND: Readonly<Record<Exclude<Expression['kind'], 'unknown
     key === 'oifname' ? [] : [rule(constant(1, data), { kind: 'metaSet', key, source: 1 })],
   ),
   ct: entriesOf(CT).flatMap(([key, data]) => [
-    rule({ kind: 'ct', key, register: 1 }, equal(data)),
-    rule({ kind: 'ct', key, direction: 'reply', register: 1 }, equal(data)),
+    rule(...isTransport(6), { kind: 'ct', key, register: 1 }, equal(data)),
+    rule(...isTransport(6), { kind: 'ct', key, direction: 'reply', register: 1 }, equal(data)),
   ]),
   ctSet: [
     rule(constant(1, ofLength(4)), { kind: 'ctSet', key: 'mark', source: 1 }),

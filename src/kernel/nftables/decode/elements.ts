@@ -5,7 +5,7 @@ import { readVerdict, u32Of, u64Of } from '../expressions/formats.js';
 import type { Expression } from '../expressions/types.js';
 import { DATA, ELEMENT, ELEMENTS, INTERVAL_END, LIST_ELEMENT } from '../numbers.js';
 import type { Element, ElementValue, NameInTable, SetShape, Verdict } from '../types.js';
-import { COMMENT, readUserData, textOfDatum } from '../values/userData.js';
+import { commentIn, readUserData, writeUserData } from '../values/userData.js';
 import { readValue } from '../values/values.js';
 import { type Layout, layoutOf } from '../values/valueTypes.js';
 import { readExpression, readExpressions } from './expressions.js';
@@ -87,7 +87,9 @@ export class ElementReader {
       const last = this.#end;
       this.#end = half.isEnd ? half.key : undefined;
       if (half.isEnd) continue;
-      if (last === undefined && !this.#layouts.hasEnds) yield half.element;
+      // A catch-all element has no key.
+      const isWhole = half.key.length === 0 || (last === undefined && !this.#layouts.hasEnds);
+      if (isWhole) yield half.element;
       else yield this.#joined(half.element, half.key, last);
     }
   }
@@ -269,17 +271,9 @@ function readData(attribute: AttributeCursor, layout: Layout | undefined, draft:
   else keepAttribute(attribute, draft);
 }
 
-/** The comment; user data with anything else are kept as they are. */
+/** The comment; what else is in user data, but for what the keys tell, is kept as it is. */
 function readElementUserData(attribute: AttributeCursor, draft: Draft): void {
   const bytes = attribute.bytes();
-  let comment: string | undefined;
-  for (const datum of readUserData(bytes) ?? [{ type: -1, value: bytes }]) {
-    if (datum.type === COMMENT) comment = textOfDatum(datum);
-    if (datum.type === ELEMENT_FLAGS) continue;
-    if (datum.type !== COMMENT || comment === undefined) {
-      draft.userData = new Uint8Array(bytes);
-      return;
-    }
-  }
-  if (comment !== undefined) draft.comment = comment;
+  const data = readUserData(bytes)?.filter(({ type }) => type !== ELEMENT_FLAGS);
+  Object.assign(draft, commentIn(data ? writeUserData(data) : bytes));
 }

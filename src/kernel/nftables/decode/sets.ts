@@ -5,7 +5,14 @@ import { u32Of, u64Of } from '../expressions/formats.js';
 import { DERIVED_SET_FLAGS, DESCRIPTION, SET, SET_FLAGS } from '../numbers.js';
 import type { KeyExpression, NftSet, SetFlag, ValueTypes } from '../types.js';
 import { defaultExpressions, isVerdictExpression, readKeyExpressions } from '../values/keyExpressions.js';
-import { numberOfDatum, readUserData, SET_UDATA, textOfDatum, type UserDatum } from '../values/userData.js';
+import {
+  numberOfDatum,
+  readUserData,
+  SET_UDATA,
+  textOfDatum,
+  type UserDatum,
+  writeUserData,
+} from '../values/userData.js';
 import { typesOfNumber, VERDICT_TYPE } from '../values/valueTypes.js';
 import { flagsIn, keepAttribute, Reply } from './reply.js';
 
@@ -130,43 +137,54 @@ type Described = Partial<
   Pick<NftSet, 'comment' | 'autoMerge' | 'keyExpressions' | 'dataExpressions' | 'userData'>
 >;
 
-/** Reads user data; those that have more than the fields tell are kept as they are. */
+/** Reads user data. What has no field here is kept as it is. */
 function describe(bytes: Uint8Array | undefined, key: NftSet['key'], data: NftSet['data']): Described {
   if (bytes === undefined) return {};
-  const kept = { userData: new Uint8Array(bytes) };
+  const list = readUserData(bytes);
+  if (!list) return { userData: new Uint8Array(bytes) };
   const found: { -readonly [Name in keyof Described]: Described[Name] } = {};
-  for (const datum of readUserData(bytes) ?? [{ type: -1, value: bytes }]) {
-    switch (datum.type) {
-      case SET_UDATA.keyByteOrder: // follow from the types
-      case SET_UDATA.dataByteOrder:
-      case SET_UDATA.dataInterval:
-        break;
-      case SET_UDATA.mergeElements:
-        if (numberOfDatum(datum) === 1) found.autoMerge = true;
-        break;
-      case SET_UDATA.comment: {
-        const comment = textOfDatum(datum);
-        if (comment === undefined) return kept;
-        found.comment = comment;
-        break;
-      }
-      case SET_UDATA.keyTypeof: {
-        const expressions = readKeyExpressions(datum);
-        if (!expressions || !fits(expressions, key)) return kept;
-        if (expressions.length > 0) found.keyExpressions = expressions;
-        break;
-      }
-      case SET_UDATA.dataTypeof: {
-        const expressions = dataExpressions(datum, data);
-        if (!expressions) return kept;
-        if (expressions.length > 0) found.dataExpressions = expressions;
-        break;
-      }
-      default:
-        return kept;
-    }
+  const rest = list.filter((datum) => !readDatum(datum, found, key, data));
+  if (found.dataExpressions && !found.keyExpressions) {
+    rest.push(...list.filter(({ type }) => type === SET_UDATA.dataTypeof));
+    delete found.dataExpressions;
   }
-  return found.dataExpressions && !found.keyExpressions ? kept : found;
+  return { ...found, ...(rest.length > 0 && { userData: writeUserData(rest) }) };
+}
+
+/** Reads one of the user data; false if it has no field. */
+function readDatum(
+  datum: UserDatum,
+  found: { -readonly [Name in keyof Described]: Described[Name] },
+  key: NftSet['key'],
+  data: NftSet['data'],
+): boolean {
+  switch (datum.type) {
+    case SET_UDATA.keyByteOrder: // follow from the types
+    case SET_UDATA.dataByteOrder:
+    case SET_UDATA.dataInterval:
+      return true;
+    case SET_UDATA.mergeElements:
+      if (numberOfDatum(datum) === 1) found.autoMerge = true;
+      return true;
+    case SET_UDATA.comment: {
+      const comment = textOfDatum(datum);
+      if (comment !== undefined) found.comment = comment;
+      return comment !== undefined;
+    }
+    case SET_UDATA.keyTypeof: {
+      const expressions = readKeyExpressions(datum);
+      if (!expressions || !fits(expressions, key)) return false;
+      if (expressions.length > 0) found.keyExpressions = expressions;
+      return true;
+    }
+    case SET_UDATA.dataTypeof: {
+      const expressions = dataExpressions(datum, data);
+      if (expressions && expressions.length > 0) found.dataExpressions = expressions;
+      return expressions !== undefined;
+    }
+    default:
+      return false;
+  }
 }
 
 /** Whether there is one for each type, or none at all: so nft writes those of a set that was made with `type`. */

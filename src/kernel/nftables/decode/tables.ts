@@ -19,7 +19,7 @@ import {
   TABLE_FLAGS,
 } from '../numbers.js';
 import type { BaseChain, Chain, Generation, NftObject, Rule, Table } from '../types.js';
-import { commentOf } from '../values/userData.js';
+import { commentIn } from '../values/userData.js';
 import { readExpressions } from './expressions.js';
 import { flagsIn, keepAttribute, Reply } from './reply.js';
 
@@ -120,6 +120,7 @@ function readBase(attribute: AttributeCursor, base: Draft<BaseChain>, family: nu
     return base.policy !== undefined;
   }
   if (attribute.type !== CHAIN.hook) return false;
+  let isKnown = true;
   for (const inner = attribute.nested(); inner.next(); ) {
     switch (inner.type) {
       case HOOK.number:
@@ -137,15 +138,16 @@ function readBase(attribute: AttributeCursor, base: Draft<BaseChain>, family: nu
         const devices: string[] = [];
         for (const device = inner.nested(); device.next(); )
           if (device.type === DEVICE_NAME) devices.push(device.text());
+          else isKnown = false; // NFTA_DEVICE_PREFIX: the beginning of names
         base.devices = devices;
         break;
       }
       default:
-        return false;
+        isKnown = false;
     }
   }
   if (base.hook === undefined || base.priority === undefined) throw attribute.malformed('is no hook');
-  return true;
+  return isKnown;
 }
 
 /** Reads a rule. */
@@ -275,14 +277,12 @@ export function readGeneration(payload: Uint8Array, operation = 'nftables.genera
   return { id, pid, program };
 }
 
-/** User data with a comment only; any other is kept as it is. */
+/** The comment; what else is in user data is kept as it is. */
 function readComment(
   attribute: AttributeCursor,
   object: { comment?: string | undefined; userData?: Uint8Array | undefined },
 ): void {
-  const comment = commentOf(attribute.bytes());
-  if (comment === undefined) object.userData = new Uint8Array(attribute.bytes());
-  else object.comment = comment;
+  Object.assign(object, commentIn(attribute.bytes()));
 }
 
 /** The fields that have a value. */

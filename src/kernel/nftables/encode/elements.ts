@@ -138,10 +138,13 @@ function writeElement(
     scratch.fill(0, 0, layout.length);
     if (writeValue(layout, keyEnd, scratch, 0) !== WRITTEN) return false;
     if (!isOrdered(layout, bytes.memory, key, scratch)) return false;
-    if (shape.hasKeyEnd) {
-      const last = beginValue(bytes, ELEMENT.keyEnd, layout.length);
-      for (let i = 0; i < layout.length; i++) bytes.memory[last + i] = scratch[i] as number;
-    }
+  }
+  if (shape.hasKeyEnd) {
+    // Also of a single key: nft lists two elements as one interval if the first has no last key.
+    const last = beginValue(bytes, ELEMENT.keyEnd, layout.length);
+    const { memory } = bytes;
+    for (let i = 0; i < layout.length; i++)
+      memory[last + i] = (keyEnd === undefined ? memory[key + i] : scratch[i]) as number;
   }
   const hasEnd =
     shape.hasEnds && next(bytes.memory, key, keyEnd === undefined ? undefined : scratch, layout.length);

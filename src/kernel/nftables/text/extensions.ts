@@ -1,5 +1,6 @@
 // The names of extension headers, options and chunks (`exthdr`), and of their fields, as nft has them.
 import type { Expression } from '../types.js';
+import type { Need } from './known.js';
 import type { LoadedType } from './values.js';
 
 /** The place of a field: in bytes, of the header, option or chunk. */
@@ -153,4 +154,10 @@ export function extensionText(expression: Extract<Expression, { kind: 'exthdr' }
   return (
     field?.text ?? (operation === 'tcpopt' ? `tcp option @${type},${offset * 8},${length * 8}` : undefined)
   );
+}
+
+/** What a packet must be to have it: an extension header or an option of the network layer is of one protocol. */
+export function needsOfExtension({ operation = 'ipv6' }: Pick<ExtensionPlace, 'operation'>): readonly Need[] {
+  if (operation === 'tcpopt' || operation === 'sctp') return [];
+  return [{ layer: 'network', network: operation === 'ipv6' ? 'ip6' : 'ip' }];
 }

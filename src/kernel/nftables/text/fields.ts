@@ -1,6 +1,7 @@
 // The names of what expressions load: fields of headers, keys of meta and of ct, with their types.
 import type { CtKey, Expression, MetaKey } from '../types.js';
-import { type LoadedType, numberIn } from './values.js';
+import type { EchoHeader, Known, Need } from './known.js';
+import type { LoadedType } from './values.js';
 
 /** A field of a header. */
 export interface HeaderField {
@@ -88,14 +89,6 @@ export const ROUTE_FIELDS: Readonly<
   xfrm: ['boolean', 'ipsec', 1],
 };
 
-/** What is known of the packet. */
-export interface Known {
-  /** The protocol of the network layer. */
-  readonly network: 'ip' | 'ip6' | undefined;
-  /** The number of the protocol of the transport layer. */
-  readonly transport: number | undefined;
-}
-
 /** The field at a place of the packet, or one that begins there and is longer. */
 export function fieldAt(
   { base, offset, length }: Pick<Extract<Expression, { kind: 'payload' }>, 'base' | 'offset' | 'length'>,
@@ -121,23 +114,35 @@ export function fieldAt(
 export interface NamedField {
   readonly field: HeaderField;
   readonly base: Extract<Expression, { kind: 'payload' }>['base'];
-  /** The protocol of the network layer, if the field is of its header. */
-  readonly network?: 'ip' | 'ip6';
-  /** The number of the protocol of the transport layer, if the field is of its header. */
-  readonly transport?: number;
+  /** What a packet must be to have it. */
+  readonly needs: readonly Need[];
+}
+
+/** The needs of a field of a header of the transport layer. */
+function needsOfTransport(protocol: number, { header, name }: HeaderField): Need[] {
+  const transport: Need = { layer: 'transport', protocol };
+  const network = header === 'icmp' ? 'ip' : header === 'icmpv6' ? 'ip6' : undefined;
+  if (!network) return [transport];
+  const needs: Need[] = [{ layer: 'network', network }, transport];
+  if (name === 'id' || name === 'sequence') needs.push({ layer: 'echo', header: header as EchoHeader });
+  return needs;
 }
 
 /** All fields by header and name: `tcp dport`. */
 const BY_NAME: ReadonlyMap<string, NamedField> = new Map(
   [
-    ...LINK.map((field): NamedField => ({ field, base: 'link' })),
+    ...LINK.map((field): NamedField => ({ field, base: 'link', needs: [{ layer: 'link' }] })),
     ...(['ip', 'ip6'] as const).flatMap((network) =>
-      NETWORK[network].map((field): NamedField => ({ field, base: 'network', network })),
+      NETWORK[network].map(
+        (field): NamedField => ({ field, base: 'network', needs: [{ layer: 'network', network }] }),
+      ),
     ),
     ...[...TRANSPORT].flatMap(([transport, fields]) =>
-      fields.map((field): NamedField => ({ field, base: 'transport', transport })),
+      fields.map(
+        (field): NamedField => ({ field, base: 'transport', needs: needsOfTransport(transport, field) }),
+      ),
     ),
-    ...ANY_TRANSPORT.map((field): NamedField => ({ field, base: 'transport' })),
+    ...ANY_TRANSPORT.map((field): NamedField => ({ field, base: 'transport', needs: [] })),
   ].map((named) => [`${named.field.header} ${named.field.name}`, named]),
 );
 /** The names of all headers. */
@@ -165,14 +170,6 @@ const LENGTHS: Readonly<Partial<Record<LoadedType, number>>> = {
 /** The length of what an expression loads, in bytes. */
 export function lengthOf(type: LoadedType): number {
   return LENGTHS[type] ?? 4;
-}
-
-/** The protocol of the network layer that a comparison demands. */
-export function networkOf(text: string, data: Uint8Array): Known['network'] {
-  if (text === 'meta nfproto') return data[0] === 2 ? 'ip' : data[0] === 10 ? 'ip6' : undefined;
-  if (text !== 'meta protocol' && text !== 'ether type') return undefined;
-  const number = Number(numberIn(data));
-  return number === 0x800 ? 'ip' : number === 0x86dd ? 'ip6' : undefined;
 }
 
 /** The types of keys of meta; those that are written without `meta` are in {@link BARE}. */
@@ -243,3 +240,25 @@ export const CT_FIELDS: Readonly<
   pkts: ['integer', 'packets', 8],
   avgpkt: ['integer', 'avgpkt', 8],
 };
+
+type Checksum = NonNullable<Extract<Expression, { kind: 'payloadSet' }>['checksum']>;
+
+/** Checksums of headers: their types, and their places in bytes. */
+const CHECKSUMS: Readonly<Record<string, Checksum>> = {
+  ip: { type: 'inet', offset: 10 },
+  tcp: { type: 'inet', offset: 16 },
+  udp: { type: 'inet', offset: 6 },
+  udplite: { type: 'inet', offset: 6 },
+  icmp: { type: 'inet', offset: 2 },
+  icmpv6: { type: 'inet', offset: 2 },
+  sctp: { type: 'sctp', offset: 8 },
+};
+/** The fields that the checksums of transport headers cover. */
+const COVERED: ReadonlySet<string> = new Set(['ip saddr', 'ip daddr', 'ip6 saddr', 'ip6 daddr']);
+
+/** The checksum that is corrected when a field is written, by its text; undefined if there is none. */
+export function checksumOf(text: string): Checksum | undefined {
+  const [header = ''] = text.split(' ');
+  const checksum = Object.hasOwn(CHECKSUMS, header) ? CHECKSUMS[header] : undefined;
+  return COVERED.has(text) ? { ...(checksum ?? { type: 'none' }), pseudoHeader: true } : checksum;
+}

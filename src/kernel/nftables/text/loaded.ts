@@ -12,7 +12,8 @@ type Of<Kind extends Expression['kind']> = Extract<Expression, { kind: Kind }>;
 export function meta({ key }: Of<'meta'>): Loaded {
   const type = (typeof key === 'string' ? META_TYPES[key] : undefined) ?? 'integer';
   const text = BARE.has(key) ? String(key) : `meta ${META_NAMES[key] ?? key}`;
-  return { ...value(text, type), isNetwork: IN_NETWORK_ORDER.has(key) };
+  const length = key === 'nftrace' ? 1 : lengthOf(type);
+  return { ...value(text, type, length), isNetwork: IN_NETWORK_ORDER.has(key), isOnce: key === 'random' };
 }
 
 /** A key of rt. */
@@ -38,13 +39,13 @@ export function contentOf({ key, data, flags = [], elements }: AnonymousSet): Se
 
 /** A value that is no constant. */
 export function value(text: string, type: LoadedType, length = lengthOf(type)): Loaded {
-  return { text, type, length, whole: length, isNetwork: false };
+  return { text, type, length, isNetwork: false };
 }
 
 /** The result of fib. */
 export function fib({ flags, result, present }: Of<'fib'>): Loaded {
   const key = flags.join(' . ');
-  if (present) return value(`fib ${key} ${result}`, 'boolean', 1);
+  if (present) return value(`fib ${key} ${result}`, 'boolean');
   return value(
     `fib ${key} ${result}`,
     result === 'type' ? 'fib_addrtype' : result === 'oif' ? 'iface_index' : 'ifname',

@@ -1,5 +1,6 @@
 // What the registers hold while a rule is read from its expressions.
 import type { Register, ValueTypes } from '../types.js';
+import type { Need } from './known.js';
 import {
   dataText,
   flagsText,
@@ -21,10 +22,16 @@ export interface Loaded {
   readonly types?: ValueTypes | number;
   /** Length, in bytes. */
   readonly length: number;
-  /** Length of the field of which it is the beginning, in bytes. */
-  readonly whole: number;
+  /** What the packet must be for the text. */
+  readonly needs?: readonly Need[];
+  /** The field of which it is the beginning. */
+  readonly prefixOf?: Pick<Loaded, 'text' | 'type' | 'length' | 'needs'>;
   /** Whether numbers are in network order. */
   readonly isNetwork: boolean;
+  /** Whether that is not the order in which they were loaded. */
+  readonly isSwapped?: boolean;
+  /** Whether another loading would load another value. */
+  readonly isOnce?: boolean;
   /** Bits of it: (value & mask) ^ xor. */
   readonly bits?: { readonly mask: Uint8Array; readonly xor: Uint8Array };
   /** Bytes that the rule states. */
@@ -34,18 +41,38 @@ export interface Loaded {
 /** Bytes of the registers 8 to 23. */
 const WORD = 4;
 
-/** The registers, as words of 4 bytes. */
+/** The registers, as words of 4 bytes. A value lives until another one is loaded into one of its words, or what was loaded may have changed. */
 export class Registers {
-  readonly #words: (Loaded | undefined)[] = [];
+  #words: (Loaded | undefined)[] = [];
+  /** Values that no statement has used so far. */
+  readonly unused = new Set<Loaded>();
 
-  /** Puts a value into a register. */
-  load(register: Register, loaded: Loaded): void {
-    this.#words[wordOf(register)] = loaded;
+  /** Puts a value into a register, made of what was there if it is `of` another one. */
+  load(register: Register, loaded: Loaded, of?: Loaded): void {
+    const word = wordOf(register);
+    const end = word + wordsOf(loaded);
+    for (const [i, other] of this.#words.entries())
+      if (other && i < end && i + wordsOf(other) > word) this.#words[i] = undefined;
+    this.#words[word] = loaded;
+    if (of) this.unused.delete(of);
+    this.unused.add(loaded);
   }
 
   /** What a register holds. */
   at(register: Register): Loaded | undefined {
     return this.#words[wordOf(register)];
+  }
+
+  /** Notes that a statement uses a value. One that would be another one now can be used once. */
+  use(loaded: Loaded): Loaded {
+    this.unused.delete(loaded);
+    if (loaded.isOnce) this.#words = this.#words.map((each) => (each === loaded ? undefined : each));
+    return loaded;
+  }
+
+  /** Ends the life of all values but constants: the packet, or what the kernel knows of it, is another one. */
+  forget(): void {
+    this.#words = this.#words.map((each) => (each?.constant ? each : undefined));
   }
 
   /** Several values, one behind another from a register on. */
@@ -55,15 +82,19 @@ export class Registers {
       const loaded = this.#words[word];
       if (!loaded) return undefined;
       parts.push(loaded);
-      word += Math.max(1, Math.ceil(loaded.length / WORD));
+      word += wordsOf(loaded);
     }
     return parts;
   }
 }
 
 /** The first word of a register: 1 to 4 have 16 bytes. */
-function wordOf(register: Register): number {
+export function wordOf(register: Register): number {
   return register < 8 ? (register - 1) * 4 : register - 8;
+}
+
+function wordsOf({ length }: Loaded): number {
+  return Math.max(1, Math.ceil(length / WORD));
 }
 
 /** The text of a value: with operators, if bits of it were changed. */
@@ -79,6 +110,12 @@ export function textOf(loaded: Loaded): string {
   return result;
 }
 
+/** The text of a value to which an operator that binds more than those in it is added. */
+export function operandText(loaded: Loaded): string {
+  const text = textOf(loaded);
+  return text === loaded.text ? text : `(${text})`;
+}
+
 /** (value & mask) ^ xor as ((value & and) ^ xor) | or. */
 function operatorsOf({
   mask,
@@ -92,17 +129,25 @@ function operatorsOf({
   ];
 }
 
+/** Whether a comparison by size of a value is one of its bytes: numbers in the machine's order are not. */
+export function isOrdered({ type, length, isNetwork, constant }: Loaded): boolean {
+  return isNetwork || constant !== undefined || type === 'ifname' || ![2, 4, 8].includes(length);
+}
+
 const OPERATORS = { eq: '', neq: '!= ', lt: '< ', lte: '<= ', gt: '> ', gte: '>= ' } as const;
 
 /** A comparison with data. */
 export function comparisonText(loaded: Loaded, operator: keyof typeof OPERATORS, data: Uint8Array): string {
-  const { text, type, bits, length, whole, isNetwork } = loaded;
-  if (bits) return maskedText(loaded, operator, data);
-  if (length < whole && type !== 'ifname' && type !== 'number' && type !== 'hexadecimal') {
-    const padded = new Uint8Array(whole);
+  const { text, type, bits, length, prefixOf, isNetwork } = loaded;
+  const isEquality = operator === 'eq' || operator === 'neq';
+  if (prefixOf && !bits && isEquality && data.length === length) {
+    const padded = new Uint8Array(prefixOf.length);
     padded.set(data);
-    return `${text} ${OPERATORS[operator]}${dataText(type, padded, isNetwork)}/${length * 8}`;
+    return `${prefixOf.text} ${OPERATORS[operator]}${dataText(prefixOf.type, padded, isNetwork)}/${length * 8}`;
   }
+  if ((data.length !== length && type !== 'ifname') || (!isEquality && !isOrdered(loaded)))
+    return `${textOf(loaded)} ${OPERATORS[operator]}[0x${Buffer.from(data).toString('hex')}]`;
+  if (bits) return maskedText(loaded, operator, data);
   const shown = dataText(type, data, isNetwork);
   if (!isBitmask(type)) return `${text} ${OPERATORS[operator]}${shown}`;
   // Without an operator, flags are a comparison of bits; with one, nft names a single flag only.
@@ -141,12 +186,10 @@ export function numberOf(bytes: Uint8Array, isNetwork: boolean): number {
 }
 
 /** A comparison with an interval. */
-export function rangeText(
-  { text, type, isNetwork }: Loaded,
-  isEqual: boolean,
-  from: Uint8Array,
-  to: Uint8Array,
-): string {
-  const show = (bytes: Uint8Array) => dataText(type, bytes, isNetwork);
-  return `${text} ${isEqual ? '' : '!= '}${show(from)}-${show(to)}`;
+export function rangeText(loaded: Loaded, isEqual: boolean, from: Uint8Array, to: Uint8Array): string {
+  const { type, isNetwork, length } = loaded;
+  const isWhole = from.length === length && to.length === length && isOrdered(loaded);
+  const show = (bytes: Uint8Array) =>
+    isWhole ? dataText(type, bytes, isNetwork) : `[0x${Buffer.from(bytes).toString('hex')}]`;
+  return `${textOf(loaded)} ${isEqual ? '' : '!= '}${show(from)}-${show(to)}`;
 }

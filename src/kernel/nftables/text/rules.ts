@@ -1,22 +1,35 @@
 // Rules as nft lists them, from their expressions.
 import { atOnce } from '../../../steps.js';
 import type { Element, Expression, Rule, ValueType } from '../types.js';
-import { extensionAt, extensionText } from './extensions.js';
+import { isValueType } from '../values/valueTypes.js';
+import { Conditions } from './conditions.js';
+import { extensionAt, extensionText, needsOfExtension } from './extensions.js';
 import {
   CT_FIELDS,
+  checksumOf,
   fieldAt,
+  fieldNamed,
   IN_NETWORK_ORDER,
-  type Known,
   lengthOf,
   META_NAMES,
   META_TYPES,
-  networkOf,
 } from './fields.js';
+import type { Need } from './known.js';
 import { contentOf, fib, flagsOf, meta, route, socket, value } from './loaded.js';
-import { comparisonText, type Loaded, numberOf, Registers, rangeText, textOf } from './registers.js';
+import {
+  comparisonText,
+  isOrdered,
+  type Loaded,
+  numberOf,
+  operandText,
+  Registers,
+  rangeText,
+  textOf,
+  wordOf,
+} from './registers.js';
 import { anonymousText, type SetContent, verdictText } from './sets.js';
 import { plainStatement, statelessText } from './statements.js';
-import { dataText, type LoadedType, timeText } from './values.js';
+import { dataText, type LoadedType, nameText, quoted, timeText } from './values.js';
 
 /** What rules refer to. */
 export interface Surroundings {
@@ -28,6 +41,9 @@ export interface Surroundings {
   readonly written?: ReadonlyMap<readonly Element[], string>;
 }
 
+/** `IPPROTO_TCP` */
+const TCP = 6;
+
 type Of<Kind extends Expression['kind']> = Extract<Expression, { kind: Kind }>;
 
 /** The text of a rule without its comment. What has no notation here is in brackets: `[xt match]`. */
@@ -35,14 +51,22 @@ export function ruleText(rule: Pick<Rule, 'family' | 'expressions'>, surrounding
   return new RuleReader(rule.family, surroundings).read(rule.expressions).join(' ');
 }
 
-/** `ARPHRD_ETHER` */
-const ETHERNET = 1;
-
-/** A statement that nft leaves out, because a later one implies it. */
-interface Implied {
-  readonly index: number;
-  readonly layer: 'link' | 'network' | 'transport';
-}
+/** Expressions that only compare: of those between two of them, the order means nothing. */
+const CONDITIONS: ReadonlySet<Expression['kind']> = new Set(['cmp', 'range', 'lookup']);
+/** Statements after which an earlier value may be another one. */
+const UNCHANGING: ReadonlySet<Expression['kind']> = new Set([
+  ...([
+    ...CONDITIONS,
+    'counter',
+    'limit',
+    'quota',
+    'log',
+    'objref',
+    'connlimit',
+    'verdict',
+    'reject',
+  ] as const),
+]);
 
 class RuleReader {
   readonly #family: Rule['family'];
@@ -50,18 +74,20 @@ class RuleReader {
   readonly #links: Surroundings['links'];
   readonly #written: Surroundings['written'];
   readonly #registers = new Registers();
+  readonly #conditions: Conditions;
   #statements: (string | undefined)[] = [];
-  #known: Known;
-  #isEthernet: boolean;
-  #implied: Implied[] = [];
 
   constructor(family: Rule['family'], { find, links, written }: Surroundings) {
     this.#family = family;
     this.#find = find;
     this.#links = links;
     this.#written = written;
-    this.#known = { network: family === 'ip' || family === 'ip6' ? family : undefined, transport: undefined };
-    this.#isEthernet = family === 'bridge';
+    this.#conditions = new Conditions(family);
+  }
+
+  /** The protocol of the network layer, if it is known. */
+  get #network(): 'ip' | 'ip6' | undefined {
+    return this.#conditions.known.network;
   }
 
   /** The statements. */
@@ -73,6 +99,8 @@ class RuleReader {
         this.#add(rangeText(this.#source(from.source), true, from.data, to.data));
       } else this.#one(expression);
     }
+    // A loading may end the rule, as a comparison does: of packets that are too short, there is no value.
+    for (const { text } of this.#registers.unused) this.#add(`[${text} without a statement]`);
     return this.#statements.filter((statement) => statement !== undefined);
   }
 
@@ -92,13 +120,33 @@ class RuleReader {
   }
 
   #one(expression: Expression): void {
-    const loaded = this.#loads(expression);
-    if (loaded) return;
+    if (this.#loads(expression)) return;
     const isOfOne = this.#family === 'ip' || this.#family === 'ip6';
-    const plain = plainStatement(expression, this.#known.network, isOfOne);
-    if (expression.kind === 'reject' && expression.type === 'icmp') this.#drop('network');
-    if (expression.kind === 'reject' && expression.type === 'tcp reset' && isOfOne) this.#drop('transport');
-    this.#add(plain ?? this.#statement(expression));
+    if (expression.kind === 'reject' && !this.#canReject(expression.type, isOfOne)) {
+      this.#add(`[reject with ${expression.type}]`);
+      return;
+    }
+    const text = plainStatement(expression, this.#network, isOfOne) ?? this.#statement(expression);
+    if (!CONDITIONS.has(expression.kind)) this.#conditions.keep();
+    if (!UNCHANGING.has(expression.kind)) this.#registers.forget();
+    this.#add(text);
+  }
+
+  /** Whether the packets are those of which a reader takes the rejection to be. */
+  #canReject(type: Of<'reject'>['type'], isOfOne: boolean): boolean {
+    if (type === 'icmpx') return true;
+    if (type === 'icmp') {
+      if (this.#network) this.#leaveOut([{ layer: 'network', network: this.#network }]);
+      return this.#network !== undefined;
+    }
+    const needs: readonly Need[] = [{ layer: 'transport', protocol: TCP }];
+    if (isOfOne) this.#leaveOut(needs);
+    return this.#conditions.has(needs);
+  }
+
+  /** Leaves out the statements that the needs of the next one imply. */
+  #leaveOut(needs: readonly Need[] = []): void {
+    for (const index of this.#conditions.implied(needs)) this.#statements[index] = undefined;
   }
 
   /** Whether the expression loads a register. */
@@ -112,17 +160,28 @@ class RuleReader {
         return this.#load(expression.register, this.#ct(expression));
       case 'bitwise': {
         const { source, register, mask, xor } = expression;
-        return this.#load(register, { ...this.#source(source), bits: { mask, xor } });
+        const of = this.#made(source);
+        const value = { ...of, text: operandText(of), bits: { mask, xor } };
+        const { prefixOf: _, ...whole } = value;
+        const isWhole = mask.length === of.length && !of.isSwapped;
+        return this.#load(register, isWhole ? whole : unnamed(whole, 'bitwise'), of);
       }
       case 'byteorder': {
-        const { source, register, to } = expression;
-        return this.#load(register, { ...this.#source(source), isNetwork: to === 'network' });
+        const { source, register, to, length, size } = expression;
+        const of = this.#made(source);
+        const isWhole = length === of.length && size === of.length && to === 'network' && !of.isNetwork;
+        const { bits: _, prefixOf: __, ...whole } = of;
+        const value = { ...whole, text: textOf(of), isNetwork: to === 'network', isSwapped: true };
+        return this.#load(register, isWhole ? value : unnamed(value, 'byteorder'), of);
       }
       case 'shift': {
-        const { source, register, direction, bits } = expression;
-        const loaded = this.#source(source);
-        const text = `${textOf(loaded)} ${direction === 'left' ? '<<' : '>>'} ${bits}`;
-        return this.#load(register, { ...loaded, text });
+        const { source, register, direction, bits, length } = expression;
+        const of = this.#made(source);
+        const { bits: _, prefixOf: __, ...whole } = of;
+        const text = `${operandText(of)} ${direction === 'left' ? '<<' : '>>'} ${bits}`;
+        const value = { ...whole, text };
+        const isWhole = length === of.length && !of.isSwapped;
+        return this.#load(register, isWhole ? value : unnamed(value, 'shift'), of);
       }
       case 'immediate': {
         const { register, data } = expression;
@@ -132,7 +191,7 @@ class RuleReader {
       case 'numgen': {
         const { register, type, modulus, offset } = expression;
         const text = `numgen ${type} mod ${modulus}${offset ? ` offset ${offset}` : ''}`;
-        return this.#load(register, value(text, 'integer'));
+        return this.#load(register, { ...value(text, 'integer'), isOnce: true });
       }
       case 'hash':
         return this.#load(expression.register, this.#hash(expression));
@@ -151,77 +210,110 @@ class RuleReader {
     }
   }
 
-  #load(register: number, loaded: Loaded): true {
-    this.#registers.load(register, loaded);
+  #load(register: number, loaded: Loaded, of?: Loaded): true {
+    this.#registers.load(register, loaded, of);
     return true;
   }
 
-  #source(register: number): Loaded {
+  /** What another value is made of. */
+  #made(register: number): Loaded {
     return this.#registers.at(register) ?? value(`[register ${register}]`, 'number');
   }
 
-  /** @param isWhole a field that is longer is none: only its beginning would be written */
-  #payload({ base, offset, length }: Omit<Of<'payload'>, 'kind' | 'register'>, isWhole = false): Loaded {
-    const isKnown = base !== 'link' || this.#isEthernet;
-    const field = isKnown ? fieldAt({ base, offset, length }, this.#known) : undefined;
-    if (!field || (isWhole && field.length !== length)) {
-      const short = { link: 'll', network: 'nh', transport: 'th', inner: 'ih' }[base];
-      return { ...value(`@${short},${offset * 8},${length * 8}`, 'hexadecimal', length), isNetwork: true };
-    }
-    if (base === 'link') this.#drop('link');
-    if (base === 'network' || field.header === 'icmp' || field.header === 'icmpv6') this.#drop('network');
-    if (base === 'transport' && field.header !== 'th') this.#drop('transport');
+  /** The value that a statement uses. */
+  #source(register: number): Loaded {
+    return this.#used(this.#made(register));
+  }
+
+  #used(loaded: Loaded): Loaded {
+    this.#leaveOut(loaded.needs);
+    return this.#registers.use(loaded);
+  }
+
+  /** A field by its name, or by its place, where a reader would not find the packet to have it. */
+  #payload({ base, offset, length }: Omit<Of<'payload'>, 'kind' | 'register'>): Loaded {
+    const field = fieldAt({ base, offset, length }, this.#conditions.known);
+    const short = { link: 'll', network: 'nh', transport: 'th', inner: 'ih' }[base];
+    const raw: Loaded = {
+      ...value(`@${short},${offset * 8},${length * 8}`, 'hexadecimal', length),
+      isNetwork: true,
+    };
+    if (!field) return raw;
     const text = `${field.header} ${field.name}`;
-    return { ...value(text, field.type, length), whole: field.length, isNetwork: true };
+    const needs = fieldNamed(field.header, field.name)?.needs ?? [];
+    if (!this.#conditions.has(needs)) return raw;
+    const named = { text, type: field.type, length: field.length, needs };
+    return field.length === length ? { ...named, isNetwork: true } : { ...raw, prefixOf: named };
   }
 
   #extension(expression: Of<'exthdr'>): Loaded {
     const { operation = 'ipv6', type, offset, length, present } = expression;
-    const text = extensionText(expression);
-    const unnamed = `[exthdr ${operation} ${type},${offset * 8},${length * 8}]`;
-    if (text !== undefined && (operation === 'ipv6' || operation === 'ipv4')) this.#drop('network');
-    if (present) return value(text ?? unnamed, 'boolean', length);
+    const needs = needsOfExtension(expression);
+    const text =
+      (this.#conditions.has(needs) ? extensionText(expression) : undefined) ??
+      `[exthdr ${operation} ${type},${offset * 8},${length * 8}]`;
+    if (present) return { ...value(text, 'boolean', length), needs };
     const loadedType = extensionAt(expression)?.type ?? 'number';
-    return { ...value(text ?? unnamed, loadedType, length), isNetwork: true };
+    return { ...value(text, loadedType, length), isNetwork: true, needs };
   }
 
   #ct({ key, direction }: Of<'ct'>): Loaded {
     const known = typeof key === 'string' ? CT_FIELDS[key] : undefined;
-    const [type, name = String(key), length = lengthOf(type)] = known ?? ['integer'];
-    const network = (key === 'src' || key === 'dst') && this.#known.network ? `${this.#known.network} ` : '';
-    const isSix = network === 'ip6 ';
-    const text = `ct ${direction === undefined ? '' : `${direction} `}${network}${name}`;
+    const [type, name = String(key), length = lengthOf(type)] = known ?? [
+      'integer',
+      undefined,
+      key === 'labels' ? 16 : 4,
+    ];
+    const isAddress = key === 'src' || key === 'dst';
+    if (isAddress) this.#conditions.keep();
+    const isSix = isAddress && this.#network === 'ip6';
+    const text = `ct ${direction === undefined ? '' : `${direction} `}${name}`;
     const isNetwork =
       IN_NETWORK_ORDER.has(key) || type === 'ipv4_addr' || type === 'ipv6_addr' || type === 'inet_service';
     return { ...value(text, isSix ? 'ipv6_addr' : type, isSix ? 16 : length), isNetwork };
   }
 
-  #hash({ type, source, modulus, seed, offset, length = 4 }: Of<'hash'>): Loaded {
-    const tail = `mod ${modulus}${seed ? ` seed 0x${seed.toString(16)}` : ''}${offset ? ` offset ${offset}` : ''}`;
+  #hash({ type, source = 1, modulus, seed, offset, length = 4 }: Of<'hash'>): Loaded {
+    const start = seed === undefined ? '' : ` seed 0x${seed.toString(16)}`;
+    const tail = `mod ${modulus}${start}${offset ? ` offset ${offset}` : ''}`;
     if (type === 'symhash') return value(`symhash ${tail}`, 'integer');
-    return value(`jhash ${this.#keyOfLength(source ?? 1, length)} ${tail}`, 'integer');
+    const parts = this.#partsOfLength(source, length);
+    const hashed = parts?.some(({ isSwapped }) => isSwapped) ? undefined : parts?.map(textOf).join(' . ');
+    for (const part of parts ?? []) this.#registers.use(part);
+    const needs = parts?.flatMap((part) => part.needs ?? []) ?? [];
+    return { ...value(`jhash ${hashed ?? `[register ${source}]`} ${tail}`, 'integer'), needs };
   }
 
-  /** The values from a register on that have so many bytes, with padding. */
-  #keyOfLength(register: number, length: number): string {
+  /** The values from a register on that have so many bytes: one, or several with padding. */
+  #partsOfLength(register: number, length: number): readonly Loaded[] | undefined {
     for (let count = 1; count < 16; count++) {
       const parts = this.#registers.parts(register, count);
-      if (!parts) break;
+      if (!parts) return undefined;
       const total = parts.reduce((sum, part) => sum + ((part.length + 3) & ~3), 0);
-      if (total >= length) return parts.map(textOf).join(' . ');
+      if ((count === 1 ? parts[0]?.length : total) === length) return parts;
+      if (total > length) return undefined;
     }
-    return textOf(this.#source(register));
+    return undefined;
   }
 
   /** The key of a look-up: one value, or one for each type of the set. */
   #key(register: number, content: SetContent | undefined): string {
-    const types = content?.set.key;
-    const parts = typeof types === 'object' ? this.#registers.parts(register, types.length) : undefined;
-    return parts ? parts.map(textOf).join(' . ') : textOf(this.#source(register));
+    if (!content) return textOf(this.#source(register));
+    const { key, flags } = content.set;
+    const parts = this.#registers.parts(register, typeof key === 'object' ? key.length : 1);
+    const isInterval = flags.includes('interval');
+    if (!parts?.every((part) => (isInterval ? isOrdered(part) : !part.isSwapped)))
+      return `[register ${register}]`;
+    const types = typeof key === 'string' ? [key] : key;
+    // Elements are named by the types of the set, and read by those of the values.
+    const isOther = (part: Loaded, i: number) =>
+      typeof types === 'object' && isValueType(part.type) && part.type !== types[i];
+    if (content.set.anonymous && parts.some(isOther)) return `[${types} of ${parts.map(textOf).join(' . ')}]`;
+    return parts.map((part) => textOf(this.#used(part))).join(' . ');
   }
 
   #setText(name: string, content: SetContent | undefined): string {
-    if (!content?.set.anonymous) return `@${name}`;
+    if (!content?.set.anonymous) return `@${nameText(name)}`;
     return this.#written?.get(content.elements) ?? atOnce(anonymousText(content));
   }
 
@@ -231,9 +323,18 @@ class RuleReader {
     const content = typeof set === 'string' ? this.#find(set) : contentOf(set);
     const key = this.#key(source, content);
     const text = this.#setText(name, content);
-    if (register === undefined) this.#add(`${key} ${invert ? '!= ' : ''}${text}`);
-    else if (register === 0) this.#add(`${key} vmap ${text}`);
-    else {
+    if (register === undefined) {
+      this.#add(`${key} ${invert ? '!= ' : ''}${text}`);
+      if (content?.set.anonymous && !invert) this.#conditions.learnOfSet(key, content.elements);
+    } else if (
+      invert ||
+      (register === 0) !== (content?.set.data === 'verdict' || (!content && register === 0))
+    )
+      this.#add(`[lookup ${key} ${text}]`);
+    else if (register === 0) {
+      this.#conditions.keep();
+      this.#add(`${key} vmap ${text}`);
+    } else {
       const { data, dataLength = 4 } = content?.set ?? {};
       const types = data === undefined || data === 'verdict' ? 'integer' : data;
       const type: LoadedType = typeof types === 'string' ? types : 'integer';
@@ -263,8 +364,12 @@ class RuleReader {
         return `ct ${direction === undefined ? '' : `${direction} `}${key} set ${this.#given(source, type, IN_NETWORK_ORDER.has(key))}`;
       }
       case 'payloadSet': {
-        const { text, type } = this.#payload(expression, true);
-        return `${text} set ${this.#given(expression.source, type, true)}`;
+        const { text, type, needs } = this.#payload(expression);
+        this.#leaveOut(needs);
+        const given = this.#given(expression.source, type, true);
+        return isSameChecksum(expression, text)
+          ? `${text} set ${given}`
+          : `[payloadSet ${text} set ${given}]`;
       }
       case 'dynset':
         return this.#dynset(expression);
@@ -278,7 +383,7 @@ class RuleReader {
       }
       case 'dup': {
         const { address, device } = expression;
-        const type = this.#known.network === 'ip6' ? 'ipv6_addr' : 'ipv4_addr';
+        const type = this.#network === 'ip6' ? 'ipv6_addr' : 'ipv4_addr';
         const to = address === undefined ? '' : ` to ${this.#given(address, type, true)}`;
         if (device === undefined) return `dup${to}`;
         return `dup${to}${address === undefined ? ' to' : ' device'} ${this.#link(device)}`;
@@ -287,6 +392,8 @@ class RuleReader {
         return `fwd to ${this.#link(expression.device)}`;
       case 'tproxy': {
         const { family, address, port } = expression;
+        if ((this.#family === 'ip' || this.#family === 'ip6') && this.#family !== family)
+          return `[tproxy ${family}]`;
         const type = family === 'ip6' ? 'ipv6_addr' : 'ipv4_addr';
         const name = this.#family === 'inet' && family !== 'inet' ? ` ${family}` : '';
         const to = address === undefined ? '' : this.#given(address, type, true);
@@ -303,63 +410,44 @@ class RuleReader {
   /** A value that is assigned: a constant in the notation of the target, or an expression. */
   #given(register: number, type: LoadedType, isNetwork = false): string {
     const loaded = this.#source(register);
-    return loaded.constant ? dataText(type, loaded.constant, isNetwork) : textOf(loaded);
+    if (loaded.constant) return dataText(type, loaded.constant, isNetwork);
+    return loaded.isSwapped ? `[byteorder ${textOf(loaded)}]` : textOf(loaded);
   }
 
   /** The name of a link in a register, or its index. */
   #link(register: number): string {
-    const { constant } = this.#source(register);
+    const { constant } = this.#made(register);
     const name = constant && this.#links.get(numberOf(constant, false));
-    return name === undefined ? this.#given(register, 'iface_index') : `"${name}"`;
+    const given = this.#given(register, 'iface_index');
+    return name === undefined ? given : quoted(name);
   }
 
   #compare({ source, operator, data }: Of<'cmp'>): string {
+    const made = this.#made(source);
+    const isPrefix = made.prefixOf && (operator === 'eq' || operator === 'neq');
+    if (isPrefix) this.#leaveOut(made.prefixOf?.needs);
     const loaded = this.#source(source);
-    const link =
-      loaded.type === 'iface_index' ? this.#links.get(numberOf(data, loaded.isNetwork)) : undefined;
-    const text = comparisonText(
-      link === undefined ? loaded : { ...loaded, type: 'ifname' },
-      operator,
-      link === undefined ? data : Buffer.from(`${link}\0`),
-    );
-    if (operator !== 'eq' || loaded.bits) return text;
-    const index = this.#statements.length;
-    if (loaded.text === 'meta l4proto' || loaded.text === 'ip protocol' || loaded.text === 'ip6 nexthdr') {
-      this.#known = { ...this.#known, transport: data[0] };
-      const isField = loaded.text !== 'meta l4proto';
-      if (!isField || this.#family === 'ip' || this.#family === 'ip6')
-        this.#implied.push({ index, layer: 'transport' });
-    }
-    if (loaded.text === 'meta iiftype' && numberOf(data, false) === ETHERNET) {
-      this.#isEthernet = true;
-      this.#implied.push({ index, layer: 'link' });
-    }
-    const network = networkOf(loaded.text, data);
-    if (network && this.#family !== 'ip' && this.#family !== 'ip6') {
-      this.#known = { ...this.#known, network };
-      this.#implied.push({ index, layer: 'network' });
-    }
+    const index = loaded.type === 'iface_index' && data.length === 4 ? numberOf(data, loaded.isNetwork) : 0;
+    const link = loaded.bits ? undefined : this.#links.get(index);
+    const isEquality = operator === 'eq' || operator === 'neq';
+    if (link !== undefined && isEquality)
+      return `${loaded.text} ${operator === 'eq' ? '' : '!= '}${quoted(link)}`;
+    const text = comparisonText(loaded, operator, data);
+    if (operator === 'eq' && !loaded.bits && !isPrefix && data.length === loaded.length)
+      this.#conditions.learn(loaded.text, data, this.#statements.length);
     return text;
   }
 
-  /** Leaves out the statement that says that a packet has the header of a layer. */
-  #drop(layer: Implied['layer']): void {
-    this.#implied = this.#implied.filter((implied) => {
-      if (implied.layer !== layer) return true;
-      this.#statements[implied.index] = undefined;
-      return false;
-    });
-  }
-
-  #dynset({ operation, set, source, dataSource, timeout, expressions = [] }: Of<'dynset'>): string {
+  #dynset({ operation, set, source, dataSource, timeout, invert, expressions = [] }: Of<'dynset'>): string {
     const content = this.#find(set);
     const words = [this.#key(source, content)];
     if (timeout) words.push(`timeout ${timeText(timeout)}`);
     words.push(...expressions.map((each) => statelessText(each) ?? `[${each.kind}]`));
     const types = content?.set.data;
     const type: LoadedType = typeof types === 'string' && types !== 'verdict' ? types : 'integer';
-    if (dataSource !== undefined) words.push(`: ${this.#given(dataSource, type, true)}`);
-    return `${operation} @${set} { ${words.join(' ')} }`;
+    if (dataSource !== undefined) words.push(`: ${this.#given(dataSource, type)}`);
+    if (invert) words.push('[invert]');
+    return `${operation} @${nameText(set)} { ${words.join(' ')} }`;
   }
 
   #nat(expression: Of<'nat'>): string {
@@ -369,6 +457,9 @@ class RuleReader {
     // What loads a port that nothing else has loaded is the map of the address: of a set that is not known, its types are not either.
     const isLoaded = port === undefined || this.#registers.at(port) !== undefined;
     const isConcatenation = typeof map === 'object' || (map !== undefined && !isLoaded);
+    const behind = address === undefined ? 0 : wordOf(address) + (family === 'ip' ? 1 : 4);
+    if (typeof map === 'object' && (port === undefined || wordOf(port) !== behind))
+      return `[${type} to ${addresses}]`;
     const ports = isConcatenation ? undefined : this.#range(port, portEnd, 'inet_service');
     let text: string = type;
     if (isConcatenation || this.#family === 'inet') text += ` ${family}`;
@@ -388,4 +479,16 @@ class RuleReader {
     const text = this.#given(first, type, true);
     return last === undefined ? text : `${text}-${this.#given(last, type, true)}`;
   }
+}
+
+/** A value that has no notation: one of another length than the expression says. */
+function unnamed(loaded: Loaded, kind: Expression['kind']): Loaded {
+  return { ...loaded, text: `[${kind} ${loaded.text}]` };
+}
+
+/** Whether a reader corrects the same checksum when the field is written. */
+function isSameChecksum({ checksum = { type: 'none' } }: Of<'payloadSet'>, text: string): boolean {
+  const { type, offset = 0, pseudoHeader = false } = checksum;
+  const read = checksumOf(text) ?? { type: 'none' };
+  return type === read.type && offset === (read.offset ?? 0) && pseudoHeader === (read.pseudoHeader ?? false);
 }

@@ -4,8 +4,9 @@ import { StepCounter, type Steps } from '../../../steps.js';
 import type { BaseChain, Chain, Element, NftObject, Rule, Table, TableFamily } from '../types.js';
 import { contentOf } from './loaded.js';
 import { ruleText, type Surroundings } from './rules.js';
-import { anonymousText, type Lines, type SetContent, setLines } from './sets.js';
+import { anonymousText, type Lines, type SetContent, setLines, unreadLines } from './sets.js';
 import { quotaContent } from './statements.js';
+import { nameText, quoted } from './values.js';
 
 /** What a network namespace has, in the kernel's order. */
 export interface Ruleset {
@@ -81,10 +82,11 @@ function* contentsOf({ tables, chains, rules, sets, objects }: Ruleset): Steps<M
 }
 
 function* tableLines(table: Table, content: Content, links: ReadonlyMap<number, string>): Lines {
-  yield `table ${table.family} ${table.name} {`;
-  const flags = table.flags.filter((flag) => typeof flag === 'string');
+  yield `table ${table.family} ${nameText(table.name)} {`;
+  const flags = table.flags.map((flag) => (typeof flag === 'string' ? flag : `[flag ${flag}]`));
   if (flags.length > 0) yield `\tflags ${flags.join(',')}`;
-  if (table.comment !== undefined) yield `\tcomment "${table.comment}"`;
+  if (table.comment !== undefined) yield `\tcomment ${quoted(table.comment)}`;
+  yield* unreadLines('\t', table);
   let isSeparate = flags.length > 0;
   for (const block of blocksOf(content, links)) {
     if (isSeparate) yield '';
@@ -106,21 +108,25 @@ function* blocksOf(
 }
 
 function* objectLines(object: NftObject): Lines {
-  yield `\t${object.type} ${object.name} {`;
-  if ('comment' in object && object.comment !== undefined) yield `\t\tcomment "${object.comment}"`;
+  yield `\t${typeof object.type === 'string' ? object.type : `[object ${object.type}]`} ${nameText(object.name)} {`;
+  if ('comment' in object && object.comment !== undefined) yield `\t\tcomment ${quoted(object.comment)}`;
+  yield* unreadLines('\t\t', object);
   if (object.type === 'counter') yield `\t\tpackets ${object.packets ?? 0n} bytes ${object.bytes ?? 0n}`;
   else if (object.type === 'quota') yield `\t\t${quotaContent(object)}`;
   yield '\t}';
 }
 
 function* chainLines(chain: Chain, rules: readonly Rule[], surroundings: Surroundings): Lines {
-  yield `\tchain ${chain.name} {`;
-  if (chain.comment !== undefined) yield `\t\tcomment "${chain.comment}"`;
+  yield `\tchain ${nameText(chain.name)} {`;
+  if (chain.comment !== undefined) yield `\t\tcomment ${quoted(chain.comment)}`;
   if (chain.base) yield `\t\t${baseText(chain.base, chain.family)}`;
+  if (chain.flags) yield `\t\t[flags ${chain.flags}]`;
+  yield* unreadLines('\t\t', chain);
   for (const rule of rules) {
     const written = yield* longSets(rule, surroundings);
-    const comment = rule.comment === undefined ? '' : ` comment "${rule.comment}"`;
-    yield `\t\t${ruleText(rule, written ? { ...surroundings, written } : surroundings)}${comment}`;
+    const comment = rule.comment === undefined ? '' : ` comment ${quoted(rule.comment)}`;
+    const unread = [...unreadLines(' ', rule)].join('');
+    yield `\t\t${ruleText(rule, written ? { ...surroundings, written } : surroundings)}${comment}${unread}`;
   }
   yield '\t}';
 }
@@ -145,7 +151,7 @@ function* longSets(
 }
 
 function baseText({ type, hook, priority, policy, devices = [] }: BaseChain, family: TableFamily): string {
-  const names = devices.map((device) => `"${device}"`).join(', ');
+  const names = devices.map(quoted).join(', ');
   const on =
     devices.length === 0 ? '' : devices.length === 1 ? ` device ${names}` : ` devices = { ${names} }`;
   const end = policy === undefined ? '' : ` policy ${policy};`;

@@ -1,11 +1,13 @@
 // Sets and their elements as nft lists them, in steps: a list of elements may be long.
 import { StepCounter, type Steps, sortedInSteps } from '../../../steps.js';
+import type { ListedAttribute } from '../../shared/types.js';
+import { ELEMENT } from '../numbers.js';
 import type { Element, ElementValue, NftSet, SetFlag, ValueTypes, Verdict } from '../types.js';
 import { defaultExpressions } from '../values/keyExpressions.js';
 import { bytesOf } from '../values/values.js';
 import { FORM, layoutOf } from '../values/valueTypes.js';
 import { plainStatement } from './statements.js';
-import { elementText, HOST_IS_LITTLE, intervalText, timeText } from './values.js';
+import { elementText, HOST_IS_LITTLE, intervalText, nameText, quoted, timeText } from './values.js';
 
 /** A set with its elements. */
 export interface SetContent {
@@ -15,21 +17,47 @@ export interface SetContent {
 
 /** A verdict: `goto chain`. */
 export function verdictText(verdict: Verdict): string {
-  return 'chain' in verdict ? `${verdict.verdict} ${verdict.chain}` : verdict.verdict;
+  return 'chain' in verdict ? `${verdict.verdict} ${nameText(verdict.chain)}` : verdict.verdict;
 }
 
 /** One element: key, lifetime, comment and data. */
 function textOfElement({ key, data }: NftSet, element: Element): string {
   const { keyEnd, timeout, expires, comment, expressions = [] } = element;
   const words = [
-    keyEnd === undefined ? elementText(key, element.key) : intervalText(key, element.key, keyEnd),
+    isCatchAll(element)
+      ? '*'
+      : keyEnd === undefined
+        ? elementText(key, element.key)
+        : intervalText(key, element.key, keyEnd),
   ];
   words.push(...expressions.map((each) => plainStatement(each) ?? `[${each.kind}]`));
   if (timeout !== undefined) words.push(`timeout ${timeText(timeout)}`);
   if (expires !== undefined) words.push(`expires ${timeText(expires)}`);
-  if (comment !== undefined) words.push(`comment "${comment}"`);
+  if (comment !== undefined) words.push(`comment ${quoted(comment)}`);
+  const unread = element.attributes?.filter(({ type }) => type !== ELEMENT.flags) ?? [];
+  words.push(...unread.map(({ type }) => `[attribute ${type}]`));
+  if (element.userData) words.push(`[user data ${hexOf(element.userData)}]`);
   if (element.data !== undefined && data !== undefined) words.push(':', dataText(data, element.data));
   return words.join(' ');
+}
+
+/** Whether it stands for all keys that the set has not (`NFT_SET_ELEM_CATCHALL`). */
+export function isCatchAll({ attributes = [] }: Pick<Element, 'attributes'>): boolean {
+  return attributes.some(({ type, value }) => type === ELEMENT.flags && value.at(-1) === 2);
+}
+
+const hexOf = (bytes: Uint8Array) => `0x${Buffer.from(bytes).toString('hex')}`;
+
+/** What of an object has no notation: attributes, which no reader accepts, and user data, which nft does not read either. */
+export function* unreadLines(
+  start: string,
+  {
+    attributes = [],
+    userData,
+  }: { readonly attributes?: readonly ListedAttribute[]; readonly userData?: Uint8Array },
+): Generator<string, void, undefined> {
+  for (const { type, value } of attributes) yield `${start}[attribute ${type} ${hexOf(value)}]`;
+  if (userData) yield `${start}# user data ${hexOf(userData)}`;
 }
 
 function dataText(types: NonNullable<NftSet['data']>, data: ElementValue | Verdict): string {
@@ -72,14 +100,18 @@ export type Lines = Generator<string | undefined, void, undefined>;
 export function* setLines(content: SetContent): Lines {
   const { set, elements } = content;
   const { data, size, flags, timeout, comment, autoMerge } = set;
-  yield `\t${data === undefined ? 'set' : 'map'} ${set.name} {`;
+  yield `\t${data === undefined ? 'set' : 'map'} ${nameText(set.name)} {`;
   yield `\t\t${typesText(set)}`;
   if (size !== undefined && !flags.includes('constant')) yield `\t\tsize ${size}`;
-  const named = FLAG_ORDER.filter((flag) => flags.includes(flag));
+  const named = [
+    ...FLAG_ORDER.filter((flag) => flags.includes(flag)),
+    ...flags.flatMap((flag) => (typeof flag === 'number' ? [`[flag ${flag}]`] : [])),
+  ];
   if (named.length > 0) yield `\t\tflags ${named.join(',')}`;
   if (autoMerge) yield '\t\tauto-merge';
   if (timeout !== undefined) yield `\t\ttimeout ${timeText(timeout)}`;
-  if (comment !== undefined) yield `\t\tcomment "${comment}"`;
+  if (comment !== undefined) yield `\t\tcomment ${quoted(comment)}`;
+  yield* unreadLines('\t\t', set);
   if (elements.length > 0) yield* elementLines(content);
   yield '\t}';
 }
@@ -136,7 +168,7 @@ function* sorted(
   const counter = new StepCounter();
   const weighed: Weighed[] = [];
   for (const element of elements) {
-    weighed.push({ element, weight: weightOf(key, element.key) });
+    weighed.push({ element, weight: isCatchAll(element) ? LAST : weightOf(key, element.key) });
     if (counter.isFull()) yield;
   }
   const inOrder = yield* sortedInSteps(weighed, (a, b) =>
@@ -144,6 +176,9 @@ function* sorted(
   );
   for (const { element } of inOrder) yield element;
 }
+
+/** Behind the weights of all keys. */
+const LAST = '\uffff';
 
 /** An element, and the text that orders it among others. */
 interface Weighed {

@@ -1,6 +1,6 @@
 // Statements of rules that need nothing of what the registers hold.
 import type { Expression } from '../types.js';
-import { bytesRateText } from './values.js';
+import { bytesRateText, quoted } from './values.js';
 
 /** Seconds of the units of rates. */
 export const RATE_UNITS: ReadonlyMap<bigint, string> = new Map([
@@ -82,7 +82,7 @@ export function plainStatement(
     case 'log':
       return logText(expression);
     case 'objref':
-      return `${expression.type} name "${expression.name}"`;
+      return `${expression.type} name ${quoted(expression.name)}`;
     case 'notrack':
       return 'notrack';
     case 'reject':
@@ -109,7 +109,7 @@ function limitText({ rate, unit, burst = 0, of, over }: Of<'limit'>): string {
 
 /** The text of a statement of the elements that a rule adds: without what it counted. */
 export function statelessText(expression: Expression): string | undefined {
-  if (expression.kind === 'counter') return 'counter';
+  if (expression.kind === 'counter' && !expression.packets && !expression.bytes) return 'counter';
   if (expression.kind === 'quota') return quotaText({ ...expression, used: 0n });
   return plainStatement(expression);
 }
@@ -142,7 +142,7 @@ export function quotaContent({
 
 function logText({ prefix, group, snaplen, queueThreshold, level, flags = 0 }: Of<'log'>): string {
   const words = ['log'];
-  if (prefix) words.push(`prefix "${prefix}"`);
+  if (prefix) words.push(`prefix ${quoted(prefix)}`);
   if (group !== undefined) words.push(`group ${group}`);
   if (snaplen) words.push(`snaplen ${snaplen}`);
   if (queueThreshold) words.push(`queue-threshold ${queueThreshold}`);
@@ -155,6 +155,9 @@ function logText({ prefix, group, snaplen, queueThreshold, level, flags = 0 }: O
     if (flags & 8) words.push('flags skuid');
     if (flags & 0x20) words.push('flags ether');
   }
+  if (flags & ~LOG_ALL) {
+    words.push(`[flags ${flags & ~LOG_ALL}]`);
+  }
   return words.join(' ');
 }
 
@@ -165,7 +168,7 @@ function rejectText(
 ): string {
   if (type === 'tcp reset') return 'reject with tcp reset';
   if (type === 'icmpx') {
-    return code === 1 ? 'reject' : `reject with icmpx ${nameOf(ICMPX_CODES, code)}`;
+    return code === 1 && !isOfOne ? 'reject' : `reject with icmpx ${nameOf(ICMPX_CODES, code)}`;
   }
   const isSix = network === 'ip6';
   if (isOfOne && code === (isSix ? 4 : 3)) return 'reject';

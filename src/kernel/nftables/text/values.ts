@@ -32,13 +32,28 @@ export function isBitmask(type: LoadedType): type is ValueType {
   return BITMASKS.has(type);
 }
 
-/** One value. */
-export function valueText(type: ValueType, value: Value): string {
-  if (type === 'ifname') return `"${value}"`;
+/** One value. Flags are listed with a comma where they are compared, and with `|` in sets. */
+export function valueText(type: ValueType, value: Value, separator?: string): string {
+  if (type === 'ifname') return nameOfLink(String(value));
   if (typeof value === 'string') return value;
   if (type === 'mark') return hexText(value, 4);
   if (type === 'ether_type') return hexText(value, 2);
-  return isBitmask(type) ? flagsText(type, value) : String(value);
+  return isBitmask(type) ? flagsText(type, value, separator) : String(value);
+}
+
+/** A text in quotation marks. nft has no notation for one that has some itself, or lines: it is in brackets. */
+export function quoted(text: string): string {
+  return /["\n]/.test(text) ? `[text 0x${Buffer.from(text).toString('hex')}]` : `"${text}"`;
+}
+
+/** The name of a table, a chain, a set or an object. One that would be several words, or a sign, is in brackets. */
+export function nameText(name: string): string {
+  return /^[^\s"{}();,=<>!&|^#@[\]]+$/.test(name) ? name : `[name 0x${Buffer.from(name).toString('hex')}]`;
+}
+
+/** The whole name of a link: an asterisk at its end would begin names. */
+function nameOfLink(name: string): string {
+  return quoted(name.endsWith('*') ? `${name.slice(0, -1)}\\*` : name);
 }
 
 /** The names of the flags in a sum; those without a name as a number. */
@@ -61,19 +76,28 @@ export function hexText(number: number, bytes: number): string {
   return `0x${number.toString(16).padStart(2 * bytes, '0')}`;
 }
 
+/** Between the flags of an element. */
+const IN_SETS = ' | ';
+
 /** A key, or the data of a map. */
 export function elementText(types: ValueTypes | number, value: ElementValue): string {
   if (value instanceof Uint8Array || typeof types === 'number') return bytesText(value);
-  if (typeof types === 'string') return valueText(types, value as Value);
-  return (value as readonly Value[]).map((part, i) => valueText(types[i] as ValueType, part)).join(' . ');
+  if (typeof types === 'string') return valueText(types, value as Value, IN_SETS);
+  return (value as readonly Value[])
+    .map((part, i) => valueText(types[i] as ValueType, part, IN_SETS))
+    .join(' . ');
 }
 
 function bytesText(value: ElementValue): string {
-  return value instanceof Uint8Array ? `0x${Buffer.from(value).toString('hex')}` : String(value);
+  return value instanceof Uint8Array ? `[0x${Buffer.from(value).toString('hex')}]` : String(value);
 }
 
 /** An interval: a prefix if it is one, else first and last value; of a concatenation, part by part. */
 export function intervalText(types: ValueTypes | number, first: ElementValue, last: ElementValue): string {
+  if (types === 'ifname' && last instanceof Uint8Array) {
+    const name = first instanceof Uint8Array ? first : Buffer.from(String(first));
+    if (last.every((byte, i) => byte === (name[i] ?? 0xff))) return dataText('ifname', name, true);
+  }
   if (typeof types === 'number' || first instanceof Uint8Array || last instanceof Uint8Array) {
     return `${bytesText(first)}-${bytesText(last)}`;
   }
@@ -83,7 +107,7 @@ export function intervalText(types: ValueTypes | number, first: ElementValue, la
 }
 
 function partText(type: ValueType, first: Value, last: Value): string {
-  if (first === last) return valueText(type, first);
+  if (first === last) return valueText(type, first, IN_SETS);
   if (hasPrefixes(type)) {
     const bytes = (value: Value) => bytesOf(type, value);
     const inOrder = type === 'mark' && HOST_IS_LITTLE ? (value: Value) => bytes(value).reverse() : bytes;
@@ -125,7 +149,10 @@ export function dataText(type: LoadedType, bytes: Uint8Array, isNetwork: boolean
   if (type === 'classid' || type === 'iface_type' || type === 'time')
     return notationOf(type, orderedNumber(bytes, isNetwork));
   if (type === 'integer' && bytes.length !== INTEGER_LENGTH) return String(orderedNumber(bytes, isNetwork));
-  if (type === 'boolean') return bytes.some((byte) => byte !== 0) ? 'exists' : 'missing';
+  if (type === 'boolean') {
+    const number = orderedNumber(bytes, isNetwork);
+    return number > 1n ? bytesText(bytes) : number === 1n ? 'exists' : 'missing';
+  }
   const value = readValue(layoutOf(type, isNetwork), bytes);
   return value instanceof Uint8Array ? bytesText(value) : valueText(type, value as Value);
 }
@@ -154,8 +181,11 @@ export function numberIn(bytes: Uint8Array): bigint {
 /** A name of a link; without a zero at its end, it is the beginning of names. */
 function interfaceText(bytes: Uint8Array): string {
   const end = bytes.indexOf(0);
-  const text = Buffer.from(end < 0 ? bytes : bytes.subarray(0, end)).toString();
-  return end < 0 && bytes.length < 16 ? `"${text}*"` : `"${text}"`;
+  const named = end < 0 ? bytes : bytes.subarray(0, end);
+  const text = Buffer.from(named).toString();
+  if (!Buffer.from(text).equals(named) || bytes.some((byte, i) => byte !== 0 && end >= 0 && i > end))
+    return bytesText(bytes);
+  return end < 0 && bytes.length < 16 ? quoted(`${text}*`) : nameOfLink(text);
 }
 
 const UNITS = [

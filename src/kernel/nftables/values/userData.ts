@@ -84,8 +84,25 @@ export function numberOfDatum({ value }: UserDatum): number | undefined {
   return value.length === 4 ? new Uint32Array(Uint8Array.from(value).buffer)[0] : undefined;
 }
 
-/** The comment in user data that has nothing else; undefined for any other. */
-export function commentOf(bytes: Uint8Array): string | undefined {
-  const [datum, more] = readUserData(bytes) ?? [];
-  return datum?.type === COMMENT && more === undefined ? textOfDatum(datum) : undefined;
+/** What is in user data: a comment, and what has no field here. */
+export interface Described {
+  readonly comment?: string;
+  readonly userData?: Uint8Array;
+}
+
+/** The comment in user data, and the rest of them. */
+export function commentIn(bytes: Uint8Array): Described {
+  let comment: string | undefined;
+  const rest: UserDatum[] = [];
+  const data = readUserData(bytes);
+  if (!data) return { userData: new Uint8Array(bytes) };
+  for (const datum of data) {
+    const text = datum.type === COMMENT && comment === undefined ? textOfDatum(datum) : undefined;
+    if (text === undefined) rest.push(datum);
+    else comment = text;
+  }
+  return {
+    ...(comment !== undefined && { comment }),
+    ...(rest.length > 0 && { userData: writeUserData(rest) }),
+  };
 }

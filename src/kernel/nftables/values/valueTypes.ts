@@ -82,6 +82,8 @@ export interface Layout {
   /** Whether values are lists, with each part padded to 4 bytes. */
   readonly isConcatenation: boolean;
   readonly forms: readonly Form[];
+  /** Whether some of them are names of links. */
+  readonly hasNames: boolean;
   /** Of each part, in bytes. */
   readonly offsets: readonly number[];
   /** Of the whole, in bytes. */
@@ -116,7 +118,8 @@ function newLayout(types: ValueTypes, isInterval: boolean): Layout {
     offsets.push(length);
     length += isConcatenation ? (LENGTHS[form] + 3) & ~3 : LENGTHS[form];
   }
-  return { types: list, isConcatenation, forms, offsets, length };
+  const hasNames = forms.includes(FORM.name);
+  return { types: list, isConcatenation, forms, hasNames, offsets, length };
 }
 
 /** The number of types: that of a concatenation has 6 bits for each (`NFTA_SET_KEY_TYPE`, `NFTA_SET_DATA_TYPE`). */

@@ -167,6 +167,11 @@ export function readValue(
 ): ElementValue {
   if (length !== layout.length) return copyOf(bytes.subarray(at, at + length));
   const { types, forms, offsets } = layout;
+  // Of an interval of names, such as eth*, the last one is no name: it has 0xff to its end.
+  const isName = (form: Form, i: number) =>
+    form !== FORM.name ||
+    bytes.subarray(at + (offsets[i] as number), at + (offsets[i] as number) + LENGTHS[form]).includes(0);
+  if (layout.hasNames && !forms.every(isName)) return copyOf(bytes.subarray(at, at + length));
   if (!layout.isConcatenation) return readPart(types[0] as ValueType, forms[0] as Form, bytes, at);
   // One that grows has room for 17 values after the first.
   const parts = new Array<Value>(types.length);

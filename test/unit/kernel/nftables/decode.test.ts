@@ -264,6 +264,37 @@ it('what this library does not know is shown', () => {
   assert.equal(invalid?.field, 'rule.expressions[0]');
 });
 
+/** A payload with one more of the user data in its attribute, which is the last one. */
+function withDatum(payload: Uint8Array, attribute: number): Uint8Array {
+  const view = Buffer.from(payload);
+  let at = 4;
+  while (view.readUInt16LE(at + 2) !== attribute) at += (view.readUInt16LE(at) + 3) & ~3;
+  const length = view.readUInt16LE(at);
+  const whole = Buffer.concat([
+    view.subarray(0, at + length),
+    Buffer.from('2a021122', 'hex'),
+    Buffer.alloc(3),
+  ]);
+  whole.writeUInt16LE(length + 4, at);
+  return new Uint8Array(whole.subarray(0, at + ((length + 7) & ~3)));
+}
+
+it('user data that have no field hide no comment, and are kept', () => {
+  const rest = new Uint8Array([0x2a, 2, 0x11, 0x22]);
+  const table = withDatum(
+    payloadOf({ do: 'addTable', table: { family: 'ip', name: 't', comment: 'a comment' } }),
+    6,
+  );
+  assert.deepEqual([readTable(table).comment, readTable(table).userData], ['a comment', rest]);
+  const set = { family: 'ip', table: 't', name: 's', key: 'ipv4_addr', flags: ['interval'] } as const;
+  const payload = payloadOf({ do: 'addSet', set: { ...set, autoMerge: true, comment: 'of a set' } });
+  const { autoMerge, comment, userData } = readSet(withDatum(payload, 13));
+  assert.deepEqual(
+    { autoMerge, comment, userData },
+    { autoMerge: true, comment: 'of a set', userData: rest },
+  );
+});
+
 it('the events of a transaction', () => {
   const all: NftablesOperation[] = [
     ...TABLES.slice(0, 1).map((table) => ({ do: 'addTable', table }) as const),

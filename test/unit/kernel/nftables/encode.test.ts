@@ -128,6 +128,15 @@ it('two halves of an interval are one element', () => {
   assert.equal(message?.hex.match(/0800030000000001/g)?.length, 2, 'none at the end of the address space');
 });
 
+it('an element of intervals of concatenations has a last key, also if it is its first one', () => {
+  const key = ['ipv4_addr', 'inet_service'] as const;
+  const set: SetName = { ...TABLE, name: 's', key, flags: ['interval'] };
+  for (const doing of ['addElements', 'deleteElements'] as const) {
+    const [message] = messagesOf(written({ do: doing, set, elements: [{ key: ['10.0.0.1', 80] }] }).bytes);
+    assert.equal(message?.hex.match(/0a00000100500000/g)?.length, 2, doing);
+  }
+});
+
 it('sets of rules have numbers that are unique in the transaction, and precede their rule', () => {
   const set = (): AnonymousSet => ({
     key: 'integer',

@@ -154,12 +154,57 @@ table netdev n {
   ]);
 });
 
+/** The expressions of a rule of `inet`, behind maps. */
+function expressionsOf(rule: string) {
+  const maps = `\tmap wide {\n\t\ttype ipv6_addr . ipv6_addr : mark\n\t}\n\tmap ports {\n\t\ttype ipv4_addr : inet_service\n\t}\n`;
+  const operations = parseRuleset(`table inet t {\n${maps}\tchain c {\n\t\t${rule}\n\t}\n}\n`);
+  return operations.flatMap((each) => (each.do === 'addRule' ? each.rule.expressions : []));
+}
+
+describe('registers of a statement', () => {
+  it('data are behind a key of 32 bytes', () => {
+    const expressions = expressionsOf('update @wide { ip6 saddr . ip6 daddr : 5 }');
+    assert.deepEqual(
+      expressions.flatMap((each) => ('register' in each && each.kind !== 'meta' ? [each.register] : [])),
+      [1, 2, 3],
+    );
+    assert.deepEqual(expressions.at(-1), {
+      ...{ kind: 'dynset', operation: 'update', set: 'wide', source: 1, dataSource: 3 },
+    });
+  });
+
+  it('the conditions of data are before the key is loaded', () => {
+    const kinds = expressionsOf('update @ports { ip saddr : tcp sport }').map(({ kind }) => kind);
+    assert.deepEqual(kinds, ['meta', 'cmp', 'meta', 'cmp', 'payload', 'payload', 'dynset']);
+  });
+
+  it('a key has room', () => {
+    const key = Array(5).fill('ip6 saddr').join(' . ');
+    for (const rule of [`${key} { fd00::1 }`, `jhash ${key.slice(0, 45)} mod 2 1`])
+      assert.throws(() => expressionsOf(rule), /have room in 64 bytes of registers/);
+  });
+});
+
+describe('a field of some types of messages only has a condition of the type', () => {
+  const types = { icmp: 'echo-reply, echo-request', icmpv6: 'echo-request, echo-reply' };
+  for (const [header, list] of Object.entries(types))
+    for (const field of ['id 5', 'sequence 1-5'])
+      it(`${header} ${field}`, () => {
+        const plain = printed(parseRuleset(inChainOf('inet', `${header} ${field}`)));
+        const whole = inChainOf('inet', `${header} type { ${list} } ${header} ${field}`);
+        assert.equal(plain, whole);
+        assert.equal(printed(parseRuleset(whole)), whole);
+      });
+});
+
+const inChainOf = (family: string, rule: string) => `table ${family} t {\n\tchain c {\n\t\t${rule}\n\t}\n}\n`;
+
 it('a text without tables has no operations', () => {
   for (const text of ['', '\n', '# nothing\n', ' \t\r\n']) assert.deepEqual(parseRuleset(text), []);
 });
 
 /** The table of a broken statement in a chain of `ip`. */
-const inChain = (rule: string) => `table ip t {\n\tchain c {\n\t\t${rule}\n\t}\n}\n`;
+const inChain = (rule: string) => inChainOf('ip', rule);
 const inSet = (line: string) => `table ip t {\n\tset s {\n\t\ttype ipv4_addr\n\t\t${line}\n\t}\n}\n`;
 
 const BROKEN: readonly [text: string, line: number, column: number, rule: RegExp][] = [
@@ -199,7 +244,7 @@ const BROKEN: readonly [text: string, line: number, column: number, rule: RegExp
   [inChain('ct state sleepy'), 3, 12, /must be an integer from 0 to 4294967295, or one of invalid/],
   [inChain('ct state < new'), 3, 14, /are compared with/],
   [inChain('iif "eth9"'), 3, 7, /^"eth9" must be a link that `links` has/],
-  [inChain('dnat to 10.0.0.1:99999'), 3, 11, /must be an integer from 0 to 65535/],
+  [inChain('tcp dport 80 dnat to 10.0.0.1:99999'), 3, 24, /must be an integer from 0 to 65535/],
   [inChain('dnat to fd00::1'), 3, 11, /must be an address of ip/],
   [inChain('snat ip6 to fd00::1'), 3, 3, /must be of packets of ip/],
   [inChain('limit rate 5/fortnight'), 3, 14, /must be a rate per second/],
@@ -210,6 +255,23 @@ const BROKEN: readonly [text: string, line: number, column: number, rule: RegExp
   [inChain('accept comment "open'), 3, 18, /needs a quotation mark at its end/],
   [inChain('accept comment "a" drop'), 3, 22, /must be the end of the statement/],
   [inChain(`accept comment "${'c'.repeat(129)}"`), 3, 3, /rule\.comment must be a text of at most 128 bytes/],
+  [inChain('redirect to :80'), 3, 12, /must be behind a condition of the protocol/],
+  [inChain('tproxy to 127.0.0.1'), 3, 3, /must be behind a condition of the protocol/],
+  [inChain('ct original proto-dst 80'), 3, 3, /must be behind a condition of the protocol/],
+  [inChain('meta nfproto ipv4'), 3, 3, /must be of the family inet/],
+  [inChain('tcp dport 20-10'), 3, 13, /must be a range from the lower/],
+  [inChain('dnat to 10.0.0.9-10.0.0.1'), 3, 11, /must be a range from the lower/],
+  [inChain('limit rate 5/second burst 0 packets'), 3, 29, /must be an integer from 1/],
+  [inChain('log level audit prefix "x"'), 3, 7, /nothing beside `level audit`/],
+  [inChain('rt ip6 nexthop fd00::1'), 3, 10, /must be of packets of ip/],
+  [inChain('socket transparent 5'), 3, 22, /must be at most 1/],
+  [inChain('meta nftrace 2'), 3, 16, /must be at most 1/],
+  [inChain('accept drop'), 3, 10, /must be the end of the rule/],
+  [inChainOf('arp', 'tcp dport 80'), 3, 3, /must be of packets of ARP/],
+  [inChain('icmp type redirect icmp id 5'), 3, 22, /must be of echo requests or replies/],
+  [inChain('meta mark set meta mark | 0x10 & 0xff'), 3, 34, /must be behind parentheses/],
+  [inChain('meta mark set meta mark & 0xff << 8'), 3, 34, /must be behind parentheses/],
+  [inChain('meta mark set ip saddr'), 3, 17, /must be a value of mark, and is one of ipv4_addr/],
   [inChain('numgen random mod 0 1'), 3, 21, /must be an integer from 1/],
   [inChain('@nh,4,8 5'), 3, 7, /must be a multiple of 8 bits/],
   [inChain('fwd to "lo"'), 3, 10, /must be of the family netdev/],

@@ -147,7 +147,7 @@ const RULES: readonly [text: string, ...expressions: Expression[]][] = [
     { kind: 'nat', type: 'dnat', family: 'ip', address: 1, port: 9 },
   ],
   [
-    '[xt match] [register 9] 5',
+    '[xt match] [register 9] [0x05]',
     { kind: 'unknown', name: 'xt match', data: new Uint8Array(2) },
     { kind: 'cmp', operator: 'eq', source: 9, data: Uint8Array.of(5) },
   ],

@@ -8,7 +8,7 @@ import {
   writeKeyExpressions,
 } from '../../../../src/kernel/nftables/values/keyExpressions.js';
 import {
-  commentOf,
+  commentIn,
   readUserData,
   SET_UDATA,
   textDatum,
@@ -137,12 +137,12 @@ for (const [expressions, expected] of KEYS) {
 
 it('user data that is cut off, or has more than a comment, is no comment', () => {
   const comment = writeUserData([textDatum(0, 'für alle')]);
-  assert.equal(commentOf(comment), 'für alle');
-  assert.equal(commentOf(comment.subarray(0, -1)), undefined);
-  assert.equal(commentOf(bytes('00020041')), undefined, 'a zero within');
-  assert.equal(commentOf(bytes('0002ff00')), undefined, 'no UTF-8');
-  assert.equal(commentOf(bytes('00024100 0000')), undefined, 'a second value');
-  assert.equal(commentOf(new Uint8Array()), undefined);
+  assert.deepEqual(commentIn(comment), { comment: 'für alle' });
+  assert.deepEqual(commentIn(comment.subarray(0, -1)), { userData: comment.subarray(0, -1) });
+  assert.deepEqual(commentIn(bytes('00020041')), { userData: bytes('00020041') }, 'a zero within');
+  assert.deepEqual(commentIn(bytes('0002ff00')), { userData: bytes('0002ff00') }, 'no UTF-8');
+  assert.deepEqual(commentIn(bytes('00024100 0000')), { comment: 'A', userData: bytes('0000') });
+  assert.deepEqual(commentIn(new Uint8Array()), {});
 });
 
 it('the layout of types does not change with the list that it was asked for, and differs by list and interval', () => {

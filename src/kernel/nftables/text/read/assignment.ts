@@ -1,6 +1,6 @@
 // What a rule can write: keys of meta and of ct, and fields of headers with their checksums.
 import type { CtKey, Expression, Register } from '../../types.js';
-import { CT_FIELDS, lengthOf } from '../fields.js';
+import { CT_FIELDS, checksumOf, lengthOf } from '../fields.js';
 import type { Operand } from './operand.js';
 import { type Token, Unreadable } from './tokens.js';
 
@@ -8,21 +8,6 @@ import { type Token, Unreadable } from './tokens.js';
 export interface Target extends Pick<Operand, 'type' | 'length' | 'isNetwork'> {
   readonly expression: (source: Register) => Expression;
 }
-
-type Checksum = NonNullable<Extract<Expression, { kind: 'payloadSet' }>['checksum']>;
-
-/** Checksums of headers: their types, and their places in bytes. */
-const CHECKSUMS: Readonly<Record<string, Checksum>> = {
-  ip: { type: 'inet', offset: 10 },
-  tcp: { type: 'inet', offset: 16 },
-  udp: { type: 'inet', offset: 6 },
-  udplite: { type: 'inet', offset: 6 },
-  icmp: { type: 'inet', offset: 2 },
-  icmpv6: { type: 'inet', offset: 2 },
-  sctp: { type: 'sctp', offset: 8 },
-};
-/** The fields that the checksums of transport headers cover. */
-const COVERED: ReadonlySet<string> = new Set(['ip saddr', 'ip daddr', 'ip6 saddr', 'ip6 daddr']);
 
 /** The target that an operand names. */
 export function targetOf(
@@ -38,14 +23,10 @@ export function targetOf(
   // A field at a place is written as it is, without a checksum.
   if (length % 2 !== 0 && payload.base !== 'link' && !text.startsWith('@'))
     throw new Unreadable('must be a field of whole words of 16 bits: the library writes no other one', token);
-  const [header = ''] = text.split(' ');
-  const checksum = CHECKSUMS[header];
-  const whole: Checksum | undefined = COVERED.has(text)
-    ? { ...(checksum ?? { type: 'none' }), pseudoHeader: true }
-    : checksum;
+  const checksum = checksumOf(text);
   return {
     ...{ type, length, isNetwork },
-    expression: (source) => ({ kind: 'payloadSet', ...payload, source, ...(whole && { checksum: whole }) }),
+    expression: (source) => ({ kind: 'payloadSet', ...payload, source, ...(checksum && { checksum }) }),
   };
 }
 

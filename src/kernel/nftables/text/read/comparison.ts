@@ -136,6 +136,8 @@ function boundsOf(operand: Operand, token: Token, links: ReadonlyMap<string, num
   }
   if (isNumber(type) || (type === 'integer' && length !== 4)) return numberBounds(operand, token);
   const { first, last, prefix } = intervalOf(type, token);
+  if (operand.most !== undefined && Number(last ?? first) > operand.most)
+    throw new Unreadable(`must be at most ${operand.most}`, token);
   return {
     first: (ordered) => bytesOfValue(type, first, ordered.isNetwork),
     ...(last !== undefined && { last: (ordered) => bytesOfValue(type, last, ordered.isNetwork) }),
@@ -143,11 +145,12 @@ function boundsOf(operand: Operand, token: Token, links: ReadonlyMap<string, num
   };
 }
 
-function numberBounds({ type, length }: Operand, token: Token): Bounds {
+function numberBounds({ type, length, most }: Operand, token: Token): Bounds {
   const [first, last = first, more] = token.text.split('-').map((text) => numberOf(type, text));
   const isRange = first !== undefined && last !== undefined && first <= last;
   if (token.isQuoted || more !== undefined || !isRange || last >> BigInt(8 * length) > 0n)
     throw unreadableNumber(type, length, token, ', or a range of such values');
+  if (most !== undefined && last > BigInt(most)) throw new Unreadable(`must be at most ${most}`, token);
   const bytes = (number: bigint) => (operand: Operand) => numberBytes(operand, number);
   return last === first ? { first: bytes(first) } : { first: bytes(first), last: bytes(last) };
 }

@@ -9,8 +9,10 @@ import type {
   ValueTypes,
   Verdict,
 } from '../../types.js';
+import { numberOfSymbol } from '../../values/symbols.js';
+import { isBitmask } from '../values.js';
 import { type Cursor, type Token, Unreadable } from './tokens.js';
-import { intervalOf, timeAt, unreadableValue, valueIn } from './values.js';
+import { type Interval, interfaceIn, intervalOf, timeAt, unreadableValue, valueIn } from './values.js';
 
 /** What the elements of a set are. */
 export interface Shape {
@@ -53,11 +55,33 @@ export function elementAt(cursor: Cursor, { key, data }: Shape): NewElement {
 
 /** The name of a link: a pattern is not one. */
 function interfaceAt(token: Token): Value {
-  const value = valueIn('ifname', token.text);
+  const { name, isPattern } = interfaceIn(token.text);
+  const value = valueIn('ifname', name);
   if (value === undefined) throw unreadableValue('ifname', token);
-  if (token.text.endsWith('*'))
-    throw new Unreadable('must not be a pattern: sets have names of links', token);
+  if (isPattern) throw new Unreadable('must not be a pattern: sets have names of links', token);
   return value;
+}
+
+/** A value, a prefix or a range; flags are a sum: `syn | ack`. */
+function intervalAt(cursor: Cursor, type: ValueType): Interval {
+  const token = cursor.take(`a value of ${type}`);
+  if (type === 'ifname') return { first: interfaceAt(token) };
+  const interval = intervalOf(type, token);
+  if (!cursor.is('|')) return interval;
+  if (!isBitmask(type) || interval.last !== undefined)
+    throw new Unreadable('must be the end of the value: only flags are summed up', cursor.token);
+  let sum = numberOfFlag(type, interval.first);
+  while (cursor.accept('|')) {
+    const flag = cursor.word(`a value of ${type}`);
+    const value = valueIn(type, flag.text);
+    if (value === undefined) throw unreadableValue(type, flag);
+    sum |= numberOfFlag(type, value);
+  }
+  return { first: sum >>> 0 };
+}
+
+function numberOfFlag(type: ValueType, value: Value): number {
+  return typeof value === 'number' ? value : (numberOfSymbol(type, value) as number);
 }
 
 function keysAt(cursor: Cursor, key: ValueTypes): Pick<NewElement, 'key' | 'keyEnd'> {
@@ -67,8 +91,7 @@ function keysAt(cursor: Cursor, key: ValueTypes): Pick<NewElement, 'key' | 'keyE
   let isInterval = false;
   for (const [i, type] of types.entries()) {
     if (i > 0) cursor.expect('.');
-    const token = cursor.take(`a value of ${type}`);
-    const part = type === 'ifname' ? { first: interfaceAt(token) } : intervalOf(type, token);
+    const part = intervalAt(cursor, type);
     first.push(part.first);
     last.push(part.last ?? part.first);
     if (part.last !== undefined && part.last !== part.first) isInterval = true;
@@ -86,10 +109,10 @@ function dataAt(cursor: Cursor, data: ValueTypes | 'verdict'): ElementValue | Ve
   const types: readonly ValueType[] = typeof data === 'string' ? [data] : data;
   const values = types.map((type, i) => {
     if (i > 0) cursor.expect('.');
-    const token = cursor.take(`a value of ${type}`);
-    const value = type === 'ifname' ? interfaceAt(token) : valueIn(type, token.text);
-    if (value === undefined) throw unreadableValue(type, token);
-    return value;
+    const { token } = cursor;
+    const { first, last } = intervalAt(cursor, type);
+    if (last !== undefined) throw unreadableValue(type, token);
+    return first;
   });
   return typeof data === 'string' ? (values[0] as Value) : values;
 }

@@ -3,11 +3,12 @@ import {
   type ExtensionPlace,
   extensionNamed,
   IPV6_EXTENSIONS,
+  needsOfExtension,
   placeOf,
   typeOfExtension,
 } from '../extensions.js';
 import type { LoadedType } from '../values.js';
-import { loaded, type Need, type Operand } from './operand.js';
+import { loaded, type Operand } from './operand.js';
 import { type Cursor, type Token, Unreadable } from './tokens.js';
 import { integerOf } from './values.js';
 
@@ -64,7 +65,7 @@ function existence(operation: Operation, type: number, text: string): Operand {
   const operand = loaded(text, 'boolean', 1, (register) => ({
     ...{ kind: 'exthdr', ...place, present: true, register },
   }));
-  return { ...operand, needs: needsOf(place) };
+  return { ...operand, needs: needsOfExtension(place) };
 }
 
 /** `@77,16,8`: number of the option, offset and length in bits. */
@@ -83,11 +84,5 @@ function rawOption(cursor: Cursor, token: Token): Operand {
 
 function operandOf(text: string, type: LoadedType, place: ExtensionPlace): Operand {
   const operand = loaded(text, type, place.length, (register) => ({ kind: 'exthdr', ...place, register }));
-  return { ...operand, isNetwork: true, needs: needsOf(place) };
-}
-
-/** A packet with an extension header or an option of its network layer is one of that protocol. */
-function needsOf({ operation = 'ipv6' }: ExtensionPlace): readonly Need[] {
-  if (operation === 'tcpopt' || operation === 'sctp') return [];
-  return [{ layer: 'network', network: operation === 'ipv6' ? 'ip6' : 'ip' }];
+  return { ...operand, isNetwork: true, needs: needsOfExtension(place) };
 }

@@ -1,9 +1,9 @@
 // Other targets of packets: `dnat ip to 10.0.0.1:80`, `masquerade to :1024-65535 random`, `redirect to :8080`, `dup to 10.0.0.9`.
 import type { Steps } from '../../../../steps.js';
-import type { Expression, NatFlag, Register } from '../../types.js';
+import type { NatFlag, Register } from '../../types.js';
 import { layoutOf } from '../../values/valueTypes.js';
 import { hasDataOfParts } from './elements.js';
-import { constant, type Operand, registerOf, WORDS, wordsOf } from './operand.js';
+import { constant, Loading, type Operand, registerOf, wordsOf } from './operand.js';
 import { isOperand } from './operands.js';
 import type { RuleReading } from './reading.js';
 import { type Token, Unreadable } from './tokens.js';
@@ -26,9 +26,10 @@ export function* natAt(rule: RuleReading): Steps<boolean> {
   }
   if (!cursor.is('masquerade', 'redirect')) return false;
   const kind = cursor.take('a translation').text === 'masquerade' ? 'masq' : 'redir';
+  const { token } = cursor;
   const ports = cursor.accept('to') ? portsOf(cursor.take('a port: `:80`')) : [];
-  rule.add(...loadValues(ports));
-  const [port, portEnd] = ports.map((_, i) => registerOf(i * WORDS));
+  if (ports.length > 0) rule.demandPorts(token);
+  const [port, portEnd] = loadEach(rule, ports);
   rule.add({
     kind,
     ...(port !== undefined && { port }),
@@ -38,9 +39,12 @@ export function* natAt(rule: RuleReading): Steps<boolean> {
   return true;
 }
 
-/** The expressions that load constants, each into a register of 16 bytes. */
-function loadValues(values: readonly Operand[]): Expression[] {
-  return values.flatMap((value, i) => value.load(i * WORDS));
+/** Loads constants, each into a register of 16 bytes, and returns the registers. */
+function loadEach(rule: RuleReading, values: readonly Operand[]): Register[] {
+  const loading = new Loading(rule.cursor.token);
+  const registers = values.map((value) => loading.load(value));
+  rule.add(...loading.expressions);
+  return registers;
 }
 
 const FLAGS: ReadonlySet<string> = new Set(['random', 'fully-random', 'persistent']);
@@ -96,6 +100,7 @@ function* fromMap(rule: RuleReading, family: 'ip' | 'ip6'): Steps<Registers> {
 function transparentProxy(rule: RuleReading): void {
   const { cursor } = rule;
   const start = cursor.take('tproxy');
+  rule.demandPorts(start);
   const family = (['ip', 'ip6'] as const).find((each) => cursor.accept(each));
   if (family) checkFamily(rule, family, start);
   cursor.expect('to');
@@ -114,8 +119,8 @@ function copy(rule: RuleReading): void {
   const kind = cursor.take('dup or fwd').text as 'dup' | 'fwd';
   cursor.expect('to');
   if (rule.family === 'netdev') {
-    rule.add(...linkAt(rule).load(0));
-    rule.add({ kind, device: registerOf(0) });
+    const [device = 1] = loadEach(rule, [linkAt(rule)]);
+    rule.add({ kind, device });
     return;
   }
   const { token } = cursor;
@@ -123,10 +128,9 @@ function copy(rule: RuleReading): void {
     throw new Unreadable('must be of the family netdev', token);
   const [address, ...more] = addressesOf(cursor.word('an address').text, rule.network, token);
   if (address === undefined || more.length > 0) throw new Unreadable('must be one address', token);
-  rule.add(...address.load(0));
-  const device = cursor.accept('device') ? linkAt(rule) : undefined;
-  if (device) rule.add(...device.load(WORDS));
-  rule.add({ kind: 'dup', address: registerOf(0), ...(device && { device: registerOf(WORDS) }) });
+  const link = cursor.accept('device') ? [linkAt(rule)] : [];
+  const [register, device] = loadEach(rule, [address, ...link]);
+  rule.add({ kind: 'dup', ...(register && { address: register }), ...(device && { device }) });
 }
 
 /** The index of a link that has its name there. */
@@ -152,31 +156,43 @@ function fromText(rule: RuleReading, family: 'ip' | 'ip6'): Registers {
   const [, list, ports] = TARGETS[family].exec(token.text) ?? [undefined, token.text];
   const addresses = list === undefined ? [] : addressesOf(list, family, token);
   const all = [...addresses, ...(ports === undefined ? [] : portsOf({ ...token, text: ports }))];
-  rule.add(...loadValues(all));
+  if (ports !== undefined) rule.demandPorts(token);
+  const registers = loadEach(rule, all);
   const names = [
     ...(['address', 'addressEnd'] as const).slice(0, addresses.length),
     ...(['port', 'portEnd'] as const).slice(0, all.length - addresses.length),
   ];
-  return Object.fromEntries(names.map((name, i) => [name, registerOf(i * WORDS)]));
+  return Object.fromEntries(names.map((name, i) => [name, registers[i]]));
 }
 
 function addressesOf(list: string, family: 'ip' | 'ip6', token: Token): Operand[] {
   const texts = list.split('-');
   const type = family === 'ip' ? 'ipv4_addr' : 'ipv6_addr';
-  return texts.map((text) => {
-    const value = valueIn(type, text.replace(/^\[(.*)\]$/, '$1'));
-    if (value === undefined || texts.length > 2)
-      throw new Unreadable(`must be an address of ${family}, or a range: \`10.0.0.1-10.0.0.5:80\``, token);
-    return constant(bytesOfValue(type, value, true), type);
-  });
+  return ascending(
+    token,
+    texts.map((text) => {
+      const value = valueIn(type, text.replace(/^\[(.*)\]$/, '$1'));
+      if (value === undefined || texts.length > 2)
+        throw new Unreadable(`must be an address of ${family}, or a range: \`10.0.0.1-10.0.0.5:80\``, token);
+      return bytesOfValue(type, value, true);
+    }),
+  ).map((bytes) => constant(bytes, type));
 }
 
 function portsOf(token: Token): Operand[] {
   const [, first, last] = /^:(\d+)(?:-(\d+))?$/.exec(token.text) ?? [];
   if (first === undefined || token.isQuoted)
     throw new Unreadable('must be a port, or a range of ports: `:80-90`', token);
-  return (last === undefined ? [first] : [first, last]).map((text) => {
-    const port = Number(integerOf(token, text, 0xffff));
-    return constant(bytesOfValue('inet_service', port, true), 'inet_service');
-  });
+  const ports = (last === undefined ? [first] : [first, last]).map((text) =>
+    bytesOfValue('inet_service', Number(integerOf(token, text, 0xffff)), true),
+  );
+  return ascending(token, ports).map((bytes) => constant(bytes, 'inet_service'));
+}
+
+/** The first and the last value of a range, which must not be before the first. */
+function ascending(token: Token, values: readonly Uint8Array[]): readonly Uint8Array[] {
+  const [first, last] = values;
+  if (first && last && Buffer.compare(first, last) > 0)
+    throw new Unreadable('must be a range from the lower to the higher value', token);
+  return values;
 }

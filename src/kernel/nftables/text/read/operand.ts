@@ -1,12 +1,8 @@
 // A value that expressions load, with what is needed to compare it, and the registers it is loaded to.
 import type { Expression, MetaKey, Register, ValueTypes } from '../../types.js';
+import type { Need } from '../known.js';
 import type { LoadedType } from '../values.js';
-
-/** A header that a packet must have. */
-export type Need =
-  | { readonly layer: 'link' }
-  | { readonly layer: 'network'; readonly network: 'ip' | 'ip6' }
-  | { readonly layer: 'transport'; readonly protocol: number };
+import { type Token, Unreadable } from './tokens.js';
 
 /** A value that expressions load. */
 export interface Operand {
@@ -17,6 +13,8 @@ export interface Operand {
   readonly types?: ValueTypes;
   /** In bytes. */
   readonly length: number;
+  /** The highest number, if it is less than its bytes can be. */
+  readonly most?: number;
   /** Whether numbers are in network order. */
   readonly isNetwork: boolean;
   /** Whether bits of it were changed. */
@@ -26,6 +24,8 @@ export interface Operand {
   readonly meta?: Extract<MetaKey, string>;
   /** The place in the packet, if it is a field without changes. */
   readonly payload?: Omit<Extract<Expression, { kind: 'payload' }>, 'kind' | 'register'>;
+  /** Words of the registers that loading takes, if they are more than the value has. */
+  readonly width?: number;
   /** The expressions that load it from a word of 4 bytes of the registers on. */
   readonly load: (word: number) => readonly Expression[];
 }
@@ -67,9 +67,43 @@ export function loadParts(parts: readonly Operand[], word: number): Expression[]
   return expressions;
 }
 
+/** Words of all registers. */
+const ALL_WORDS = 16;
+
+/** Demands that values have room in the registers, one behind another from a word on. Returns the word behind them. */
+export function checkRoom(parts: readonly Operand[], word: number, token: Token): number {
+  let end = word;
+  for (const part of parts) {
+    if (end + Math.max(part.width ?? 0, wordsOf(part.length)) > ALL_WORDS)
+      throw new Unreadable(`must be values that have room in ${4 * ALL_WORDS} bytes of registers`, token);
+    end += wordsOf(part.length);
+  }
+  return end;
+}
+
+/** The registers of one statement: no value is loaded into those that another one of the statement has. */
+export class Loading {
+  readonly expressions: Expression[] = [];
+  readonly #token: Token;
+  #word = 0;
+
+  /** @param token the statement, for errors */
+  constructor(token: Token) {
+    this.#token = token;
+  }
+
+  /** Loads values one behind another into the first free register of 16 bytes, and returns its number. */
+  load(...parts: readonly Operand[]): Register {
+    const word = this.#word;
+    this.#word = WORDS * Math.ceil(checkRoom(parts, word, this.#token) / WORDS);
+    this.expressions.push(...loadParts(parts, word));
+    return registerOf(word);
+  }
+}
+
 /** The operand with its bits changed by an expression, which reads and writes a register. */
 export function changed(operand: Operand, by: (register: Register) => Expression): Operand {
-  const { payload: _, meta: __, ...rest } = operand;
+  const { payload: _, meta: __, most: ___, ...rest } = operand;
   return { ...rest, isMasked: true, load: (word) => [...operand.load(word), by(registerOf(word))] };
 }
 

@@ -16,9 +16,9 @@ import { isBitmask, type LoadedType } from '../values.js';
 import { extensionAt } from './extensions.js';
 import {
   changed,
+  checkRoom,
   loaded,
   loadParts,
-  type Need,
   type Operand,
   registerOf,
   WORDS,
@@ -51,15 +51,19 @@ const WORDS_OF_OPERANDS: ReadonlySet<string> = new Set([
 
 /** Whether an operand begins with this token. */
 export function isOperand({ text, isQuoted }: Token): boolean {
-  return !isQuoted && (WORDS_OF_OPERANDS.has(text) || /^@(?:ll|nh|th|ih)$/.test(text));
+  return !isQuoted && (text === '(' || WORDS_OF_OPERANDS.has(text) || /^@(?:ll|nh|th|ih)$/.test(text));
 }
 
 /** Reads an operand with its operators. */
 export function operandAt(cursor: Cursor, surroundings: Surroundings): Operand {
-  let operand = plainOperand(cursor, surroundings);
-  while (cursor.is('&', '|', '^', '<<', '>>')) {
-    operand = cursor.is('<<', '>>') ? shifted(cursor, operand) : masked(cursor, operand);
-  }
+  let operand = cursor.accept('(') ? inParentheses(cursor, surroundings) : plainOperand(cursor, surroundings);
+  while (cursor.is('<<', '>>')) operand = shifted(cursor, operand);
+  return cursor.is('&', '|', '^') ? masked(cursor, operand) : operand;
+}
+
+function inParentheses(cursor: Cursor, surroundings: Surroundings): Operand {
+  const operand = operandAt(cursor, surroundings);
+  cursor.expect(')');
   return operand;
 }
 
@@ -97,13 +101,7 @@ function fieldOperand(cursor: Cursor, header: Token): Operand {
   const name = cursor.word(`a field of ${header.text}`);
   const named = fieldNamed(header.text, name.text);
   if (!named) throw new Unreadable(`is no field of ${header.text} that the library has`, name);
-  const { field, base, network, transport } = named;
-  const needs: Need[] = [];
-  if (base === 'link') needs.push({ layer: 'link' });
-  if (network) needs.push({ layer: 'network', network });
-  if (header.text === 'icmp') needs.push({ layer: 'network', network: 'ip' });
-  if (header.text === 'icmpv6') needs.push({ layer: 'network', network: 'ip6' });
-  if (transport !== undefined) needs.push({ layer: 'transport', protocol: transport });
+  const { field, base, needs } = named;
   const place = { base, offset: field.offset, length: field.length };
   return { ...payload(`${field.header} ${field.name}`, field.type, place), needs };
 }
@@ -149,6 +147,7 @@ function meta(key: Extract<MetaKey, string>): Operand {
     ...loaded(text, type, length, (register) => ({ kind: 'meta', key, register })),
     isNetwork,
     meta: key,
+    ...(key === 'nftrace' && { most: 1 }),
   };
 }
 
@@ -243,10 +242,11 @@ function jhash(cursor: Cursor, surroundings: Surroundings): Operand {
   const parts = [plainOperand(cursor, surroundings)];
   while (cursor.accept('.')) parts.push(plainOperand(cursor, surroundings));
   const numbers = modulusAt(cursor);
+  const width = checkRoom(parts, WORDS, cursor.token);
   const single = parts.length === 1 ? parts[0]?.length : undefined;
   const length = single ?? parts.reduce((sum, part) => sum + 4 * wordsOf(part.length), 0);
   return {
-    ...{ text: 'jhash', type: 'integer', length: 4, isNetwork: false },
+    ...{ text: 'jhash', type: 'integer', length: 4, isNetwork: false, width },
     needs: parts.flatMap((part) => part.needs),
     load: (word) => [
       ...loadParts(parts, word + WORDS),
@@ -270,11 +270,12 @@ function socket(cursor: Cursor): Operand {
     return loaded(`socket ${key}`, 'integer', 8, (register) => ({ kind: 'socket', key, level, register }));
   }
   const type = key === 'mark' ? 'mark' : 'number';
-  return loaded(`socket ${key}`, type, key === 'mark' ? 4 : 1, (register) => ({
+  const operand = loaded(`socket ${key}`, type, key === 'mark' ? 4 : 1, (register) => ({
     kind: 'socket',
     key,
     register,
   }));
+  return key === 'mark' ? operand : { ...operand, most: 1 };
 }
 
 const ROUTE_KEYS = Object.keys(ROUTE_FIELDS) as (keyof typeof ROUTE_FIELDS)[];
@@ -290,6 +291,8 @@ function route(cursor: Cursor, { network }: Surroundings): Operand {
       `must be one of ${ROUTE_KEYS.map((each) => ROUTE_FIELDS[each][1]).join(', ')}`,
       name,
     );
+  if (family !== undefined && network !== undefined && family !== network)
+    throw new Unreadable(`must be of packets of ${network}`, name);
   const [type, , length = lengthOf(type)] = ROUTE_FIELDS[key];
   const operand = loaded(`rt ${key}`, type, length, (register) => ({ kind: 'rt', key, register }));
   return { ...operand, isNetwork: isAddress };
@@ -311,12 +314,20 @@ function shifted(cursor: Cursor, operand: Operand): Operand {
   }));
 }
 
+/** Operators of bits, from the one that binds most. */
+const RANKS: readonly string[] = ['&', '^', '|'];
+
 /** `& 0xff ^ 0x10 | 0x1`: one expression, (value & mask) ^ xor. */
 function masked(cursor: Cursor, operand: Operand): Operand {
   const mask = new Uint8Array(operand.length).fill(0xff);
   const xor = new Uint8Array(operand.length);
-  while (cursor.is('&', '^', '|')) {
-    const { text: operator } = cursor.take('an operator');
+  for (let last = 0; cursor.is('&', '^', '|', '<<', '>>'); ) {
+    const token = cursor.take('an operator');
+    const { text: operator } = token;
+    const rank = RANKS.indexOf(operator);
+    // In nft, it would be of the constant before it.
+    if (rank < last) throw new Unreadable('must be behind parentheses around what is before it', token);
+    last = rank;
     const bits = bitsAt(cursor, operand);
     for (let i = 0; i < mask.length; i++) {
       const byte = bits[i] ?? 0;

@@ -2,7 +2,7 @@
 import type { Steps } from '../../../../steps.js';
 import type { Expression, TableFamily, ValueTypes } from '../../types.js';
 import type { Operand } from './operand.js';
-import type { Cursor } from './tokens.js';
+import type { Cursor, Token } from './tokens.js';
 
 /** A rule that is read. */
 export interface RuleReading {
@@ -11,6 +11,8 @@ export interface RuleReading {
   readonly family: TableFamily;
   /** The protocol of the network layer, where it is known. */
   readonly network: 'ip' | 'ip6' | undefined;
+  /** Demands that a condition says which protocol of the transport layer the packet has: without one, there may be no ports. */
+  demandPorts(token: Token): void;
   /** Indexes of links by their names. */
   readonly links: ReadonlyMap<string, number>;
   /** Adds expressions. */

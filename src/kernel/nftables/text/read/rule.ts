@@ -1,22 +1,22 @@
 // A rule in the notation of nft → its expressions, with the registers that nft gives them, and with the comparisons that nft leaves out
 // because a later statement implies them.
 import type { Steps } from '../../../../steps.js';
-import type { Expression, SetShape, TableFamily, ValueType, ValueTypes } from '../../types.js';
-import { isValueType, layoutOf } from '../../values/valueTypes.js';
-import { type Known, networkOf } from '../fields.js';
+import type { Expression, NewElement, SetShape, TableFamily, ValueType, ValueTypes } from '../../types.js';
+import { formOf, isValueType, LENGTHS, layoutOf } from '../../values/valueTypes.js';
+import { conditionOf, isMet, type Known, knownOf, learned, learnedOfSet, type Need } from '../known.js';
 import type { LoadedType } from '../values.js';
 import { ctTarget, targetOf } from './assignment.js';
 import { COMPARISONS, comparisonAt } from './comparison.js';
 import { anonymousAt, verdictAt } from './elements.js';
 import { natAt } from './nat.js';
 import {
+  checkRoom,
   constant,
   inNetworkOrder,
+  Loading,
   loadParts,
-  type Need,
   type Operand,
   registerOf,
-  WORDS,
 } from './operand.js';
 import { ctKeyAt, isOperand, operandAt } from './operands.js';
 import type { RuleReading } from './reading.js';
@@ -44,14 +44,6 @@ export function readRuleAt(cursor: Cursor, surroundings: RuleSurroundings): Step
   return new RuleParser(cursor, surroundings).read();
 }
 
-/** What a comparison with a protocol of the network layer has: `NFPROTO_`, `ETH_P_`. */
-const PROTOCOLS = {
-  ip: { nfproto: Uint8Array.of(2), protocol: Uint8Array.of(0x08, 0x00) },
-  ip6: { nfproto: Uint8Array.of(10), protocol: Uint8Array.of(0x86, 0xdd) },
-} as const;
-/** `ARPHRD_ETHER`, 16 bits in the machine's byte order. */
-const ETHERNET = new Uint8Array(Uint16Array.of(1).buffer);
-
 type LookedUp = Extract<Expression, { kind: 'lookup' }>['set'];
 
 /** Reads one rule. */
@@ -60,14 +52,12 @@ class RuleParser implements RuleReading {
   readonly #surroundings: RuleSurroundings;
   readonly #expressions: Expression[] = [];
   #known: Known;
-  #isEthernet: boolean;
+  #hasTransport = false;
 
   constructor(cursor: Cursor, surroundings: RuleSurroundings) {
     this.cursor = cursor;
     this.#surroundings = surroundings;
-    const { family } = surroundings;
-    this.#known = { network: family === 'ip' || family === 'ip6' ? family : undefined, transport: undefined };
-    this.#isEthernet = family === 'bridge';
+    this.#known = knownOf(surroundings.family);
   }
 
   /** The family of the table. */
@@ -89,6 +79,10 @@ class RuleParser implements RuleReading {
   *read(): Steps<ReadRule> {
     const { cursor } = this;
     while (!cursor.isDone) {
+      const last = this.#expressions.at(-1);
+      const isEnd = last?.kind === 'verdict' && last.verdict.verdict !== 'continue';
+      if (isEnd && !cursor.is('comment'))
+        throw new Unreadable('must be the end of the rule, behind a verdict', cursor.token);
       if (cursor.accept('comment')) {
         const comment = cursor.quoted('a comment');
         cursor.end();
@@ -123,43 +117,38 @@ class RuleParser implements RuleReading {
     else if (!(yield* natAt(this))) yield* this.#match();
   }
 
-  /** Adds the comparisons that a packet must pass to have these headers. */
+  /** Adds the conditions that a packet must pass to be so. */
   demand(needs: readonly Need[], token: Token): void {
     for (const need of needs) {
-      if (need.layer === 'link') this.#demandEthernet();
-      else if (need.layer === 'network') this.#demandNetwork(need.network, token);
-      else this.#demandTransport(need.protocol, token);
+      if (this.family === 'arp' && need.layer !== 'link')
+        throw new Unreadable('must be of packets of ARP', token);
+      if (need.layer === 'transport') this.#hasTransport = true;
+      const met = isMet(need, this.#known);
+      if (met === false) throw new Unreadable(this.#contradiction(need), token);
+      if (met) continue;
+      this.add(...conditionOf(need, this.family));
+      this.#known = { ...this.#known, [need.layer]: knownBy(need) };
     }
   }
 
-  #demandEthernet(): void {
-    if (this.#isEthernet) return;
-    this.#isEthernet = true;
-    this.#equal({ kind: 'meta', key: 'iiftype', register: 1 }, ETHERNET);
+  /** See {@link RuleReading}. */
+  demandPorts(token: Token): void {
+    if (!this.#hasTransport)
+      throw new Unreadable('must be behind a condition of the protocol: `meta l4proto tcp`', token);
   }
 
-  #demandNetwork(network: 'ip' | 'ip6', token: Token): void {
-    const known = this.#known.network;
-    if (known === network) return;
-    if (known !== undefined) throw new Unreadable(`must be of packets of ${known}`, token);
-    this.#known = { ...this.#known, network };
-    const { nfproto, protocol } = PROTOCOLS[network];
-    const { family } = this;
-    if (family === 'bridge' || family === 'netdev')
-      this.#equal({ kind: 'meta', key: 'protocol', register: 1 }, protocol);
-    else this.#equal({ kind: 'meta', key: 'nfproto', register: 1 }, nfproto);
+  /** Notes that a value is compared: of the protocol, one is enough for ports. */
+  #noteTransport({ text, isMasked }: Operand): void {
+    const isProtocol = text === 'meta l4proto' || text === 'ip protocol' || text === 'ip6 nexthdr';
+    if (isProtocol && !isMasked) this.#hasTransport = true;
   }
 
-  #demandTransport(protocol: number, token: Token): void {
-    const known = this.#known.transport;
-    if (known === protocol) return;
-    if (known !== undefined) throw new Unreadable(`must be of packets of protocol ${known}`, token);
-    this.#known = { ...this.#known, transport: protocol };
-    this.#equal({ kind: 'meta', key: 'l4proto', register: 1 }, Uint8Array.of(protocol));
-  }
-
-  #equal(load: Expression, data: Uint8Array): void {
-    this.add(load, { kind: 'cmp', operator: 'eq', source: 1, data });
+  #contradiction({ layer }: Need): string {
+    const { network, transport } = this.#known;
+    if (layer === 'network') return `must be of packets of ${network}`;
+    return layer === 'transport'
+      ? `must be of packets of protocol ${transport}`
+      : 'must be of echo requests or replies: others have no such field';
   }
 
   /** Reads operands that are one key: `ip daddr . tcp dport`. */
@@ -170,7 +159,11 @@ class RuleParser implements RuleReading {
       const { token } = cursor;
       const part = operandAt(cursor, { network: this.network });
       this.demand(part.needs, token);
+      if (part.text === 'ct proto-src' || part.text === 'ct proto-dst') this.demandPorts(token);
+      if (part.meta === 'nfproto' && this.family !== 'inet')
+        throw new Unreadable('must be of the family inet: others have packets of one protocol', token);
       parts.push(part);
+      checkRoom(parts, 0, token);
     } while (cursor.accept('.'));
     return parts;
   }
@@ -189,28 +182,24 @@ class RuleParser implements RuleReading {
       this.add(...(yield* this.#lookup(parts, 'verdict')).load(0));
       return;
     }
+    if (parts.length === 1) this.#noteTransport(parts[0] as Operand);
     const sign = cursor.is('!', ...Object.keys(COMPARISONS)) ? cursor.take('a sign').text : undefined;
     const { token } = cursor;
     if (!token.isQuoted && (token.text === '{' || token.text.startsWith('@'))) {
       if (sign !== undefined && sign !== '!=' && sign !== '==')
         throw new Unreadable('must be a value: with sets, only `!=` is compared', token);
-      this.add(...(yield* this.#lookup(parts, undefined, sign === '!=')).load(0));
+      const { load, shape } = yield* this.#lookup(parts, undefined, sign === '!=');
+      this.add(...load(0));
+      const [{ text, isMasked }] = parts as [Operand];
+      if (sign !== '!=' && parts.length === 1 && !isMasked && 'elements' in shape)
+        this.#known = learnedOfSet(this.#known, text, shape.elements as readonly NewElement[]);
       return;
     }
     if (parts.length > 1) throw new Unreadable('must be a set: several values are one key', token);
     const operand = parts[0] as Operand;
     const { expressions, equal } = comparisonAt(cursor, operand, sign, this.links);
     this.add(...expressions);
-    if (equal) this.#note(operand, equal);
-  }
-
-  /** What a comparison says of the packet. */
-  #note({ text }: Operand, data: Uint8Array): void {
-    if (text === 'meta l4proto' || text === 'ip protocol' || text === 'ip6 nexthdr')
-      this.#known = { ...this.#known, transport: data[0] };
-    const { family } = this;
-    const network = family === 'ip' || family === 'ip6' ? undefined : networkOf(text, data);
-    if (network) this.#known = { ...this.#known, network };
+    if (equal) this.#known = learned(this.#known, this.family, operand.text, equal);
   }
 
   /**
@@ -248,6 +237,7 @@ class RuleParser implements RuleReading {
       const kind = (types: ValueTypes | 'verdict' | undefined) =>
         types === undefined ? 'set' : types === 'verdict' ? 'verdict map' : 'map';
       if (kind(shape.data) !== kind(data)) throw new Unreadable(`must be a ${kind(data)}`, token);
+      checkKey(parts, shape, token);
       return { set: token.text.slice(1), shape };
     }
     const types = parts.map(({ type }) => keyType(type, token));
@@ -283,11 +273,17 @@ class RuleParser implements RuleReading {
     const isValue = isValueType(type) && valueIn(type, token.text) !== undefined;
     if (isValue || !isOperand(token)) return constant(bytesOfToken(target, cursor.take('a value')), type);
     const parts = this.keyAt();
-    if (cursor.is('map')) return yield* this.mapAt(parts, keyType(type, token));
+    if (cursor.is('map')) {
+      const map = yield* this.mapAt(parts, keyType(type, token));
+      if (map.types !== type) throw new Unreadable(`must be of a map with data of ${type}`, token);
+      return map;
+    }
     if (parts.length > 1) throw new Unreadable('must be `map`', cursor.token);
     const operand = parts[0] as Operand;
     if (operand.length !== target.length)
       throw new Unreadable(`must be a value of ${target.length} bytes`, token);
+    if (operand.type !== type && operand.type !== 'integer')
+      throw new Unreadable(`must be a value of ${type}, and is one of ${operand.type}`, token);
     return operand;
   }
 
@@ -307,27 +303,46 @@ class RuleParser implements RuleReading {
     const name = cursor.word('a set');
     const shape = this.#shapeAt(name);
     cursor.expect('{');
+    const { token } = cursor;
     const parts = this.keyAt();
+    checkKey(parts, shape, token);
     const timeout = cursor.accept('timeout') ? timeAt(cursor) : undefined;
     const nested: Expression[] = [];
     for (let next = statefulAt(cursor); next; next = statefulAt(cursor)) nested.push(next);
-    this.add(...loadParts(parts, 0));
-    const isMap = cursor.accept(':');
-    if (isMap) {
+    const value: Operand[] = [];
+    if (cursor.accept(':')) {
       const { data } = shape;
       if (typeof data !== 'string' || data === 'verdict')
         throw new Unreadable('must be a map with data of one type', name);
       const target = { type: data, length: layoutOf(data).length, isNetwork: false };
-      this.add(...(yield* this.#assigned(target)).load(WORDS));
+      value.push(yield* this.#assigned(target));
     }
     cursor.expect('}');
-    this.add({
-      ...{ kind: 'dynset', operation, set: name.text.slice(1), source: registerOf(0) },
-      ...(isMap && { dataSource: registerOf(WORDS) }),
+    // The conditions of all values are before their loading: they take registers, too.
+    const loading = new Loading(name);
+    const source = loading.load(...(shape.flags?.includes('interval') ? parts.map(inNetworkOrder) : parts));
+    const [dataSource] = value.map((each) => loading.load(each));
+    this.add(...loading.expressions, {
+      ...{ kind: 'dynset', operation, set: name.text.slice(1), source },
+      ...(dataSource !== undefined && { dataSource }),
       ...(timeout !== undefined && { timeout }),
       ...(nested.length > 0 && { expressions: nested }),
     });
   }
+}
+
+/** What is known of a packet that is so. */
+function knownBy(need: Need): string | number | true {
+  return need.layer === 'network' ? need.network : need.layer === 'transport' ? need.protocol : true;
+}
+
+/** Demands that values have the types of the keys of a set: others would be looked up in vain. */
+function checkKey(parts: readonly Operand[], { key }: SetShape, token: Token): void {
+  const types = typeof key === 'string' ? [key] : key;
+  const isSame = (type: ValueType, i: number) =>
+    parts[i]?.type === type && parts[i].length === LENGTHS[formOf(type)];
+  if (parts.length !== types.length || !types.every(isSame))
+    throw new Unreadable(`must be a set of ${parts.map(({ type }) => type).join(' . ')}`, token);
 }
 
 /** Whether `ct` at the cursor begins an assignment: `ct mark set`, `ct original zone set`. */

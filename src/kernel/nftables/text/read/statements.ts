@@ -1,5 +1,6 @@
 // Statements that need nothing of the packet: counters, limits, logs, rejections, queues. See ../statements.ts, which writes them.
 import type { Expression, TableFamily } from '../../types.js';
+import type { Need } from '../known.js';
 import {
   DEFAULT_BURST,
   ICMP_CODES,
@@ -9,7 +10,6 @@ import {
   LOG_LEVELS,
   RATE_UNITS,
 } from '../statements.js';
-import type { Need } from './operand.js';
 import { type Cursor, type Token, Unreadable } from './tokens.js';
 import { bytesAt, integerAt, integerOf, sizeOf } from './values.js';
 
@@ -74,7 +74,7 @@ function limit(cursor: Cursor): Expression {
   if (unit !== undefined) {
     const rate = integerOf(number, digits, MOST_U64);
     const burst = burstAt(cursor, DEFAULT_BURST, () => {
-      const packets = integerAt(cursor, 'a number of packets');
+      const packets = integerAt(cursor, 'a number of packets', 0xffff_ffff, 1n);
       cursor.expect('packets');
       return packets;
     });
@@ -129,11 +129,13 @@ const LOG_TCP: ReadonlyMap<string, number> = new Map([
   ['options', 2],
 ]);
 const LOG_IP_OPTIONS = 4;
+const AUDIT = LOG_LEVELS.indexOf('audit');
 
 function logAt(cursor: Cursor): Expression {
   const found: Partial<Record<'group' | 'snaplen' | 'queueThreshold' | 'level' | 'flags', number>> = {};
   let prefix: string | undefined;
   let flags = 0;
+  const { token } = cursor;
   for (;;) {
     if (cursor.accept('prefix')) prefix = cursor.quoted('a prefix');
     else if (cursor.accept('group')) found.group = Number(integerAt(cursor, 'a group', 0xffff));
@@ -148,6 +150,8 @@ function logAt(cursor: Cursor): Expression {
     } else if (cursor.accept('flags')) flags |= logFlagsAt(cursor);
     else break;
   }
+  if (found.level === AUDIT && (prefix !== undefined || flags > 0 || Object.keys(found).length > 1))
+    throw new Unreadable('must have nothing beside `level audit`', token);
   return { kind: 'log', ...(prefix !== undefined && { prefix }), ...found, ...(flags > 0 && { flags }) };
 }
 

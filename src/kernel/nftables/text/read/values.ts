@@ -66,7 +66,14 @@ export function intervalOf(type: ValueType, token: Token): Interval {
   for (let dash = text.indexOf('-', 1); dash > 0 && !token.isQuoted; dash = text.indexOf('-', dash + 1)) {
     const first = valueIn(type, text.slice(0, dash));
     const last = valueIn(type, text.slice(dash + 1));
-    if (first !== undefined && last !== undefined) return { first, last };
+    if (first === undefined || last === undefined) continue;
+    const [from, to] = [first, last].map((value) => bytesOfValue(type, value, true)) as [
+      Uint8Array,
+      Uint8Array,
+    ];
+    if (Buffer.compare(from, to) > 0)
+      throw new Unreadable('must be a range from the lower to the higher value', token);
+    return { first, last };
   }
   throw unreadableValue(type, token);
 }
@@ -119,13 +126,18 @@ export function bytesOfInteger(number: bigint, length: number, isNetwork: boolea
   return isNetwork || !HOST_IS_LITTLE ? bytes : bytes.reverse();
 }
 
+/** A name of a link in the notation of nft: `eth*` begins names, and `eth\*` is one. */
+export function interfaceIn(text: string): { readonly name: string; readonly isPattern: boolean } {
+  if (text.endsWith('\\*')) return { name: `${text.slice(0, -2)}*`, isPattern: false };
+  return text.endsWith('*') ? { name: text.slice(0, -1), isPattern: true } : { name: text, isPattern: false };
+}
+
 /** The name of a link; of `eth*`, the beginning of names without a zero behind it. */
 export function interfaceBytes(token: Token): Uint8Array {
-  const bytes = Buffer.from(token.text);
-  const isPattern = token.text.endsWith('*');
-  const length = bytes.length - (isPattern ? 1 : 0);
-  if (length < 1 || length > 15 || token.text.includes('\0')) throw unreadableValue('ifname', token);
-  if (isPattern) return Uint8Array.from(bytes.subarray(0, length));
+  const { name, isPattern } = interfaceIn(token.text);
+  const bytes = Buffer.from(name);
+  if (bytes.length < 1 || bytes.length > 15 || name.includes('\0')) throw unreadableValue('ifname', token);
+  if (isPattern) return Uint8Array.from(bytes);
   const padded = new Uint8Array(16);
   padded.set(bytes);
   return padded;

@@ -1,0 +1,132 @@
+// Reads the rules of nft's own tests (tests/py of its source) with our reader, applies them, and compares what nft lists with what nft makes
+// of them itself. The tests are not part of this checkout: a person names their folder. Needs root, nft, and a build (`npm run build`).
+//
+//   node scripts/nftTests.mjs FOLDER     prints the numbers of rules, and those that nft refuses and we apply
+
+import { spawnSync } from 'node:child_process';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { CHECKOUT } from './lib/checkout.mjs';
+import { Failure, reportFailures } from './lib/failure.mjs';
+
+/** Says in the environment that the network namespace is a new one: the tests flush its ruleset. */
+const INSIDE = 'KNP_NFT_TESTS';
+
+process.exitCode = await reportFailures('nftTests', async () => {
+  const [folder, ...more] = process.argv.slice(2);
+  if (folder === undefined || more.length > 0 || !statSync(folder, { throwIfNoEntry: false })?.isDirectory())
+    throw new Failure('usage: node scripts/nftTests.mjs FOLDER');
+  if (!process.env[INSIDE]) {
+    const args = ['-n', process.execPath, join(CHECKOUT, 'scripts/nftTests.mjs'), folder];
+    const { status, error } = spawnSync('unshare', args, {
+      stdio: 'inherit',
+      env: { ...process.env, [INSIDE]: '1' },
+    });
+    if (error) throw new Failure(`cannot start unshare: ${error.message}`);
+    return status ?? 1;
+  }
+  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) =>
+    name.endsWith('.t'),
+  );
+  if (files.length === 0) throw new Failure(`${folder} has no files *.t`);
+  const count = { valid: 0, read: 0, applied: 0, equal: 0, invalid: 0, wide: 0 };
+  const { openNftables, parseRuleset } = await import(join(CHECKOUT, 'dist/src/kernel/nftables/index.js'));
+  const nftables = await openNftables();
+  for (const file of files.sort())
+    for (const { line, text, isValid } of testsOf(readFileSync(join(folder, file), 'utf8'))) {
+      const ours = await apply(text);
+      if (isValid) {
+        count.valid++;
+        if (ours !== undefined) count.read++;
+        if (!ours) continue;
+        count.applied++;
+        if (ours === theirs(text)) count.equal++;
+      } else {
+        count.invalid++;
+        if (!ours) continue;
+        count.wide++;
+        console.log(`${relative(folder, join(folder, file))}:${line}: applied, and nft refuses it\n${text}`);
+      }
+    }
+  await nftables.close();
+  console.log(
+    `${count.valid} rules × families that nft accepts: ${count.read} read, ${count.applied} applied, ${count.equal} equal`,
+  );
+  console.log(`${count.invalid} that it refuses: ${count.wide} applied`);
+  return count.wide > 0 ? 1 : 0;
+
+  /**
+   * What nft lists of a text that we apply: empty if the kernel refuses it, undefined if it cannot be read.
+   *
+   * @param {string} text
+   * @returns {Promise<string | undefined>}
+   */
+  async function apply(text) {
+    nft('', 'flush', 'ruleset');
+    /** @type {readonly unknown[]} */
+    let operations;
+    try {
+      operations = parseRuleset(text);
+    } catch {
+      return undefined;
+    }
+    const results = await nftables.apply(operations);
+    return results.some((/** @type {unknown} */ result) => result !== undefined)
+      ? ''
+      : nft('', 'list', 'ruleset');
+  }
+});
+
+/**
+ * What nft lists of a text that it loads itself.
+ *
+ * @param {string} text
+ */
+function theirs(text) {
+  nft('', 'flush', 'ruleset');
+  nft(text, '-f', '-');
+  return nft('', 'list', 'ruleset');
+}
+
+/**
+ * @param {string} input
+ * @param {readonly string[]} args
+ */
+function nft(input, ...args) {
+  return spawnSync('nft', args, { input, encoding: 'utf8' }).stdout;
+}
+
+/**
+ * The rules of a file, each once for each table: `:chain;hook`, `*family;table;chains`, `!set type`, `?set elements`, `%object type`, and
+ * `rule;ok` or `rule;fail`. A line that begins with `-` or `#` is none.
+ *
+ * @param {string} file
+ * @returns {Generator<{ line: number, text: string, isValid: boolean }>}
+ */
+function* testsOf(file) {
+  const tables = [];
+  const chains = new Map();
+  const sets = new Map();
+  for (const [i, source] of file.split('\n').entries()) {
+    const [first = '', second = '', third = ''] = source.split(';');
+    const [name = '', ...rest] = first.slice(1).trim().split(/\s+/);
+    if (first.startsWith(':')) chains.set(name, source.slice(source.indexOf(';') + 1));
+    else if (first.startsWith('*')) tables.push({ family: name, table: second, names: third.split(',') });
+    else if (first.startsWith('!') && second === 'ok') sets.set(name, { type: rest.join(' '), elements: '' });
+    else if (first.startsWith('?') && second === 'ok' && sets.has(name))
+      sets.get(name).elements = rest.join(' ');
+    else if (/^[^-#!?%\s]/.test(first) && (second === 'ok' || second === 'fail'))
+      for (const { family, table, names } of tables) {
+        const blocks = [...sets].map(([set, { type, elements }]) => {
+          const [types = '', timeout] = type.split(/ (?=timeout )/);
+          const flags = timeout === undefined ? '' : '\t\tflags timeout\n';
+          const list = elements === '' ? '' : `\t\telements = { ${elements} }\n`;
+          return `\t${type.includes(':') ? 'map' : 'set'} ${set} {\n\t\ttype ${types}\n${flags}${list}\t}\n`;
+        });
+        const [chain = 'c'] = names;
+        const hook = chains.has(chain) ? `\t\t${chains.get(chain)};\n` : '';
+        const text = `table ${family} ${table} {\n${blocks.join('')}\tchain ${chain} {\n${hook}\t\t${first}\n\t}\n}\n`;
+        yield { line: i + 1, text, isValid: second === 'ok' };
+      }
+  }
+}

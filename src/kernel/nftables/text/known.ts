@@ -1,0 +1,128 @@
+// What the statements of a rule say of the packet. From it, both directions derive the conditions that nft does not print: the reader adds
+// those that a field needs, and the printer leaves out only what the reader would add again.
+import type { Element, Expression, NewElement, TableFamily } from '../types.js';
+import { numberOfSymbol, symbolOfNumber } from '../values/symbols.js';
+import { numberIn } from './values.js';
+
+/** What is known of the packet. */
+export interface Known {
+  /** The protocol of the network layer. */
+  readonly network: 'ip' | 'ip6' | undefined;
+  /** The number of the protocol of the transport layer. */
+  readonly transport: number | undefined;
+  /** Whether it has a header of Ethernet. */
+  readonly link: true | undefined;
+  /** Whether it is an echo request or reply of ICMP. */
+  readonly echo: boolean | undefined;
+}
+
+/** What a packet must be for a field. */
+export type Need =
+  | { readonly layer: 'link' }
+  | { readonly layer: 'network'; readonly network: 'ip' | 'ip6' }
+  | { readonly layer: 'transport'; readonly protocol: number }
+  | { readonly layer: 'echo'; readonly header: EchoHeader };
+
+/** A header that echo requests have. */
+export type EchoHeader = 'icmp' | 'icmpv6';
+
+/** What is known of all packets of a family. */
+export function knownOf(family: TableFamily): Known {
+  const network = family === 'ip' || family === 'ip6' ? family : undefined;
+  return { network, transport: undefined, link: family === 'bridge' || undefined, echo: undefined };
+}
+
+/** Whether it is known that the packet is so; false if it is known that it is not. */
+export function isMet(need: Need, known: Known): boolean | undefined {
+  const found = known[need.layer];
+  if (found === undefined) return undefined;
+  if (need.layer === 'network') return found === need.network;
+  return need.layer === 'transport' ? found === need.protocol : found === true;
+}
+
+/** `ARPHRD_ETHER`, 16 bits in the machine's byte order. */
+export const ETHERNET = new Uint8Array(Uint16Array.of(1).buffer);
+/** What a comparison with a protocol of the network layer has: `NFPROTO_`, `ETH_P_`. */
+const PROTOCOLS = {
+  ip: { nfproto: Uint8Array.of(2), protocol: Uint8Array.of(0x08, 0x00) },
+  ip6: { nfproto: Uint8Array.of(10), protocol: Uint8Array.of(0x86, 0xdd) },
+} as const;
+/** Types of echo requests and replies. */
+const ECHO = {
+  icmp: { type: 'icmp_type', numbers: [0, 8] },
+  icmpv6: { type: 'icmpv6_type', numbers: [128, 129] },
+} as const;
+
+/** The expressions of the condition that a packet is so. */
+export function conditionOf(need: Need, family: TableFamily): readonly Expression[] {
+  if (need.layer === 'echo') {
+    const { type, numbers } = ECHO[need.header];
+    // As a listing has them: by name.
+    const elements = numbers.map((number) => ({ key: symbolOfNumber(type, number) ?? number }));
+    return [
+      { kind: 'payload', base: 'transport', offset: 0, length: 1, register: 1 },
+      { kind: 'lookup', set: { key: type, elements }, source: 1 },
+    ];
+  }
+  const equal = (key: 'iiftype' | 'l4proto' | 'nfproto' | 'protocol', data: Uint8Array): Expression[] => [
+    { kind: 'meta', key, register: 1 },
+    { kind: 'cmp', operator: 'eq', source: 1, data },
+  ];
+  if (need.layer === 'link') return equal('iiftype', ETHERNET);
+  if (need.layer === 'transport') return equal('l4proto', Uint8Array.of(need.protocol));
+  const key = family === 'bridge' || family === 'netdev' ? 'protocol' : 'nfproto';
+  return equal(key, PROTOCOLS[need.network][key]);
+}
+
+/** What a comparison of a value, by its text, with bytes says of the packet. */
+export function learned(known: Known, family: TableFamily, text: string, data: Uint8Array): Known {
+  switch (text) {
+    case 'meta l4proto':
+    case 'ip protocol':
+    case 'ip6 nexthdr':
+      return { ...known, transport: data[0] };
+    case 'meta iiftype':
+      return data.length === 2 && data.every((byte, i) => byte === ETHERNET[i])
+        ? { ...known, link: true }
+        : known;
+    case 'icmp type':
+    case 'icmpv6 type':
+      return { ...known, echo: isEcho(text === 'icmp type' ? 'icmp' : 'icmpv6', data[0]) };
+    default: {
+      const network = family === 'ip' || family === 'ip6' ? undefined : networkOf(text, data);
+      return network ? { ...known, network } : known;
+    }
+  }
+}
+
+/** What it says that a set of the rule has a value. */
+export function learnedOfSet(known: Known, text: string, elements: readonly (Element | NewElement)[]): Known {
+  const header = text === 'icmp type' ? 'icmp' : text === 'icmpv6 type' ? 'icmpv6' : undefined;
+  if (!header) return known;
+  const numbers = elements.map(({ key, keyEnd }) =>
+    keyEnd !== undefined ? undefined : typeof key === 'string' ? numberOfSymbol(ECHO[header].type, key) : key,
+  );
+  return numbers.every((number) => isEcho(header, number)) ? { ...known, echo: true } : known;
+}
+
+function isEcho(header: EchoHeader, number: unknown): boolean {
+  return (ECHO[header].numbers as readonly unknown[]).includes(number);
+}
+
+/** The protocol of the network layer that a comparison demands. */
+function networkOf(text: string, data: Uint8Array): Known['network'] {
+  if (text === 'meta nfproto') return data[0] === 2 ? 'ip' : data[0] === 10 ? 'ip6' : undefined;
+  if (text !== 'meta protocol' && text !== 'ether type') return undefined;
+  const number = Number(numberIn(data));
+  return number === 0x800 ? 'ip' : number === 0x86dd ? 'ip6' : undefined;
+}
+
+/** The layer of which a comparison is the condition that {@link conditionOf} has; undefined if it is another one. */
+export function layerOf(text: string, data: Uint8Array, family: TableFamily): Need['layer'] | undefined {
+  if (text === 'meta l4proto') return 'transport';
+  if (text === 'meta iiftype') return data.every((byte, i) => byte === ETHERNET[i]) ? 'link' : undefined;
+  const isLinkFamily = family === 'bridge' || family === 'netdev';
+  return text === (isLinkFamily ? 'meta protocol' : 'meta nfproto') && networkOf(text, data)
+    ? 'network'
+    : undefined;
+}

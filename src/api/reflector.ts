@@ -149,10 +149,10 @@ export class Reflector {
     this.#check.start(signal);
     while (!signal.aborted) {
       const pause = await this.#step(signal);
-      if (signal.aborted) return;
       // Only the signal ends the wait early, and it ends the loop, too.
-      if (pause > 0) await wait(pause, undefined, { signal }).catch(() => {});
+      if (pause > 0 && !signal.aborted) await wait(pause, undefined, { signal }).catch(() => {});
     }
+    this.#check.stop();
   }
 
   /** Lists if a list is due, and watches until the watch ends. Resolves to the pause before the next step, in ms. */

@@ -424,3 +424,21 @@ it('an agent of another mode programs nothing until the first one ends', async (
   second.stop();
   assert.equal(await second.status, 0);
 });
+
+it('base chains of other programs in the tables of nftables mode are named, and stay', async () => {
+  const kernel = (TEST_MODES['nftables'] as () => TestKernel)();
+  const { nftables } = kernel.open(AUDIT).kernel as unknown as FakeKernel;
+  const agent = await startAgent(await startServer('10.244.1.0/24'), { kernel });
+  await until('it has programmed the kernel', () => programmed(kernel) && agent.passes() > 0);
+  const foreign = { family: 'ip', table: 'kube-proxy', name: 'theirs' } as const;
+  await nftables.addChain({ ...foreign, name: 'without-packets' });
+  await nftables.addChain({ ...foreign, base: { type: 'filter', hook: 'input', priority: 0, policy: 'drop' } });
+  const named = () => agent.logged('other programs have base chains').map((line) => JSON.parse(line).chains);
+  await until('it is named', () => named().length > 0);
+  assert.deepEqual(named(), [['table ip kube-proxy, chain theirs (hook input, priority 0, policy drop)']]);
+  assert.match(kernel.state(), /chain theirs \{/);
+  await nftables.deleteChain(foreign);
+  await until('none is there any more', () => agent.logged('no other program has base chains').length > 0);
+  agent.stop();
+  assert.equal(await agent.status, 0);
+});

@@ -87,7 +87,10 @@ export function logForeignChains(log: Logger, list: () => readonly string[]): ()
     before = chains.join();
     if (chains.length === 0) log.info('no other program has base chains in the tables of this mode any more');
     else
-      log.warn({ chains }, 'other programs have base chains in the tables of this mode, which decide about packets and stay');
+      log.warn(
+        { chains },
+        'other programs have base chains in the tables of this mode, which decide about packets and stay',
+      );
   };
 }
 

@@ -432,7 +432,10 @@ it('base chains of other programs in the tables of nftables mode are named, and 
   await until('it has programmed the kernel', () => programmed(kernel) && agent.passes() > 0);
   const foreign = { family: 'ip', table: 'kube-proxy', name: 'theirs' } as const;
   await nftables.addChain({ ...foreign, name: 'without-packets' });
-  await nftables.addChain({ ...foreign, base: { type: 'filter', hook: 'input', priority: 0, policy: 'drop' } });
+  await nftables.addChain({
+    ...foreign,
+    base: { type: 'filter', hook: 'input', priority: 0, policy: 'drop' },
+  });
   const named = () => agent.logged('other programs have base chains').map((line) => JSON.parse(line).chains);
   await until('it is named', () => named().length > 0);
   assert.deepEqual(named(), [['table ip kube-proxy, chain theirs (hook input, priority 0, policy drop)']]);

@@ -71,7 +71,7 @@ export interface AgentReport {
   /** `0.1.0`. */
   readonly version: string;
   readonly node: string;
-  /** `ipvs` or `iptables`. */
+  /** `ipvs`, `iptables` or `nftables`. */
   readonly mode: string;
   readonly families: readonly Family[];
   /** Start of the process, RFC 3339. */

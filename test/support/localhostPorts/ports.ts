@@ -60,6 +60,8 @@ export async function received(socket: Socket): Promise<string> {
   socket.on('data', (part: string) => {
     text += part;
   });
+  // It may have ended before this call.
+  if (socket.readableEnded || socket.closed) return text;
   await new Promise((resolve) => {
     socket.once('end', resolve);
     socket.once('close', resolve);

@@ -1,8 +1,6 @@
 // The agent with each mode, on a fake kernel and an API server in this process: the changes that end it, and others.
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
 import { appendFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
@@ -24,6 +22,7 @@ import { closeAfter } from '../../support/closeAfter.js';
 import { AUDIT, startAgent, startServer } from '../../support/fakes/startedAgent.js';
 import type { TestKernel } from '../../support/fakes/testKernel.js';
 import { TEST_MODES } from '../../support/fakes/testModes.js';
+import { freePort } from '../../support/freePort.js';
 
 const GOOD = 'apiVersion: kubeproxy.config.k8s.io/v1alpha1\nkind: KubeProxyConfiguration\nmode: ipvs\n';
 
@@ -297,16 +296,6 @@ function tests(newKernel: () => TestKernel): void {
       assert.equal(await agent.status, 0);
     });
   });
-}
-
-/** A free port of the loopback address. */
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }
 
 describe('/healthz of a new agent is never 200', () => {

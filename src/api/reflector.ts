@@ -9,7 +9,7 @@ import type { ObjectChange } from '../objects/types.js';
 import { TimeSlice } from '../timeSlice.js';
 import { type ApiClient, patience, type Query, readStatus } from './client.js';
 import type { Contact } from './contact.js';
-import { ApiError, asApiError } from './error.js';
+import { ApiError, asApiError, refusalText } from './error.js';
 import { KnownObjects, ListSeen } from './knownObjects.js';
 import type { Resource } from './resources.js';
 import { BACKOFF, type Pauses, RetryPace } from './retryPace.js';
@@ -379,7 +379,7 @@ export class Reflector {
       operation: `watch ${this.#resource.name}`,
       status: code,
       reason,
-      said: `${code} ${message}`,
+      said: refusalText(code, message, reason),
       retryAfter: patience(retryAfterSeconds),
     });
   }

@@ -113,7 +113,15 @@ status: {addresses: [{type: InternalIP, address: ${ipv4}}]}
   crowds = await Promise.all(
     clients.map(async ({ place, address, port }) => {
       const crowd = closeAfter(await Crowd.open(lab.namespace(place)));
-      await crowd.start({ address, port, keepAlive: 1, short: 1, perConnection: 20, pause: 300 });
+      await crowd.start({
+        address,
+        port,
+        keepAlive: 1,
+        short: 1,
+        perConnection: 20,
+        pause: 300,
+        patience: 60_000,
+      });
       return crowd;
     }),
   );
@@ -244,18 +252,22 @@ step('a Deployment is scaled: each node has the endpoint, and then not', async (
       ([, address, weight]) => `${address} ${weight}`,
     );
   const served = ENDPOINTS.map((address) => `${address} 1`);
-  const endpoint = `  - addresses:\n      - ${ADDED}\n    conditions:\n      ready: true\n    nodeName: node-c\n`;
-  cluster.hold(objects.replace('    nodeName: node-b\n', (found) => found + endpoint));
+  const withEndpoint = (conditions: string) =>
+    objects.replace('    nodeName: node-b\n', (found) => {
+      return `${found}  - {addresses: [${ADDED}], conditions: ${conditions}, nodeName: node-c}\n`;
+    });
+  cluster.hold(withEndpoint('{ready: true}'));
   for (const node of nodes) {
     await becomes('the endpoint is added', async () => (await weights(node)).includes(`${ADDED} 1`));
   }
-  cluster.hold(objects);
+  cluster.hold(withEndpoint('{ready: false, serving: true, terminating: true}'));
   for (const node of nodes) {
-    await becomes('it is draining or has gone', async () => {
+    await becomes('it gets no new connections', async () => {
       const found = await weights(node);
       return found.filter((text) => text !== `${ADDED} 0`).join() === served.join();
     });
   }
+  cluster.hold(objects);
 });
 
 step(

@@ -12,6 +12,8 @@ export interface CrowdOrders {
   readonly perConnection?: number;
   /** The least pause of a client after a request, in ms; by default it has only one that grows with the time of the request. */
   readonly pause?: number;
+  /** Time limit of a request, in ms; by default as long as a test waits. */
+  readonly patience?: number;
   /** Number of clients that open a connection for each request. */
   readonly short: number;
 }

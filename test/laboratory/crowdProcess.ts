@@ -57,7 +57,7 @@ class Clients {
         agent.destroy();
         agent = keptConnection();
       }
-      await delay(Math.max(pause, REST * (performance.now() - began)));
+      if (!this.#stopping) await delay(Math.max(pause, REST * (performance.now() - began)));
     }
     if (agent) agent.destroy();
   }
@@ -81,8 +81,11 @@ class Clients {
 const keptConnection = () => new Agent({ keepAlive: true, maxSockets: 1 });
 
 /** The server that responded. A response is the server's address twice; half a response is an error. */
-async function ask({ address, port }: CrowdOrders, agent: Agent | false): Promise<string> {
-  const request = get({ host: address, port, agent, signal: AbortSignal.timeout(PATIENCE) });
+async function ask(
+  { address, port, patience = PATIENCE }: CrowdOrders,
+  agent: Agent | false,
+): Promise<string> {
+  const request = get({ host: address, port, agent, signal: AbortSignal.timeout(patience) });
   const [response] = (await once(request, 'response')) as [IncomingMessage];
   const text = (await response.setEncoding('utf8').toArray()).join('');
   const [by, again] = text.split(' ');

@@ -33,8 +33,6 @@ const [CLUSTER_IP, PORT, NODE_PORT] = ['10.96.20.1', 80, 30080];
 const ENDPOINTS = ['10.244.1.71', '10.244.2.72'] as const;
 const ADDED = '10.244.3.73';
 /** Time limit for the removal of ipvs mode's state, in ms: its entries expire after two minutes. */
-
-/** Time limit for the removal of ipvs mode's state, in ms: its entries expire after two minutes. */
 const REMOVAL = 400_000;
 
 const PLACES: readonly NodePlace[] = [NODE_A, NODE_B, NODE_C];
@@ -46,7 +44,6 @@ const SERVERS = [...ENDPOINTS, ADDED].map((ipv4, i) => at(PLACES[i] as NodePlace
 const SHELLS = PLACES.map((node) => at(node, 'shell', node.podGateway.ipv4.replace(/1$/, '100')));
 
 const CANARY = DAEMON_SETS.canary.spec.template.spec;
-
 const BASE = DAEMON_SETS.base.spec.template.spec;
 const { spec: PLAN } = readDeployed<{ spec: PodSpec }>('plan/pod.yaml');
 const CHECKS = commandsOfTable('Verify');

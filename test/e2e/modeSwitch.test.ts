@@ -2,8 +2,7 @@
 // Needs: ipvs, dummy device
 
 import { testModeSwitch } from '../support/disruptions/modeSwitchTests.js';
-import { LOCKED } from '../support/disruptions/obstacles.js';
 import { selectBackend } from '../support/namespaces/iptablesBackend.js';
 
 selectBackend('legacy');
-testModeSwitch('30s', [LOCKED]);
+testModeSwitch('30s');

@@ -4,9 +4,8 @@ import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { PATIENCE } from '../../laboratory/patience.js';
-import { WHOLE } from '../extent.js';
 import { ask, witness } from '../namespaces/witnesses.js';
-import { OBSTACLES, type Obstacle } from './obstacles.js';
+import { OBSTACLES } from './obstacles.js';
 import { SwitchLab } from './switchLab.js';
 
 let lab: SwitchLab;
@@ -31,9 +30,8 @@ async function chainsRemoved(): Promise<void> {
  * The tests of a file.
  *
  * @param drainTimeout connections of IPVS expire after two minutes, or after this time since the change of the mode: `10s`
- * @param others obstacles of both modes
  */
-export function testModeSwitch(drainTimeout: string, others: readonly Obstacle[] = []): void {
+export function testModeSwitch(drainTimeout: string): void {
   before(async () => {
     lab = await SwitchLab.open('ipvs', drainTimeout);
   });
@@ -52,7 +50,7 @@ export function testModeSwitch(drainTimeout: string, others: readonly Obstacle[]
     assert.match(rules, /KUBE-SVC-/);
   });
 
-  const [readOnly, absent] = OBSTACLES.ipvs;
+  const [readOnly] = OBSTACLES.ipvs;
   test(`iptables → ipvs: no request fails while ${readOnly.title}, nor while the chains of iptables mode are removed`, async () => {
     await lab.whileAsking(async () => {
       await lab.obstruct(readOnly, 'ipvs');
@@ -64,18 +62,6 @@ export function testModeSwitch(drainTimeout: string, others: readonly Obstacle[]
     const { stdout, stderr } = await lab.once('ipvs');
     assert.match(stdout, /: 0 kernel operations /, stderr);
   });
-
-  const rows = [
-    ['iptables', OBSTACLES.iptables[0]],
-    ['ipvs', absent],
-    ...others.flatMap((other) => [['iptables', other] as const, ['ipvs', other] as const]),
-  ] as const;
-  for (const [to, obstacle] of WHOLE ? rows : [])
-    test(`→ ${to}: the mode before it serves while ${obstacle.title}`, () =>
-      lab.whileAsking(async () => {
-        await lab.obstruct(obstacle, to);
-        await lab.replaced();
-      }));
 
   test('each mode plans the removal of what the other one left, and a clean-up removes both', async () => {
     assert.equal(await lab.proxy.end('SIGTERM'), 0);

@@ -11,6 +11,9 @@ import { NAMING } from '../names.js';
 import type { NftablesOperation } from '../types.js';
 import { partAt } from './parts.js';
 
+/** For a single message: a process without the right to change nf_tables is refused the whole transaction. */
+const OWNED = 'another process owns the table (flag owner): until it ends, no other can change the table';
+
 /** A message that the kernel refused. */
 export interface Refused {
   /** Its place in the transaction; that of the message that begins it is 0. */
@@ -120,8 +123,10 @@ function errorOf(
   part: string | undefined,
 ): NetlinkError {
   const attempt = attemptAt(operation, NAMING);
-  const named: Attempt =
-    part === undefined ? attempt : { ...attempt, target: `${attempt.target ?? ''} ${part}` };
+  const target = part === undefined ? attempt.target : `${attempt.target ?? ''} ${part}`;
+  const hint: Attempt['hint'] = (code, kernelMessage) =>
+    code === 'EPERM' ? OWNED : attempt.hint?.(code, kernelMessage);
+  const named: Attempt = { ...attempt, target, hint };
   return toNetlinkError({ errno, code: '', message: text }, named);
 }
 

@@ -103,7 +103,7 @@ export type MethodName =
   | 'toolBatch'
   /** A process for each operation with posix_spawn, from C++. */
   | 'spawn'
-  /** A process for each operation with execFile of Node. */
+  /** A process for each operation with execFile of Node.js. */
   | 'execFile';
 
 /** Size of a cluster. */

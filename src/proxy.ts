@@ -388,8 +388,11 @@ class RunningProxy<Item, Operation extends KeyedOperation<Item>> implements Serv
         events.synced(summary, now() - (this.#underWay ?? now()));
         this.#underWay = undefined;
         // Traffic is served by the items of this mode before those of another one are removed.
-        if (!summary.full || !this.#formerModes.pending) return;
-        this.#complete = isComplete(summary);
+        if (!this.#formerModes.pending) return;
+        const isRest = this.#complete === false && summary.failures.length === 0 && summary.unknown === 0;
+        // Retries make up for what failed in the full pass.
+        if (!summary.full && !isRest) return;
+        this.#complete = isRest || isComplete(summary);
         this.#enqueue(() => this.#removeFormer());
       },
       failed: (error) => {

@@ -32,13 +32,23 @@ export function sendStatus(response: ServerResponse, code: number, reason = '', 
   response.end(JSON.stringify(statusObject(code, reason)));
 }
 
+/** What kube-apiserver says with a status, without names. */
+const MESSAGES: Readonly<Record<number, string>> = {
+  401: 'Unauthorized',
+  403: 'the request is forbidden',
+  404: 'the server could not find the requested resource',
+  410: 'too old resource version',
+  429: 'Too many requests, please try again later.',
+  500: 'an error on the server has prevented the request from succeeding',
+};
+
 /** A Status object (meta/v1). */
 export function statusObject(code: number, reason: string, more: object = {}): object {
   return {
     kind: 'Status',
     apiVersion: 'v1',
     status: 'Failure',
-    message: `refused with ${code}`,
+    message: MESSAGES[code] ?? 'the server rejected the request',
     reason,
     code,
     ...more,

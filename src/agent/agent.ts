@@ -53,7 +53,7 @@ export interface AgentParts {
   readonly opened: Pick<
     OpenedMode,
     | ('mode' | 'layout' | 'families' | 'minSyncPeriod' | 'kernel')
-    | ('metrics' | 'localhostNodePorts' | 'refusedSettings')
+    | ('metrics' | 'foreignChains' | 'localhostNodePorts' | 'refusedSettings')
   >;
   /** Other modes that may have run on this node before; none by default. */
   readonly formerModes?: readonly FormerMode[];
@@ -98,13 +98,17 @@ export async function runAgent(parts: AgentParts): Promise<number> {
   const leftOut = new LeftOut({ metrics, announcer });
   const { families } = opened;
   const { countsPorts } = opened.metrics;
-  const told = telemetry({ log, families, countsPorts, metrics, health, serviceHealth, leftOut });
+  const foreignChains = () => opened.foreignChains?.() ?? [];
+  const told = telemetry({
+    ...{ log, families, countsPorts, metrics, health, serviceHealth, leftOut, foreignChains },
+  });
   const localhost = withLocalhostNodePorts(told, {
     ...{ localhost: opened.localhostNodePorts, configuration, log, metrics },
   });
   const { events } = localhost;
   ending.closes(() => localhost.close());
   const state = new AgentState(aboutAgent(parts), leftOut, clock.now, parts.contacts);
+  state.foreignChains = foreignChains;
   if (parts.hasNode) state.nodeObject = 'unread';
   if (parts.contacts) metrics.contacts(parts.contacts);
   let follower: ConfigurationFollower | undefined;

@@ -71,7 +71,7 @@ export interface AgentReport {
   /** `0.1.0`. */
   readonly version: string;
   readonly node: string;
-  /** `ipvs` or `iptables`. */
+  /** `ipvs`, `iptables` or `nftables`. */
   readonly mode: string;
   readonly families: readonly Family[];
   /** Start of the process, RFC 3339. */
@@ -90,6 +90,8 @@ export interface AgentReport {
   readonly repaired: number;
   /** Number of items that the last audit repaired and the audit before it repaired too. Absent: none. */
   readonly repeated?: number;
+  /** Base chains of other programs in the tables of the mode, which stay. Absent: none. */
+  readonly foreignChains?: readonly string[];
   /** Number of real servers with weight 0 whose connections have not ended. Absent in modes without real servers. */
   readonly draining?: number;
   /** Former modes with state in the kernel. Absent if there are none. */
@@ -118,6 +120,8 @@ export class AgentState {
   #draining: number | undefined;
   /** The configuration file that is followed, if there is one. */
   configurationFile: { readonly report: ConfigurationReport } | undefined;
+  /** Texts of the base chains of other programs in the tables of the mode. */
+  foreignChains: () => readonly string[] = () => [];
   readonly #formerModes = new Map<string, FormerModeReport>();
 
   /**
@@ -168,6 +172,7 @@ export class AgentState {
   /** The current state. */
   report(): AgentReport {
     const lines = this.#leftOut.lines();
+    const foreignChains = this.foreignChains();
     return {
       ...this.#about,
       ...(this.nodeObject && { nodeObject: this.nodeObject }),
@@ -177,6 +182,7 @@ export class AgentState {
       kernelError: this.#kernelError,
       repaired: this.#repaired,
       ...(this.#repeated === 0 ? {} : { repeated: this.#repeated }),
+      ...(foreignChains.length === 0 ? {} : { foreignChains }),
       ...(this.#draining === undefined ? {} : { draining: this.#draining }),
       ...(this.#formerModes.size === 0 ? {} : { formerModes: [...this.#formerModes.values()] }),
       ...(this.configurationFile && { configuration: this.configurationFile.report }),

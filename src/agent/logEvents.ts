@@ -78,6 +78,22 @@ export function logEvents(log: Logger): ProxyEvents {
   };
 }
 
+/** Logs the base chains that other programs have in the tables of the mode, each time that they are others. */
+export function logForeignChains(log: Logger, list: () => readonly string[]): () => void {
+  let before = '';
+  return () => {
+    const chains = list();
+    if (chains.join() === before) return;
+    before = chains.join();
+    if (chains.length === 0) log.info('no other program has base chains in the tables of this mode any more');
+    else
+      log.warn(
+        { chains },
+        'other programs have base chains in the tables of this mode, which decide about packets and stay',
+      );
+  };
+}
+
 /** Time for which passes are one line, in ms. */
 const MINUTE = 60_000;
 

@@ -8,7 +8,7 @@ import type { ProxyHealth } from '../servers/health.js';
 import type { Metrics } from '../servers/metrics.js';
 import type { ServiceHealthServers } from '../servers/serviceHealth.js';
 import type { LeftOut } from './leftOut.js';
-import { logEvents } from './logEvents.js';
+import { logEvents, logForeignChains } from './logEvents.js';
 import { Refusals } from './refusals.js';
 import { ServiceStatus } from './serviceStatus.js';
 import { TriggerTimes } from './triggerTimes.js';
@@ -24,6 +24,8 @@ export interface Listeners {
   readonly health: ProxyHealth;
   readonly serviceHealth: Pick<ServiceHealthServers, 'update'>;
   readonly leftOut: Pick<LeftOut, 'found' | 'mended'>;
+  /** Base chains of other programs in the tables of the mode. Default: none. */
+  readonly foreignChains?: () => readonly string[];
 }
 
 /** Event handlers of a proxy that forward to all listeners. */
@@ -36,6 +38,7 @@ export function telemetry(listeners: Listeners): ProxyEvents {
   /** A full pass has ended: it has tried everything, and later passes only what it left. */
   let full = false;
   const logged = logEvents(log);
+  const logForeign = logForeignChains(log, listeners.foreignChains ?? (() => []));
   metrics.expect(families);
   const refusals = new Refusals();
   /** A failure counts as a change that waits: the proxy becomes unhealthy if it lasts too long. */
@@ -61,6 +64,7 @@ export function telemetry(listeners: Listeners): ProxyEvents {
       logged.synced(summary, latency);
       const { milliseconds, repeated } = summary;
       full ||= summary.full;
+      if (summary.full) logForeign();
       const concern = refusals.after(summary);
       const succeeded = concern === 'none';
       const seconds = (milliseconds.plan + milliseconds.kernel) / 1000;

@@ -8,7 +8,7 @@ import { TimeSlice } from '../timeSlice.js';
 import { Agents } from './agents.js';
 import { piecesOf } from './body.js';
 import type { ApiConnection } from './connection.js';
-import { ApiError, asApiError } from './error.js';
+import { ApiError, asApiError, refusalText } from './error.js';
 import { LineReader, ListReader } from './json.js';
 import { type RATE, RateLimit } from './rateLimit.js';
 import { BODY, CALLBACK, CLIENT_OPTIONS, CONNECTION, PATH, QUERY, SIGNAL, WATCH_OPTIONS } from './shapes.js';
@@ -228,7 +228,7 @@ export class ApiClient {
       code: 'ERR_STATUS',
       operation: what,
       status,
-      said: `${status} ${message || response.statusMessage || ''}`.trimEnd(),
+      said: refusalText(status, message || response.statusMessage || '', reason),
       reason,
       retryAfter,
       tooLarge,

@@ -68,6 +68,15 @@ export class ApiError extends Error {
   }
 }
 
+/**
+ * What a server says in a refusal, with its status: `410 Expired: too old resource version: 1 (2)`. A reason that the message has too is not
+ * repeated: `401 Unauthorized`.
+ */
+export function refusalText(status: number, message: string, reason = ''): string {
+  const isSaid = message.toLowerCase().includes(reason.toLowerCase());
+  return [status, isSaid ? message : [reason, message].filter(Boolean).join(': ')].join(' ').trimEnd();
+}
+
 /** Any thrown value as an ApiError; another error keeps its code and message. */
 export function asApiError(error: unknown, operation: string): ApiError {
   if (error instanceof ApiError) return error;

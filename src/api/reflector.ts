@@ -9,7 +9,7 @@ import type { ObjectChange } from '../objects/types.js';
 import { TimeSlice } from '../timeSlice.js';
 import { type ApiClient, patience, type Query, readStatus } from './client.js';
 import type { Contact } from './contact.js';
-import { ApiError, asApiError } from './error.js';
+import { ApiError, asApiError, refusalText } from './error.js';
 import { KnownObjects, ListSeen } from './knownObjects.js';
 import type { Resource } from './resources.js';
 import { BACKOFF, type Pauses, RetryPace } from './retryPace.js';
@@ -149,10 +149,10 @@ export class Reflector {
     this.#check.start(signal);
     while (!signal.aborted) {
       const pause = await this.#step(signal);
-      if (signal.aborted) return;
       // Only the signal ends the wait early, and it ends the loop, too.
-      if (pause > 0) await wait(pause, undefined, { signal }).catch(() => {});
+      if (pause > 0 && !signal.aborted) await wait(pause, undefined, { signal }).catch(() => {});
     }
+    this.#check.stop();
   }
 
   /** Lists if a list is due, and watches until the watch ends. Resolves to the pause before the next step, in ms. */
@@ -379,7 +379,7 @@ export class Reflector {
       operation: `watch ${this.#resource.name}`,
       status: code,
       reason,
-      said: `${code} ${message}`,
+      said: refusalText(code, message, reason),
       retryAfter: patience(retryAfterSeconds),
     });
   }

@@ -50,11 +50,15 @@ export class VersionCheck {
     this.#backoff = new Backoff({ first: pause, most: interval[1], spread: 1 }, parts.random);
   }
 
-  /** Checks at random intervals until the signal aborts. */
+  /** Checks at random intervals until the signal aborts; call {@link stop} then. */
   start(signal: AbortSignal): void {
     this.#signal = signal;
-    signal.addEventListener('abort', () => clearTimeout(this.#timer), { once: true });
     this.#schedule(this.#interval());
+  }
+
+  /** Ends the timer. */
+  stop(): void {
+    clearTimeout(this.#timer);
   }
 
   /** A watch was opened again after its connection broke: it may be another server than before. */
@@ -84,7 +88,8 @@ export class VersionCheck {
   #schedule(milliseconds: number): void {
     clearTimeout(this.#timer);
     if (this.#signal?.aborted) return;
-    this.#timer = setTimeout(() => this.#check(), milliseconds);
+    // A process whose only work is the next check in some minutes may end.
+    this.#timer = setTimeout(() => this.#check(), milliseconds).unref();
   }
 
   async #check(): Promise<void> {

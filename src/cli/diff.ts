@@ -28,12 +28,14 @@ export interface Difference extends PlannedItem {
 /** The result of `diff -o json`. */
 export interface DiffReport {
   readonly differences: readonly Difference[];
+  /** Base chains of other programs in the tables of the mode, which are no difference and stay. Absent: none. */
+  readonly foreignChains?: readonly string[];
   /** Names of the unreadable inputs. */
   readonly unread: readonly string[];
 }
 
 /** The report of a preview: one difference for all operations of an item. */
-export function diffReport({ operations, unread }: Preview): DiffReport {
+export function diffReport({ operations, unread, foreignChains = [] }: Preview): DiffReport {
   const byItem = new Map<string, Difference & { readonly lines: string[] }>();
   for (const { key, state, node, services, formerMode, lines } of operations) {
     const owners = { node, services, ...(formerMode === undefined ? {} : { formerMode }) };
@@ -43,7 +45,11 @@ export function diffReport({ operations, unread }: Preview): DiffReport {
     difference.lines.push(...lines);
     byItem.set(id, difference);
   }
-  return { differences: [...byItem.values()], unread };
+  return {
+    differences: [...byItem.values()],
+    ...(foreignChains.length > 0 && { foreignChains }),
+    unread,
+  };
 }
 
 const STATES = ['missing', 'different', 'unwanted'] as const;
@@ -57,16 +63,19 @@ const STYLES: Readonly<Record<Difference['state'], StyleName>> = {
 /**
  * Differences as text: the items by Service with their state, and a summary. Wide ones have the changes that each item needs.
  */
-export function diffLines({ differences, unread }: DiffReport, layout: Layout): string[] {
+export function diffLines({ differences, unread, foreignChains = [] }: DiffReport, layout: Layout): string[] {
   const { columns, style } = layout;
   const unreadLines = describeUnread(unread).flatMap((line) => textLines(line, columns, 2));
+  const foreign = foreignChains.flatMap((chain) =>
+    textLines(`not of this proxy, and stays: ${chain}`, columns, 2),
+  );
   if (differences.length === 0)
-    return unread.length === 0 ? ['the kernel has the desired state'] : unreadLines;
+    return [...(unread.length === 0 ? ['the kernel has the desired state'] : unreadLines), ...foreign];
   const lines = groupsOf(differences).flatMap(({ heading, members }) => [
     ...textLines(heading, columns, 2).map((line) => style('heading', line)),
     ...members.flatMap((difference) => differenceLines(difference, layout)),
   ]);
-  return [...lines, '', ...textLines(summaryOf(differences), columns, 2), ...unreadLines];
+  return [...lines, '', ...textLines(summaryOf(differences), columns, 2), ...unreadLines, ...foreign];
 }
 
 /** The line of an item, and the changes that it needs. */

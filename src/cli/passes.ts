@@ -22,6 +22,7 @@ export interface PassParts
     readonly mode: OpenedMode['mode'];
     readonly kernel: Pick<ProxyParts<unknown, KeyedOperation>, 'rtnetlink' | 'conntrack'>;
     readonly refusedSettings?: OpenedMode['refusedSettings'];
+    readonly foreignChains?: OpenedMode['foreignChains'];
   };
   /** Prints the command's output. */
   readonly print: (text: string) => void;
@@ -37,6 +38,8 @@ export interface Preview {
   readonly unread: readonly string[];
   /** What clients notice of the change of the mode. Absent: nothing. */
   readonly changes?: readonly string[];
+  /** Base chains of other programs in the tables of the mode, which stay. Absent: none. */
+  readonly foreignChains?: readonly string[];
 }
 
 /**
@@ -53,7 +56,8 @@ export async function runPreview(parts: PassParts, show: (preview: Preview) => v
   });
   const operations = await proxy.plan().finally(() => proxy.stop());
   const former = new Set(operations.flatMap(({ formerMode }) => formerMode ?? []));
-  show({ operations, unread: unread(), changes: parts.changesAfter?.(former) ?? [] });
+  const foreignChains = parts.opened.foreignChains?.() ?? [];
+  show({ operations, unread: unread(), changes: parts.changesAfter?.(former) ?? [], foreignChains });
   if (unread().length > 0 || unreadMode) return FAILED;
   return operations.length === 0 ? 0 : 1;
 }

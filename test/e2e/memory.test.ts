@@ -1,4 +1,4 @@
-// Memory of the command as an agent, above that of Node itself: a library more at the start, or a heap that grows without
+// Memory of the command as an agent, above that of Node.js itself: a library more at the start, or a heap that grows without
 // need, is larger than the margin.
 // Needs: ipvs, dummy device, command
 import assert from 'node:assert/strict';
@@ -21,7 +21,7 @@ async function memoryOfNode(): Promise<number> {
   return memoryOf(child.pid as number, 'VmRSS');
 }
 
-test(`an agent of ${SERVICES} Services with ${ENDPOINTS_EACH} endpoints each needs at most ${MOST} MB more than Node`, async (t) => {
+test(`an agent of ${SERVICES} Services with ${ENDPOINTS_EACH} endpoints each needs at most ${MOST} MB more than Node.js`, async (t) => {
   const { agent } = await programCluster(t, SERVICES);
   const resident = memoryOf(agent.pid, 'VmRSS');
   const node = await memoryOfNode();

@@ -8,6 +8,12 @@ export interface CrowdOrders {
   readonly port: number;
   /** Number of clients that keep their connection for the next request. */
   readonly keepAlive: number;
+  /** Number of requests after which such a client opens a new connection; by default it never does. */
+  readonly perConnection?: number;
+  /** The least pause of a client after a request, in ms; by default it has only one that grows with the time of the request. */
+  readonly pause?: number;
+  /** Time limit of a request, in ms; by default as long as a test waits. */
+  readonly patience?: number;
   /** Number of clients that open a connection for each request. */
   readonly short: number;
 }

@@ -47,12 +47,17 @@ class Clients {
   }
 
   async #run(keeps: boolean, first: () => void): Promise<void> {
-    const agent = keeps ? new Agent({ keepAlive: true, maxSockets: 1 }) : false;
-    while (!this.#stopping) {
+    const { perConnection = Number.POSITIVE_INFINITY, pause = 0 } = this.#orders;
+    let agent = keeps && keptConnection();
+    for (let sent = 1; !this.#stopping; sent++) {
       const began = performance.now();
       await this.#request(agent);
       first();
-      await delay(REST * (performance.now() - began));
+      if (agent && sent % perConnection === 0) {
+        agent.destroy();
+        agent = keptConnection();
+      }
+      if (!this.#stopping) await delay(Math.max(pause, REST * (performance.now() - began)));
     }
     if (agent) agent.destroy();
   }
@@ -73,9 +78,14 @@ class Clients {
   }
 }
 
+const keptConnection = () => new Agent({ keepAlive: true, maxSockets: 1 });
+
 /** The server that responded. A response is the server's address twice; half a response is an error. */
-async function ask({ address, port }: CrowdOrders, agent: Agent | false): Promise<string> {
-  const request = get({ host: address, port, agent, signal: AbortSignal.timeout(PATIENCE) });
+async function ask(
+  { address, port, patience = PATIENCE }: CrowdOrders,
+  agent: Agent | false,
+): Promise<string> {
+  const request = get({ host: address, port, agent, signal: AbortSignal.timeout(patience) });
   const [response] = (await once(request, 'response')) as [IncomingMessage];
   const text = (await response.setEncoding('utf8').toArray()).join('');
   const [by, again] = text.split(' ');

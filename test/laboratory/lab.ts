@@ -24,6 +24,8 @@ export interface Lab {
   namespace(place: Place): string;
   /** Path of a place's network namespace, for our library. */
   netns(place: Place): string;
+  /** Connects the network namespace of this process to that of client and nodes, with an IPv4 address. */
+  join(address: string): void;
   /** Removes every namespace; processes in them must have ended. */
   close(): void;
 }
@@ -33,19 +35,21 @@ const LAN: Place = { name: 'lan', ipv4: '', ipv6: '' };
 
 let count = 0;
 
-/** Creates the network with the client, the nodes and the given pods. Needs root. */
-export function openLab(pods: readonly Pod[]): Lab {
+/** Creates the network with the client, the nodes, more nodes and the given pods. Needs root. */
+export function openLab(pods: readonly Pod[], more: readonly NodePlace[] = []): Lab {
   count += 1;
   const prefix = `knp-${process.pid}-${count}`;
-  const hosts = [CLIENT, NODE_A, NODE_B];
+  const nodes = [NODE_A, NODE_B, ...more];
+  const hosts = [CLIENT, ...nodes];
   const places = [LAN, ...hosts, ...pods];
   const namespace = ({ name }: Place) => `${prefix}-${name}`;
   const removals = places.map((place) => `netns delete ${namespace(place)}`);
   const close = undoAtExit(() => ip(['-force'], removals));
   const set = (place: Place, commands: readonly string[]) => ip(['-n', namespace(place)], commands);
-  const setNode = (node: NodePlace, other: NodePlace) => {
+  const setNode = (node: NodePlace) => {
     const own = pods.filter((pod) => pod.node === node);
-    set(node, nodeCommands(node, other, own));
+    const others = nodes.filter((other) => other !== node);
+    set(node, nodeCommands(node, others, own));
   };
   try {
     // Pods on one bridge reach each other through the node's IPVS only if bridged frames pass netfilter hooks.
@@ -58,17 +62,23 @@ export function openLab(pods: readonly Pod[]): Lab {
     ip([], [...namespaces, ...lan, ...inner]);
     set(LAN, ['link set lo up', ...bridge('lan', hosts)]);
     set(CLIENT, clientCommands());
-    setNode(NODE_A, NODE_B);
-    setNode(NODE_B, NODE_A);
-    // The proxy itself enables IPv4 forwarding on its node.
-    forward(namespace(NODE_A), ['ipv6']);
-    forward(namespace(NODE_B), ['ipv4', 'ipv6']);
+    for (const node of nodes) {
+      setNode(node);
+      // The proxy itself enables IPv4 forwarding on its node.
+      forward(namespace(node), node === NODE_A ? ['ipv6'] : ['ipv4', 'ipv6']);
+    }
     for (const pod of pods) set(pod, podCommands(pod));
   } catch (error) {
     removeWhatIsThere(close);
     throw error;
   }
-  return { namespace, netns: (place) => `/run/netns/${namespace(place)}`, close };
+  // The pair goes with the namespace of its other end.
+  const join = (address: string) => {
+    ip([], [`link add ${prefix} type veth peer name self netns ${namespace(LAN)}`]);
+    set(LAN, ['link set self master lan', 'link set self up']);
+    ip([], [`address add ${address}/24 dev ${prefix}`, `link set ${prefix} up`]);
+  };
+  return { namespace, netns: (place) => `/run/netns/${namespace(place)}`, join, close };
 }
 
 function cable(fromNamespace: string, from: string, toNamespace: string, to: string): string {
@@ -107,14 +117,16 @@ function clientCommands(): string[] {
   ];
 }
 
-function nodeCommands(node: NodePlace, other: NodePlace, pods: readonly Pod[]): string[] {
+function nodeCommands(node: NodePlace, others: readonly NodePlace[], pods: readonly Pod[]): string[] {
   return [
     'link set lo up',
     ...host(node, 'eth0'),
     ...bridge('cni0', pods),
     ...host(node.podGateway, 'cni0'),
-    `route add ${other.podNetworks[0]} via ${other.ipv4}`,
-    `route add ${other.podNetworks[1]} via ${other.ipv6}`,
+    ...others.flatMap((other) => [
+      `route add ${other.podNetworks[0]} via ${other.ipv4}`,
+      `route add ${other.podNetworks[1]} via ${other.ipv6}`,
+    ]),
     `route add ${STRANGER} via ${CLIENT.ipv4}`,
   ];
 }

@@ -36,6 +36,15 @@ export const NODE_B: NodePlace = {
   podNetworks: ['10.244.2.0/24', 'fd00:10:244:2::/64'],
 };
 
+/** A third node, which only a laboratory has that asks for it. */
+export const NODE_C: NodePlace = {
+  name: 'node-c',
+  ipv4: '192.168.50.12',
+  ipv6: 'fd00:192:168:50::12',
+  podGateway: { ipv4: '10.244.3.1', ipv6: 'fd00:10:244:3::1' },
+  podNetworks: ['10.244.3.0/24', 'fd00:10:244:3::/64'],
+};
+
 /** A machine outside the cluster, on the nodes' network. */
 export const CLIENT: Place = { name: 'client', ipv4: '192.168.50.100', ipv6: 'fd00:192:168:50::100' };
 

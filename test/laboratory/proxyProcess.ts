@@ -55,10 +55,19 @@ export class ProxyProcess {
   readonly #listeners = new Set<() => void>();
   readonly #forget: () => void;
 
-  /** Starts it as node-a's proxy. */
-  constructor(namespace: string, manifests: string, flags: readonly string[] = []) {
+  /**
+   * Starts it as node-a's proxy.
+   *
+   * @param launcher words before its command, which execute the command in the same process
+   */
+  constructor(
+    namespace: string,
+    manifests: string,
+    flags: readonly string[] = [],
+    launcher: readonly string[] = [],
+  ) {
     // With a line for each pass.
-    this.#child = spawn('ip', [...commandIn(namespace, manifests), '--v=2', ...flags], {
+    this.#child = spawn('ip', [...commandIn(namespace, manifests, launcher), '--v=2', ...flags], {
       stdio: ['ignore', 'ignore', 'pipe'],
     });
     this.#forget = undoAtExit(() => this.#child.kill('SIGKILL'));
@@ -169,7 +178,7 @@ export async function runOnce(
   return { status, stdout, stderr };
 }
 
-function commandIn(namespace: string, manifests: string): string[] {
+function commandIn(namespace: string, manifests: string, launcher: readonly string[] = []): string[] {
   const flags = [
     '--manifests',
     manifests,
@@ -183,7 +192,7 @@ function commandIn(namespace: string, manifests: string): string[] {
     'json',
   ];
   const [program, args] = launched(process.execPath, COMMAND, 'run', ...flags);
-  return ['netns', 'exec', namespace, program, ...args];
+  return ['netns', 'exec', namespace, ...launcher, program, ...args];
 }
 
 /** A line that is not JSON, for example of a crash, is kept as text. */

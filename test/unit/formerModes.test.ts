@@ -200,6 +200,12 @@ const iptables = (kernel: FakeKernel) => createIptablesMode(kernel, IPTABLES_DEF
 const nftables = (layout: NftablesLayout) => (kernel: FakeKernel) =>
   createNftablesMode(kernel, { ...NFTABLES_DEFAULTS, layout }) as AnyMode;
 
+it('the state of a former mode is removed as soon as a retry succeeds, also without an audit', async () => {
+  const begin = failing('nftables', /./, 'EPERM');
+  const after = await removedAfter({ mode: nftables('kube-proxy'), fault: { begin, until: 5000 } });
+  assert.ok(after !== undefined && after >= 5000 && after < 20_000, `${after} ms`);
+});
+
 const ABOUT = { version: '1.0.0', node: 'node-a', mode: 'ipvs', families: [4, 6], startedAt: '' } as const;
 
 /** What all Services of a mode need: whether a former mode may go does not depend on a Service. */

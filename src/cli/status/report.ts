@@ -42,7 +42,7 @@ export function decodeAgentReport(text: string): AgentReport | undefined {
   const { lastPass, version, node, mode, startedAt, problems, families } = answer;
   const texts = [version, node, mode, startedAt].every((value) => typeof value === 'string');
   const numbers = ['repaired', 'leftOut'].every((name) => typeof answer[name] === 'number');
-  const optionalLists = ['formerModes', 'lacking', 'contacts'].every((name) =>
+  const optionalLists = ['formerModes', 'lacking', 'contacts', 'foreignChains'].every((name) =>
     Array.isArray(answer[name] ?? []),
   );
   const counts = ['draining', 'repeated'].every((name) =>
@@ -138,6 +138,7 @@ export function statusLines(
     kernelError,
     repaired,
     repeated = 0,
+    foreignChains = [],
     draining,
     formerModes = [],
     configuration: { waiting } = { waiting: [] },
@@ -175,6 +176,7 @@ export function statusLines(
           '',
           `another program undoes the repair of ${count(repeated, 'item')}, or audits read another table`,
         )),
+    ...foreignChains.flatMap((chain) => row('foreign', `not of this proxy, and stays: ${excerpt(chain)}`)),
     ...(draining === undefined ? [] : row('draining', count(draining, 'real server'))),
     ...formerModes.flatMap((former) => row('former', formerText(former))),
     ...(waiting.length === 0

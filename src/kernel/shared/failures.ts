@@ -25,7 +25,7 @@ export interface Reported extends FailedStep {
 
 // Linux gives two numbers two names each; these are the ones that kernel sources use.
 const PREFERRED = ['EAGAIN', 'EOPNOTSUPP'] as const;
-/** Numbers of Linux for which Node has no name (include/linux/errno.h, include/uapi/asm-generic/errno.h). */
+/** Numbers of Linux for which Node.js has no name (include/linux/errno.h, include/uapi/asm-generic/errno.h). */
 const OTHERS: readonly (readonly [number, string])[] = [[85, 'ERESTART']];
 const ERRNO_NAMES: ReadonlyMap<number, string> = new Map([
   ...OTHERS,
@@ -33,7 +33,7 @@ const ERRNO_NAMES: ReadonlyMap<number, string> = new Map([
   ...PREFERRED.map((name) => [constants.errno[name], name] as const),
 ]);
 
-/** `ENOENT` for 2; `ERRNO_600` for a number that Node has no name for. */
+/** `ENOENT` for 2; `ERRNO_600` for a number that Node.js has no name for. */
 export function errnoName(errno: number): string {
   return ERRNO_NAMES.get(errno) ?? `ERRNO_${errno}`;
 }

@@ -14,6 +14,7 @@ import { planService } from './plan/planService.js';
 import { dependsOn } from './plan/references.js';
 import { apply, prepare, type Transaction } from './program/apply.js';
 import { describe } from './program/describe.js';
+import type { ForeignChains } from './program/foreignChains.js';
 import type { NftablesKernel } from './program/kernel.js';
 import { observe } from './program/observe.js';
 import { observeAlone } from './program/observeAlone.js';
@@ -31,6 +32,15 @@ const ONE_FORM = () => '';
 
 /** Creates nftables mode from its pure parts and a kernel. */
 export function createNftablesMode(kernel: NftablesKernel, options: NftablesOptions): Mode<Item, Operation> {
+  return nftablesMode(kernel, options);
+}
+
+/** The same. @param foreign has what is not of this mode in its tables, after each reading of all items */
+export function nftablesMode(
+  kernel: NftablesKernel,
+  options: NftablesOptions,
+  foreign?: ForeignChains,
+): Mode<Item, Operation> {
   checkArgument('createNftablesMode', 'kernel', kernel, KERNEL);
   checkArgument('createNftablesMode', 'options', options, OPTIONS);
   const tables = new TableWatch(kernel, options);
@@ -60,7 +70,7 @@ export function createNftablesMode(kernel: NftablesKernel, options: NftablesOpti
       for (const family of familiesLacking(operations, results)) tables.look(family);
       return results;
     },
-    observe: (whole = false) => observe(kernel, options, whole),
+    observe: (whole = false) => observe(kernel, options, whole, foreign),
     observeAlone: (items) => observeAlone(kernel, options, items.keys()),
     watch: (listener) => tables.start(listener),
   };

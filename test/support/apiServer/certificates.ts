@@ -13,8 +13,8 @@ export interface KeyPair {
 
 /** A CA. */
 export interface Authority extends KeyPair {
-  /** A server certificate for {@link OWN_LOOPBACK}, localhost and kubernetes.default. */
-  server(): KeyPair;
+  /** A server certificate for an address, by default {@link OWN_LOOPBACK}, localhost and kubernetes.default. */
+  server(address?: string): KeyPair;
   /** The same, valid from the year 2098 on. */
   lateServer(): KeyPair;
   /** A client certificate for a user. */
@@ -47,13 +47,14 @@ export function makeAuthority(name: string): Authority {
     });
   return {
     ...own,
-    server: () => issue('/CN=server', SERVER),
-    lateServer: () => issue('/CN=server', SERVER, true),
+    server: (address = OWN_LOOPBACK) => issue('/CN=server', serverAt(address)),
+    lateServer: () => issue('/CN=server', serverAt(OWN_LOOPBACK), true),
     client: (user) => issue(`/CN=${user}`, 'extendedKeyUsage=clientAuth\n'),
   };
 }
 
-const SERVER = `subjectAltName=IP:${OWN_LOOPBACK},DNS:localhost,DNS:kubernetes.default\nextendedKeyUsage=serverAuth\n`;
+const serverAt = (address: string) =>
+  `subjectAltName=IP:${address},DNS:localhost,DNS:kubernetes.default\nextendedKeyUsage=serverAuth\n`;
 /** `openssl x509` sets no first day before version 3.4. */
 const CA_CONFIGURATION = `[ca]
 default_ca = own

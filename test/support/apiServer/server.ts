@@ -28,6 +28,8 @@ export interface SeenRequest extends ReceivedRequest {
 
 /** Options of a server. */
 export interface ApiServerOptions {
+  /** The address on which it listens; default: {@link OWN_LOOPBACK}. */
+  readonly address?: string;
   /** Speaks TLS with this certificate. */
   readonly tls?: KeyPair;
   /** Authority of client certificates. */
@@ -45,7 +47,7 @@ export interface ApiServerOptions {
 /** A running server. */
 export class ApiServer extends PlainServer {
   readonly requests: SeenRequest[] = [];
-  protected override readonly address = OWN_LOOPBACK;
+  protected override readonly address: string;
   /** The cache never reaches a requested version. */
   staysBehind = false;
   readonly #connections: Socket[] = [];
@@ -61,6 +63,7 @@ export class ApiServer extends PlainServer {
   constructor(options: ApiServerOptions = {}) {
     super();
     this.#options = options;
+    this.address = options.address ?? OWN_LOOPBACK;
     this.#tls = options.tls;
   }
 

@@ -5,6 +5,7 @@ import { before, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { PATIENCE } from '../../laboratory/patience.js';
 import { ask, witness } from '../namespaces/witnesses.js';
+import { OBSTACLES } from './obstacles.js';
 import { SwitchLab } from './switchLab.js';
 
 let lab: SwitchLab;
@@ -49,8 +50,10 @@ export function testModeSwitch(drainTimeout: string): void {
     assert.match(rules, /KUBE-SVC-/);
   });
 
-  test('iptables → ipvs: no request fails while the chains of iptables mode are removed', async () => {
+  const [readOnly] = OBSTACLES.ipvs;
+  test(`iptables → ipvs: no request fails while ${readOnly.title}, nor while the chains of iptables mode are removed`, async () => {
     await lab.whileAsking(async () => {
+      await lab.obstruct(readOnly, 'ipvs');
       await lab.change('ipvs');
       await chainsRemoved();
     });
@@ -61,6 +64,7 @@ export function testModeSwitch(drainTimeout: string): void {
   });
 
   test('each mode plans the removal of what the other one left, and a clean-up removes both', async () => {
+    assert.equal(await lab.proxy.end('SIGTERM'), 0);
     await lab.whileAsking(async () => {
       const { status, stderr } = await lab.once('iptables');
       assert.equal(status, 0, stderr);

@@ -7,11 +7,12 @@ import { type Lab, openLab } from '../../laboratory/lab.js';
 import { ManifestFolder } from '../../laboratory/manifestFolder.js';
 import { PATIENCE } from '../../laboratory/patience.js';
 import { CLIENT, CLUSTER_CIDR, NODE_A, SHELL, WEB, WEB_PORT } from '../../laboratory/places.js';
-import { COMMAND, type Ended, ProxyProcess, runOnce } from '../../laboratory/proxyProcess.js';
+import { COMMAND, type Ended, type LogLine, ProxyProcess, runOnce } from '../../laboratory/proxyProcess.js';
 import { Replicas } from '../../laboratory/replica.js';
 import { closeAfter } from '../closeAfter.js';
 import { service, slice } from '../clusters/manifests.js';
 import { ask } from '../namespaces/witnesses.js';
+import type { Obstacle } from './obstacles.js';
 
 const CLUSTER_IP = '10.96.0.80';
 const EXTERNAL_IP = '203.0.113.80';
@@ -23,7 +24,13 @@ const AUDIT = ['--ipvs-sync-period=1s', '--iptables-sync-period=1s', '--iptables
 const FIRST_PASS = 1000;
 /** The most responses until one of each endpoint is among them. */
 const MOST_RESPONSES = 4000;
+/** Before a command: its status 1, with which `plan` has operations and `status` faults, is no error. */
+const OR_FAULT = ['sh', '-c', '"$@" || test $? = 1', 'sh'];
 const ENDPOINTS = WEB.map(({ ipv4 }) => ipv4);
+
+/** The mode has replaced a former one, but for what its connections use. */
+const isReplacement = ({ msg }: LogLine) =>
+  msg === 'removed items of another mode' || msg.startsWith('connections still use');
 
 /** The lines that a mode plans on the node, of its own items and of those that another mode left. */
 export interface SwitchPlan {
@@ -140,6 +147,38 @@ export class SwitchLab {
     await this.#programmed();
   }
 
+  /**
+   * Ends the proxy, and starts it in another mode with an obstacle, twice: the first time it is killed, as a container that starts again
+   * without its init container. Each time it must not be ready, and the mode before it must serve. Then the obstacle goes.
+   */
+  async obstruct({ raise, reason }: Obstacle, mode: string, ...flags: readonly string[]): Promise<void> {
+    assert.equal(await this.#proxy.end('SIGTERM'), 0);
+    const { launcher, remove } = await raise(this.node);
+    for (const isLast of [false, true]) {
+      this.#proxy = this.#start(mode, flags, launcher);
+      await this.#proxy.logged(({ msg, failures }) => msg === 'synced' && failures !== 0, 'a failed pass');
+      await this.#answered(40);
+      assert.equal(this.#readiness(), '503');
+      assert.deepEqual(this.#proxy.log.filter(isReplacement), []);
+      if (!isLast) assert.equal(await this.#proxy.end('SIGKILL'), 'SIGKILL');
+    }
+    assert.match(ask(this.node, ...OR_FAULT, process.execPath, COMMAND, 'status', '-o', 'json'), reason);
+    remove(this.#proxy.pid);
+  }
+
+  /** Waits until the mode has replaced the former one, and is ready. */
+  async replaced(): Promise<void> {
+    await this.#proxy.logged(isReplacement, 'the end of the switch');
+    for (const deadline = performance.now() + PATIENCE; this.#readiness() !== '200'; await delay(200))
+      assert.ok(performance.now() < deadline, 'not ready after the obstacle has gone');
+  }
+
+  /** The status of the answer to the readiness probe. */
+  #readiness(): string {
+    const request = `fetch('http://127.0.0.1:10256/readyz').then(({ status }) => console.log(status))`;
+    return ask(this.node, process.execPath, '-e', request).trim();
+  }
+
   /** Waits for the first pass, which must have no failures. */
   async #programmed(): Promise<void> {
     const pass = await this.#proxy.logged(({ msg }) => msg === 'synced', 'a pass');
@@ -159,8 +198,7 @@ export class SwitchLab {
       ...['--cluster-cidr', CLUSTER_CIDR],
     ];
     const command = [process.execPath, COMMAND, 'plan', '-o', 'json', `--proxy-mode=${mode}`, ...flags];
-    // Exit status 1: there are operations.
-    const printed = ask(this.node, 'sh', '-c', '"$@" || test $? = 1', 'sh', ...command);
+    const printed = ask(this.node, ...OR_FAULT, ...command);
     const { operations, changes = [] } = JSON.parse(printed) as {
       operations: readonly PlannedOperation[];
       changes?: readonly string[];
@@ -181,7 +219,7 @@ export class SwitchLab {
     return [`--proxy-mode=${mode}`, `--drain-timeout=${this.#drain}`, ...AUDIT, ...flags];
   }
 
-  #start(mode: string, flags: readonly string[] = []): ProxyProcess {
-    return closeAfter(new ProxyProcess(this.node, this.#manifests.path, this.#flags(mode, flags)));
+  #start(mode: string, flags: readonly string[] = [], launcher: readonly string[] = []): ProxyProcess {
+    return closeAfter(new ProxyProcess(this.node, this.#manifests.path, this.#flags(mode, flags), launcher));
   }
 }

@@ -5,6 +5,7 @@ import { before, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { ask } from '../namespaces/witnesses.js';
 import { type LayoutName, layoutsOf } from './layoutsOf.js';
+import { OBSTACLES } from './obstacles.js';
 import { SwitchLab } from './switchLab.js';
 
 /** How the tools show that a mode has state: a command, and what it prints then. */
@@ -79,6 +80,21 @@ export function testSwitches(
       assert.deepEqual(withState(), [to]);
       if (layout !== undefined) assert.deepEqual(layoutsOf(lab.node), [layout]);
     });
+  }
+
+  for (const [i, current] of settings.entries()) {
+    const { mode: from } = divide(current);
+    const { mode: to, layout } = divide(settings[i + 1] ?? first);
+    const flags = layout === undefined ? [] : [`--nftables-layout=${layout}`];
+    for (const [n, obstacle] of OBSTACLES[to].entries())
+      test(`${current} → ${settings[i + 1] ?? first}: ${from} mode serves while ${obstacle.title}`, async () => {
+        if (n > 0) await lab.change(from);
+        await lab.whileAsking(async () => {
+          await lab.obstruct(obstacle, to, ...flags);
+          await lab.replaced();
+        });
+        await removed(from);
+      });
   }
 
   test('each mode plans the removal of what another one left, and changes nothing', async () => {

@@ -6,7 +6,8 @@ import { IPTABLES_DEFAULTS } from '../../../src/modes/iptables/index.js';
 import { COUNTERS } from '../../../src/modes/iptables/open/counters.js';
 import { createCountedMode } from '../../../src/modes/iptables/open/ruleCounts.js';
 import { createIpvsMode, IPVS_DEFAULTS } from '../../../src/modes/ipvs/index.js';
-import { createNftablesMode, NFTABLES_DEFAULTS } from '../../../src/modes/nftables/index.js';
+import { NFTABLES_DEFAULTS, nftablesMode } from '../../../src/modes/nftables/index.js';
+import { ForeignChains } from '../../../src/modes/nftables/program/foreignChains.js';
 import { mapKernel } from '../mapMode/index.js';
 import type { TestKernel } from './testKernel.js';
 
@@ -71,8 +72,10 @@ function nftablesKernel(): TestKernel {
     open(auditPeriod, families = [4]) {
       // With `primary`, rules depend on the address of the node, which these tests do not give.
       const options = { ...NFTABLES_DEFAULTS, families, auditPeriod, nodePortAddresses: [] };
+      const foreign = new ForeignChains();
       return {
-        mode: createNftablesMode(kernel, options),
+        mode: nftablesMode(kernel, options, foreign),
+        foreignChains: () => foreign.list(),
         families: options.families,
         minSyncPeriod: 0,
         kernel,

@@ -33,17 +33,6 @@ export async function serve(
   return { port: (server.address() as AddressInfo).port, server, sockets };
 }
 
-/** A port on which nothing listens now. */
-export async function freePort(host = '127.0.0.1'): Promise<number> {
-  const server = createServer();
-  server.listen({ host, port: 0 });
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
-}
-
 /** A client of a port. */
 export async function dial(port: number, host = '127.0.0.1'): Promise<Socket> {
   const socket = connect({ host, port, allowHalfOpen: true });
@@ -60,6 +49,8 @@ export async function received(socket: Socket): Promise<string> {
   socket.on('data', (part: string) => {
     text += part;
   });
+  // It may have ended before this call.
+  if (socket.readableEnded || socket.closed) return text;
   await new Promise((resolve) => {
     socket.once('end', resolve);
     socket.once('close', resolve);

@@ -32,6 +32,7 @@ import {
 } from '../../../src/modes/nftables/index.js';
 import { nftablesOptions } from '../../../src/modes/nftables/open/fromConfiguration.js';
 import { MODES } from '../../../src/modes/select/select.js';
+import type { Family } from '../../../src/net/address.js';
 import type { KubernetesObject } from '../../../src/objects/types.js';
 import { NodeState } from '../../../src/reconcile/nodeState.js';
 import { Reconciler } from '../../../src/reconcile/reconciler.js';
@@ -48,7 +49,12 @@ import { recordedObjects, type Scenario, SERVICE_CIDRS, type ToolOutput } from '
 type NodeConntrack = Pick<Conntrack, 'list' | 'deleteFlows'>;
 
 /** The parts of a recording that a node needs. */
-type NodeScenario = Pick<Scenario, 'configuration' | 'interfaces'>;
+interface NodeScenario extends Pick<Scenario, 'configuration' | 'interfaces'> {
+  /** Default: both. */
+  readonly families?: readonly Family[];
+}
+
+const BOTH: readonly Family[] = [4, 6];
 
 /** The text that a node read last, and its objects. */
 let lastRead:
@@ -175,7 +181,7 @@ export class IpvsNode<Kernel extends IpvsKernel & { readonly conntrack: NodeConn
   readonly kernel: Kernel;
 
   constructor(scenario: NodeScenario, kernel: Kernel, kernelRelease: string, cures: readonly Cure[] = []) {
-    const own = { families: [4, 6], kernelRelease, cures: new Set(cures) } as const;
+    const own = { families: scenario.families ?? BOTH, kernelRelease, cures: new Set(cures) };
     super(scenario, kernel.conntrack, (configuration) =>
       createIpvsMode(kernel, ipvsOptions(configuration, own)),
     );
@@ -191,7 +197,7 @@ export class IptablesNode<
 
   /** @param nfacct the kernel counts packets with nfacct, as that of the recordings */
   constructor(scenario: NodeScenario, kernel: Kernel, nfacct = true) {
-    const own = { families: [4, 6], nfacct, conntrackLiberal: false } as const;
+    const own = { families: scenario.families ?? BOTH, nfacct, conntrackLiberal: false };
     super(scenario, kernel.conntrack, (configuration) =>
       createIptablesMode(kernel, iptablesOptions(configuration, own)),
     );
@@ -207,7 +213,10 @@ export class NftablesNode<
 
   constructor(scenario: NodeScenario, kernel: Kernel, layout: NftablesLayout = 'kube-proxy') {
     super(scenario, kernel.conntrack, (configuration) =>
-      createNftablesMode(kernel, nftablesOptions(configuration, { families: [4, 6], layout })),
+      createNftablesMode(
+        kernel,
+        nftablesOptions(configuration, { families: scenario.families ?? BOTH, layout }),
+      ),
     );
     this.kernel = kernel;
   }

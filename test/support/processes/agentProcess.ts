@@ -1,4 +1,4 @@
-// The real command as a node agent, in the network namespace of the test, with its log.
+// The real command as a node agent, with its log.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
@@ -11,19 +11,16 @@ import { ROOT } from '../paths.js';
 /** The command of the package, which `npm run bundle` writes. */
 export const BUNDLED_COMMAND = join(ROOT, 'dist/command/main.js');
 
-/** A running agent. */
-export class AgentProcess {
+/** A running program, and the lines of its standard error. */
+export class LoggedProcess {
   readonly log: string[] = [];
   readonly #child: ChildProcess;
   readonly #ended: Promise<unknown>;
   /** Time from its start to its first line, in ms: longer on a busy machine. */
   startTook = Number.NaN;
 
-  /** @param command path of the command; by default the one in dist/src */
-  constructor(flags: readonly string[], command = COMMAND) {
-    this.#child = spawn(...launched(process.execPath, command, '--logging-format=json', '--v=2', ...flags), {
-      stdio: ['ignore', 'ignore', 'pipe'],
-    });
+  constructor(program: string, args: readonly string[]) {
+    this.#child = spawn(program, args, { stdio: ['ignore', 'ignore', 'pipe'] });
     this.#ended = once(this.#child, 'exit');
     const began = performance.now();
     createInterface({ input: this.#child.stderr as NodeJS.ReadableStream }).on('line', (line) => {
@@ -66,5 +63,13 @@ export class AgentProcess {
 
   async close(): Promise<void> {
     await this.end('SIGKILL');
+  }
+}
+
+/** A running agent, in the network namespace of the test. */
+export class AgentProcess extends LoggedProcess {
+  /** @param command path of the command; by default the one in dist/src */
+  constructor(flags: readonly string[], command = COMMAND) {
+    super(...launched(process.execPath, command, '--logging-format=json', '--v=2', ...flags));
   }
 }

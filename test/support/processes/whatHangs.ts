@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { tool } from '../namespaces/tools.js';
 
-/** Time in which Node writes its report, in ms. It writes none while its thread is in a call of the addon. */
+/** Time in which Node.js writes its report, in ms. It writes none while its thread is in a call of the addon. */
 const REPORT_TIME = 5000;
 
 /** Options of Node with which {@link whatHangs} finds the stack of JavaScript. */

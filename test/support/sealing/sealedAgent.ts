@@ -20,6 +20,7 @@ import { tools } from '../namespaces/tools.js';
 import { AgentProcess } from '../processes/agentProcess.js';
 import { objects, type SealedMode } from './sealedModes.js';
 import { seccompProfile, underProfile, without } from './seccompProfile.js';
+import { withCapabilities } from './withCapabilities.js';
 
 const TOKEN = 'a-token';
 
@@ -27,13 +28,6 @@ const TOKEN = 'a-token';
 const PLUGIN = `#!/bin/sh
 echo '{"apiVersion":"client.authentication.k8s.io/v1","kind":"ExecCredential","status":{"token":"${TOKEN}"}}'
 `;
-
-/** Words before a command that leave it only these capabilities. */
-const withCapabilities = (names: readonly string[]) => [
-  'setpriv',
-  `--bounding-set=${['-all', ...names.map((name) => `+${name}`)].join()}`,
-  '--inh-caps=-all',
-];
 
 /** Tests an agent of this mode; those that record its system calls give it a launcher of their own. */
 export function testSealedAgent(sealed: SealedMode): void {

@@ -1,8 +1,6 @@
 // The agent with each mode, on a fake kernel and an API server in this process: the changes that end it, and others.
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
 import { appendFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
@@ -24,6 +22,7 @@ import { closeAfter } from '../../support/closeAfter.js';
 import { AUDIT, startAgent, startServer } from '../../support/fakes/startedAgent.js';
 import type { TestKernel } from '../../support/fakes/testKernel.js';
 import { TEST_MODES } from '../../support/fakes/testModes.js';
+import { freePort } from '../../support/freePort.js';
 
 const GOOD = 'apiVersion: kubeproxy.config.k8s.io/v1alpha1\nkind: KubeProxyConfiguration\nmode: ipvs\n';
 
@@ -299,16 +298,6 @@ function tests(newKernel: () => TestKernel): void {
   });
 }
 
-/** A free port of the loopback address. */
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
-}
-
 describe('/healthz of a new agent is never 200', () => {
   /** Name → breaks it, and what /livez is once the agent has tried for longer than a change may wait. */
   const rows: Record<
@@ -423,4 +412,25 @@ it('an agent of another mode programs nothing until the first one ends', async (
   await until('the second one has programmed the kernel', () => programmed(two));
   second.stop();
   assert.equal(await second.status, 0);
+});
+
+it('base chains of other programs in the tables of nftables mode are named, and stay', async () => {
+  const kernel = (TEST_MODES['nftables'] as () => TestKernel)();
+  const { nftables } = kernel.open(AUDIT).kernel as unknown as FakeKernel;
+  const agent = await startAgent(await startServer('10.244.1.0/24'), { kernel });
+  await until('it has programmed the kernel', () => programmed(kernel) && agent.passes() > 0);
+  const foreign = { family: 'ip', table: 'kube-proxy', name: 'theirs' } as const;
+  await nftables.addChain({ ...foreign, name: 'without-packets' });
+  await nftables.addChain({
+    ...foreign,
+    base: { type: 'filter', hook: 'input', priority: 0, policy: 'drop' },
+  });
+  const named = () => agent.logged('other programs have base chains').map((line) => JSON.parse(line).chains);
+  await until('it is named', () => named().length > 0);
+  assert.deepEqual(named(), [['table ip kube-proxy, chain theirs (hook input, priority 0, policy drop)']]);
+  assert.match(kernel.state(), /chain theirs \{/);
+  await nftables.deleteChain(foreign);
+  await until('none is there any more', () => agent.logged('no other program has base chains').length > 0);
+  agent.stop();
+  assert.equal(await agent.status, 0);
 });

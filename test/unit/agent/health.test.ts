@@ -1,4 +1,4 @@
-// The situations of docs/health.md: the answers of /healthz, /readyz and /livez, and the result of `status`, in both modes.
+// The situations of docs/health.md: the answers of /healthz, /readyz and /livez, and the result of `status`, in ipvs and iptables mode.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { pino } from 'pino';
@@ -21,7 +21,7 @@ import { FakeIptablesNode, FakeNode } from '../../support/oracle/testNode.js';
 /** Twice the period of audits, in ms. */
 const WAIT = 60_000;
 
-/** The parts of a node that both modes have. */
+/** The parts of a node that ipvs and iptables mode have. */
 interface AnyNode {
   readonly kernel: FakeKernel;
   readonly reconciler: { requestFullSync(): void };

@@ -2,7 +2,6 @@
 // is programmed is removed.
 import assert from 'node:assert/strict';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
@@ -18,6 +17,7 @@ import type { ApiServer } from '../../support/apiServer/server.js';
 import { startAgent, startServer } from '../../support/fakes/startedAgent.js';
 import type { TestKernel } from '../../support/fakes/testKernel.js';
 import { TEST_MODES } from '../../support/fakes/testModes.js';
+import { freePort } from '../../support/freePort.js';
 import { ROOT } from '../../support/paths.js';
 
 const CIDR = '10.244.1.0/24';
@@ -44,18 +44,6 @@ function kubeconfig(url: string): string {
   };
   writeFileSync(path, JSON.stringify(config));
   return path;
-}
-
-/** Free ports. */
-async function freePorts(): Promise<[health: string, metrics: string]> {
-  const servers = [createServer(), createServer()];
-  const addresses = servers.map(async (server) => {
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    return `127.0.0.1:${(server.address() as { port: number }).port}`;
-  });
-  const found = (await Promise.all(addresses)) as [string, string];
-  for (const server of servers) server.close();
-  return found;
 }
 
 type Resource = 'nodes' | 'services' | 'endpointslices';
@@ -254,7 +242,8 @@ const SILENT = {
 
 /** An agent, and what is seen of it from outside. */
 async function start(server: ApiServer, kernel: TestKernel, { url, silent }: Partial<Row> = {}) {
-  const [healthzBindAddress, metricsBindAddress] = await freePorts();
+  const healthzBindAddress = `127.0.0.1:${await freePort()}`;
+  const metricsBindAddress = `127.0.0.1:${await freePort()}`;
   const addresses = { healthzBindAddress, metricsBindAddress };
   const settings = { kernel, kubeconfig: kubeconfig(url ?? server.url), nodeLimit: 50, ...addresses };
   const agent = await startAgent(server, { ...settings, ...(silent ? SILENT : { times: LOST_AFTER }) });

@@ -9,15 +9,8 @@ import type { ProxyEvents } from '../../../src/proxy.js';
 import type { SyncSummary } from '../../../src/reconcile/summary.js';
 import { openMetrics } from '../../../src/servers/metrics.js';
 import { closeAfter } from '../../support/closeAfter.js';
-import {
-  dial,
-  eventually,
-  freePort,
-  inputOf,
-  isRefused,
-  received,
-  serve,
-} from '../../support/localhostPorts/ports.js';
+import { freePort } from '../../support/freePort.js';
+import { dial, eventually, inputOf, isRefused, received, serve } from '../../support/localhostPorts/ports.js';
 
 const SUMMARY = {} as SyncSummary;
 

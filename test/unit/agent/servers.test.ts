@@ -8,16 +8,8 @@ import { ProxyHealth } from '../../../src/servers/health.js';
 import { listen } from '../../../src/servers/listen.js';
 import { openMetrics } from '../../../src/servers/metrics.js';
 import { closeAfter } from '../../support/closeAfter.js';
+import { freePort } from '../../support/freePort.js';
 import { ask, dial } from '../../support/http/request.js';
-
-/** A free loopback port in both families. */
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '::', resolve));
-  const { port } = server.address() as { port: number };
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
 
 const metrics = closeAfter(
   openMetrics({ version: '0.1.0', kubernetesVersion: 'v1.36.0', startedAt: 0, now: Date.now }),
@@ -49,7 +41,7 @@ function parts(configuration: ServerParts['configuration']) {
 
 describe("the agent's servers", () => {
   it('listen on the configured addresses, and count their responses', async () => {
-    const [healthz, metricsPort] = [await freePort(), await freePort()];
+    const [healthz, metricsPort] = [await freePort('::'), await freePort('::')];
     const { all, told } = parts({
       healthzBindAddress: `0.0.0.0:${healthz}`,
       metricsBindAddress: `[::1]:${metricsPort}`,
@@ -68,7 +60,7 @@ describe("the agent's servers", () => {
   });
 
   it('do not include the health server if it has no address', async () => {
-    const port = await freePort();
+    const port = await freePort('::');
     const { all } = parts({
       healthzBindAddress: '',
       metricsBindAddress: `127.0.0.1:${port}`,
@@ -83,7 +75,7 @@ describe("the agent's servers", () => {
     await new Promise<void>((resolve) => squatter.listen(0, '127.0.0.1', resolve));
     closeAfter(squatter);
     const { port: taken } = squatter.address() as { port: number };
-    const healthz = await freePort();
+    const healthz = await freePort('::');
     const configuration = {
       healthzBindAddress: `127.0.0.1:${healthz}`,
       metricsBindAddress: `127.0.0.1:${taken}`,

@@ -83,7 +83,7 @@ describe('a watch takes up where it stood, without a list, after', () => {
     ['an end in the middle of an event', { cut: 60 }, /ERR_MALFORMED.*cut off/],
     ['a line that makes no sense', { garbage: '{"type":"ADDED","object":{"kind"\n' }, /ERR_MALFORMED/],
     ['an event without version', { garbage: '{"type":"ADDED","object":{}}\n' }, /resourceVersion/],
-    ['an error of the server in the stream', { garbage: serverError(500) }, /500 etcd is ill/],
+    ['an error of the server in the stream', { garbage: serverError(500) }, /500 InternalError: etcd is ill/],
     ['an error of the server instead of the stream', { status: 502 }, /502/],
     ['events in pieces of a byte', { pieces: 1 }, undefined],
   ];

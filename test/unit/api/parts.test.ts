@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import { patience, readStatus } from '../../../src/api/client.js';
-import { ApiError, asApiError, redact } from '../../../src/api/error.js';
+import { ApiError, asApiError, redact, refusalText } from '../../../src/api/error.js';
 import { RateLimit } from '../../../src/api/rateLimit.js';
 import { BACKOFF, RetryPace } from '../../../src/api/retryPace.js';
 
@@ -137,6 +137,21 @@ describe('errors', () => {
       assert.equal(asApiError(error, 'other'), error);
     }
     assert.equal(asApiError('text', 'GET x').message, 'ERR_UNEXPECTED: GET x: text');
+  });
+
+  it('have the status, the reason and the message of a refusal, each once', () => {
+    assert.equal(refusalText(401, 'Unauthorized', 'Unauthorized'), '401 Unauthorized');
+    assert.equal(
+      refusalText(403, 'nodes is forbidden: no right', 'Forbidden'),
+      '403 nodes is forbidden: no right',
+    );
+    assert.equal(
+      refusalText(410, 'too old resource version: 1 (2)', 'Expired'),
+      '410 Expired: too old resource version: 1 (2)',
+    );
+    assert.equal(refusalText(503, 'Service Unavailable'), '503 Service Unavailable');
+    assert.equal(refusalText(410, '', 'Gone'), '410 Gone');
+    assert.equal(refusalText(500, ''), '500');
   });
 
   it('know when a version is too old', () => {

@@ -73,7 +73,7 @@ describe('a chart', () => {
     assert.ok(Math.abs(Number(tenth) + Number(tenSeconds) - 2 * Number(second)) < 0.2);
   });
 
-  it('has a line and a label for every method, which differ without colours, and colours of both modes', () => {
+  it('has a line and a label for every method, which differ without colours, and colours for light and dark pages', () => {
     const figures = METHODS.flatMap(({ name }, i) => [
       figure(name, 100, i + 1),
       figure(name, 1000, 10 * (i + 1)),

@@ -122,6 +122,14 @@ describe('a plan', () => {
         lines: [`- chain IPv4 nat/${CHAIN.name}`],
       },
     ]);
+    const { parts } = passOf(kernel, [iptables]);
+    const opened = { ...parts.opened, foreignChains: () => ['chain theirs'] };
+    const shown: Preview[] = [];
+    await runPreview({ ...parts, opened }, (preview) => shown.push(preview));
+    assert.deepEqual(
+      shown.map(({ foreignChains }) => foreignChains),
+      [['chain theirs']],
+    );
     const { status, log, operations } = await plan(UNREADABLE, iptables);
     assert.deepEqual([status, operations], [2, found.operations]);
     assert.match(log, LOGGED);

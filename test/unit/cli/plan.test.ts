@@ -71,6 +71,18 @@ it('operations are listed by Service, those of the node first, with a summary', 
   );
 });
 
+it('base chains of other programs are no difference, and are named', () => {
+  const chain = 'table ip kube-proxy, chain theirs (hook input, priority 0, policy drop)';
+  const item = { phase: 'deleteRules', node: false, services: [], state: 'unwanted' } as const;
+  const wide = { ...PLAIN, columns: 200 };
+  for (const operations of [[], [{ ...item, key: 'rule', lines: ['- rule'] }]]) {
+    const report = diffReport({ operations, unread: [], foreignChains: [chain] });
+    assert.deepEqual(report.foreignChains, [chain]);
+    assert.equal(diffLines(report, wide).at(-1), `not of this proxy, and stays: ${chain}`);
+    assert.equal('foreignChains' in diffReport({ operations, unread: [], foreignChains: [] }), false);
+  }
+});
+
 it('what clients notice of a change of the mode is said at the end', () => {
   const item = { phase: 'deleteRules', node: false, services: [], state: 'unwanted' } as const;
   const operations = [{ ...item, key: 'rule', lines: ['- rule'], formerMode: 'iptables' }];

@@ -141,6 +141,20 @@ describe('the report', () => {
     ]);
   });
 
+  it('names base chains of other programs, which are no fault', () => {
+    const { collected, events } = state();
+    events.synced(PASS, 1);
+    assert.equal('foreignChains' in collected.report(), false);
+    const chain = 'table ip kube-proxy, chain theirs (hook input, priority 0, policy drop)';
+    collected.foreignChains = () => [chain];
+    const agent = decodeAgentReport(JSON.stringify(collected.report()));
+    assert.deepEqual(agent?.foreignChains, [chain]);
+    const report = statusReport(HEALTHY, agent);
+    assert.ok(report.good);
+    const lines = statusLines(report, NOW, { ...PLAIN, columns: 200 });
+    assert.ok(lines.includes(`foreign   not of this proxy, and stays: ${chain}`), lines.join('\n'));
+  });
+
   it('has the fields of a changed configuration file that wait, which are no fault', () => {
     const configuration = { inForce: 'a', found: 'b', waiting: ['clusterCIDR', 'mode'] };
     const agent = { ...goodAgent(), configuration };

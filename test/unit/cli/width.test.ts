@@ -163,7 +163,7 @@ describe('no line is too long of', () => {
     for (const columns of WIDTHS) assertFits(checkLines(report, layoutOf(columns)), columns);
   });
 
-  it('services and top, in both modes', async () => {
+  it('services and top, with virtual services and with rules', async () => {
     const addresses = ['10.96.0.80', 'fd00:10:96:1234:5678:9abc:def0:1234'];
     const names = (name: string) =>
       namesOf(

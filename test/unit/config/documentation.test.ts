@@ -7,6 +7,7 @@ import { defaultConfiguration } from '../../../src/config/configuration.js';
 import { FLAGS, KUBE_PROXY_FLAGS, OWN_FLAGS } from '../../../src/config/flags.js';
 import { whyIgnored } from '../../../src/config/ignored.js';
 import { CONFIGURATION } from '../../../src/config/schema.js';
+import { nftablesOptions } from '../../../src/modes/nftables/open/fromConfiguration.js';
 import { MODES } from '../../../src/modes/select/select.js';
 import { ROOT } from '../../support/paths.js';
 
@@ -57,6 +58,14 @@ describe('the table of fields', () => {
       assert.equal(/^none\b/.test(effect), whyIgnored(field, MODES) !== undefined, effect);
     });
   }
+});
+
+it('the section Repair has the period of audits of nftables mode, which no field makes longer', () => {
+  const [, minutes] = /and (\d+) minutes in nftables mode/.exec(TEXT) ?? [];
+  const usual = defaultConfiguration();
+  const hours = { ...usual, nftables: { ...usual.nftables, syncPeriod: 6 * 3_600_000 } };
+  const { auditPeriod } = nftablesOptions(hours, { families: [4, 6] });
+  assert.equal(auditPeriod, Number(minutes) * 60_000);
 });
 
 it('the tables of flags have every flag that sets no field', () => {

@@ -8,7 +8,6 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { parse } from 'yaml';
 import type { FollowedConfiguration } from '../../../src/agent/followConfiguration.js';
 import { BindError } from '../../../src/agent/servers.js';
 import { recheck } from '../../../src/cli/recheck.js';
@@ -20,26 +19,23 @@ import { MODES } from '../../../src/modes/select/select.js';
 import { until } from '../../support/apiServer/cluster.js';
 import { closeAfter } from '../../support/closeAfter.js';
 import { mountConfigMap, updateConfigMap } from '../../support/deployment/configMapVolume.js';
-import { type DaemonSet, patched, readDeployed } from '../../support/deployment/daemonSet.js';
-import { kubeadmConfiguration, kubeadmDaemonSet } from '../../support/deployment/kubeadm.js';
+import type { DaemonSet } from '../../support/deployment/daemonSet.js';
+import { kubeadmConfiguration } from '../../support/deployment/kubeadm.js';
+import { DAEMON_SETS } from '../../support/deployment/sets.js';
 import { startAgent, startServer } from '../../support/fakes/startedAgent.js';
 import type { TestKernel } from '../../support/fakes/testKernel.js';
 import { TEST_MODES } from '../../support/fakes/testModes.js';
 import { ROOT } from '../../support/paths.js';
 
-const base = readDeployed<DaemonSet>('base/daemonset.yaml');
-const stock = parse(kubeadmDaemonSet) as DaemonSet;
-const { patches } = readDeployed<{ patches: { patch: string }[] }>('stock-config/kustomization.yaml');
-const withStockConfig = patched(base, parse(patches[0]?.patch ?? ''));
 const ownConfiguration = readFileSync(join(ROOT, 'deploy/base/config.conf'), 'utf8');
 const kubeadms = kubeadmConfiguration('/var/lib/kube-proxy/kubeconfig.conf');
 
 /** Set → its DaemonSet and the contents of `config.conf` in the ConfigMap that it mounts. */
 const SETS: Readonly<Record<string, readonly [daemonSet: DaemonSet, text: string]>> = {
-  base: [base, ownConfiguration],
-  'stock-config': [withStockConfig, kubeadms],
-  canary: [patched(withStockConfig, readDeployed('canary/node-selector.yaml')), kubeadms],
-  'replace-kubeadm': [patched(stock, readDeployed('replace-kubeadm/kube-proxy.yaml')), kubeadms],
+  base: [DAEMON_SETS.base, ownConfiguration],
+  'stock-config': [DAEMON_SETS['stock-config'], kubeadms],
+  canary: [DAEMON_SETS.canary, kubeadms],
+  'replace-kubeadm': [DAEMON_SETS['replace-kubeadm'], kubeadms],
 };
 
 const containerOf = (daemonSet: DaemonSet) => daemonSet.spec.template.spec.containers[0];

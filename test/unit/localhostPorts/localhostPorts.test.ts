@@ -3,10 +3,10 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { describe, it } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
+import { freePort } from '../../support/freePort.js';
 import {
   dial,
   eventually,
-  freePort,
   inputOf,
   isRefused,
   open,

@@ -3,17 +3,19 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { FakeKernel } from '../../../src/kernel/testing/index.js';
+import type { Family } from '../../../src/net/address.js';
 import type { KubernetesObject } from '../../../src/objects/types.js';
 import { readManifest } from '../../../src/source/manifestFile.js';
 import { HOST, NODE } from '../../support/clusters/manifests.js';
 import { FakeIptablesNode, FakeNftablesNode, FakeNode, outputOf } from '../../support/oracle/testNode.js';
 
 const NODES = {
-  ipvs: () => new FakeNode(HOST),
-  iptables: () => new FakeIptablesNode(HOST),
-  nftables: () => new FakeNftablesNode(HOST),
-  'nftables, layout scalable': () => new FakeNftablesNode(HOST, new FakeKernel(), 'scalable'),
+  ipvs: (host: Host) => new FakeNode(host),
+  iptables: (host: Host) => new FakeIptablesNode(host),
+  nftables: (host: Host) => new FakeNftablesNode(host),
+  'nftables, layout scalable': (host: Host) => new FakeNftablesNode(host, new FakeKernel(), 'scalable'),
 };
+type Host = typeof HOST & { readonly families?: readonly Family[] };
 type AnyNode = ReturnType<(typeof NODES)[keyof typeof NODES]>;
 
 /** A step: all objects of the cluster from then on. */
@@ -68,6 +70,8 @@ const LOOPBACK = /status\.loadBalancer\.ingress\[0\]\.ip: .* not a loopback addr
 
 const GHOST = 'ready: false, serving: false, terminating: true';
 const UNREADY = 'ready: false, serving: false';
+
+const IPV4_ONLY = 'addresses and source ranges of the other family, on a node without IPv6';
 
 const HISTORIES: Readonly<Record<string, readonly Step[]>> = {
   'the port of a slice loses its number': [
@@ -172,7 +176,20 @@ const HISTORIES: Readonly<Record<string, readonly Step[]>> = {
   'Services exchange cluster IPs, node ports, names of ports and protocols': exchanges(),
   'two slices have the same endpoint, in different conditions': duplicates(),
   'addresses and source ranges of the other family': families(),
+  [IPV4_ONLY]: families().map(withoutIPv6),
 };
+
+/** What a node without IPv6 has of a step. */
+function withoutIPv6({ objects, endpoints, has = [], lacks = [] }: Step): Step {
+  const isIPv4 = (text: string) => !/:.*:/.test(text);
+  const others = has.filter((text) => !isIPv4(text));
+  return {
+    objects,
+    endpoints: endpoints.filter(isIPv4),
+    has: has.filter(isIPv4),
+    lacks: [...lacks, ...others],
+  };
+}
 
 function duplicates(): Step[] {
   const both = (address: string, first: string, second: string): Step => ({
@@ -350,8 +367,9 @@ async function take(node: AnyNode, objects: ReadonlyMap<string, KubernetesObject
 
 for (const [history, steps] of Object.entries(HISTORIES))
   describe(history, () => {
-    for (const [mode, open] of Object.entries(NODES))
+    for (const [mode, make] of Object.entries(NODES))
       it(`in ${mode} mode`, async () => {
+        const open = () => make(history === IPV4_ONLY ? { ...HOST, families: [4] } : HOST);
         const node = open();
         let former: ReadonlyMap<string, KubernetesObject> | undefined;
         for (const [

@@ -3,6 +3,7 @@ import { createServer, type Socket } from 'node:net';
 import { describe, it } from 'node:test';
 import { type ServiceHealthCheck, ServiceHealthServers } from '../../../src/servers/serviceHealth.js';
 import { closeAfter } from '../../support/closeAfter.js';
+import { freePort } from '../../support/freePort.js';
 import { ask, dial } from '../../support/http/request.js';
 import { scenarios } from '../../support/oracle/oracle.js';
 import { healthNow, recordedHealth } from '../../support/oracle/recordedHealth.js';
@@ -58,15 +59,6 @@ function setUp(addresses: { 4?: string[]; 6?: string[] } = { 4: ['127.0.0.1'], 6
   return { state, failures, recovered, servers, sync };
 }
 
-/** A free port. */
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '0.0.0.0', resolve));
-  const { port } = server.address() as { port: number };
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
-
 async function refused(port: number, host?: string): Promise<boolean> {
   try {
     (await dial(port, host)).destroy();
@@ -85,7 +77,7 @@ describe('the health of Services', () => {
   for (const { where, service, localEndpoints, answer } of recorded) {
     it(`equals kube-proxy's: ${where}`, async () => {
       const { sync, servers } = setUp();
-      const port = await freePort();
+      const port = await freePort('0.0.0.0');
       await sync({ [service]: { port, localEndpoints: { 4: localEndpoints } } });
       assert.equal(await healthNow(port), answer);
       await servers.close();
@@ -94,7 +86,7 @@ describe('the health of Services', () => {
 
   it('is 503 while the proxy is unhealthy', async () => {
     const { sync, state } = setUp();
-    const port = await freePort();
+    const port = await freePort('0.0.0.0');
     await sync({ 'demo/web': { port, localEndpoints: { 4: 2 } } });
     state.healthy = false;
     const { status, body, headers } = await ask(port, 'POST /any/path?x HTTP/1.1', 'ignored');
@@ -109,7 +101,7 @@ describe('the health of Services', () => {
 
   it('is counted by family, on separate sockets', async () => {
     const { sync, failures, servers } = setUp({});
-    const port = await freePort();
+    const port = await freePort('0.0.0.0');
     await sync({ 'demo/web': { port, localEndpoints: { 4: 1, 6: 3 } } });
     assert.deepEqual(failures, []);
     assert.equal(servers.size, 2);
@@ -124,7 +116,7 @@ describe('the health of Services', () => {
 
   it('listens only on the given addresses', async () => {
     const { sync } = setUp({ 4: ['127.0.0.2', '127.0.0.3'] });
-    const port = await freePort();
+    const port = await freePort('0.0.0.0');
     await sync({ 'demo/web': { port, localEndpoints: { 4: 1 } } });
     for (const host of ['127.0.0.2', '127.0.0.3']) {
       assert.equal((await ask(port, undefined, undefined, host)).status, 'HTTP/1.1 200 OK');
@@ -134,7 +126,7 @@ describe('the health of Services', () => {
 
   it('is answered while 300 clients send nothing', async () => {
     const { sync } = setUp();
-    const port = await freePort();
+    const port = await freePort('0.0.0.0');
     await sync({ 'demo/web': { port, localEndpoints: { 4: 1 } } });
     const slow: Socket[] = [];
     for (let i = 0; i < 300; i++) slow.push((await dial(port)).on('error', () => {}));
@@ -144,13 +136,13 @@ describe('the health of Services', () => {
 
   it('does not listen for a family without an address', async () => {
     const { sync, servers } = setUp({ 4: ['127.0.0.1'], 6: [] });
-    await sync({ 'demo/web': { port: await freePort(), localEndpoints: { 6: 1 } } });
+    await sync({ 'demo/web': { port: await freePort('0.0.0.0'), localEndpoints: { 6: 1 } } });
     assert.deepEqual(servers.size, 1);
   });
 
   it('closes removed ports, follows a changed port, and lets another Service use a port', async () => {
     const { sync, failures } = setUp();
-    const [one, two] = [await freePort(), await freePort()];
+    const [one, two] = [await freePort('0.0.0.0'), await freePort('0.0.0.0')];
     await sync({ 'demo/a': { port: one, localEndpoints: { 4: 1 } } });
     const idle = await dial(one);
     const closed = new Promise((resolve) => idle.once('close', resolve));
@@ -204,7 +196,7 @@ describe('the health of Services', () => {
 
   it('closes all ports at the end, and opens none afterwards', async () => {
     const { sync, servers } = setUp();
-    const port = await freePort();
+    const port = await freePort('0.0.0.0');
     await sync({ 'demo/web': { port, localEndpoints: { 4: 1, 6: 1 } } });
     await servers.close();
     await sync({ 'demo/web': { port, localEndpoints: { 4: 1, 6: 1 } } });

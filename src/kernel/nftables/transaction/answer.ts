@@ -12,6 +12,9 @@ import { NAMING } from '../names.js';
 import type { NftablesOperation } from '../types.js';
 import { partAt } from './parts.js';
 
+/** For a single message: a process without the right to change nf_tables is refused the whole transaction. */
+const OWNED = 'another process owns the table (flag owner): until it ends, no other can change the table';
+
 /** A message that the kernel refused. */
 export interface Refused {
   /** Its place in the transaction; that of the message that begins it is 0. */
@@ -121,10 +124,10 @@ function errorOf(
   part: string | undefined,
 ): NetlinkError {
   const attempt = attemptAt(operation, NAMING);
+  const target = part === undefined ? attempt.target : `${attempt.target ?? ''} ${part}`;
   const expression = /^expression \d+ \((\w+)\)$/.exec(part ?? '')?.[1];
-  const hint = (code: string) => hintFor(operation, code, expression);
-  const named: Attempt =
-    part === undefined ? attempt : { ...attempt, hint, target: `${attempt.target ?? ''} ${part}` };
+  const hint = (code: string) => (code === 'EPERM' ? OWNED : hintFor(operation, code, expression));
+  const named: Attempt = { ...attempt, target, hint };
   return toNetlinkError({ errno, code: '', message: text }, named);
 }
 

@@ -5,7 +5,8 @@ import type { FormerSettings, ModeSettings, OpenedMode } from '../../shared/open
 import { openHostKernel } from '../../shared/open/hostKernel.js';
 import { loadAhead } from '../../shared/open/loadAhead.js';
 import { openParts } from '../../shared/open/openParts.js';
-import { createNftablesMode } from '../index.js';
+import { createNftablesMode, nftablesMode } from '../index.js';
+import { ForeignChains } from '../program/foreignChains.js';
 import { FAILURES } from './failures.js';
 import { hostFamilies } from './families.js';
 import { layoutOf, nftablesOptions } from './fromConfiguration.js';
@@ -16,8 +17,10 @@ import { checkFeatures, checkKernel, probeFeatures } from './prepare.js';
 /** Opens nftables mode, as `open` of its definition. */
 export async function open(settings: ModeSettings): Promise<OpenedMode> {
   const { kernel, options } = await openWithOptions(settings);
+  const foreign = new ForeignChains();
   return {
-    mode: createNftablesMode(kernel, options),
+    mode: nftablesMode(kernel, options, foreign),
+    foreignChains: () => foreign.list(),
     layout: options.layout,
     families: options.families,
     minSyncPeriod: settings.configuration.nftables.minSyncPeriod,

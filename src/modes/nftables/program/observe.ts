@@ -22,6 +22,7 @@ import { protocolOfCounter } from '../plan/localhostPorts.js';
 import { TABLE } from '../plan/names.js';
 import type { NftablesOptions } from '../plan/options.js';
 import { LooseElement, withSlots } from '../plan/slots.js';
+import type { ForeignChains } from './foreignChains.js';
 import type { NftablesKernel } from './kernel.js';
 import { elementItem, isStaleSet, isStaleTable, setItem } from './readItems.js';
 import { chainsOf } from './readRules.js';
@@ -32,16 +33,17 @@ const PIECE = 256;
 
 type Client = NftablesKernel['nftables'];
 
-/** Our items, in pieces, in no certain order. @param whole see {@link OwnSets} */
+/** Our items, in pieces, in no certain order. @param whole see {@link OwnSets} @param foreign takes the chains that are not ours */
 export async function* observe(
   { nftables }: NftablesKernel,
   { families }: Pick<NftablesOptions, 'families'>,
   whole: boolean,
+  foreign?: ForeignChains,
 ): AsyncGenerator<ReadonlyMap<string, Item>> {
   const slice = new TimeSlice();
   for (const family of families) {
     let piece = new Map<string, Item>();
-    for await (const items of itemsOf(nftables, family, whole)) {
+    for await (const items of itemsOf(nftables, family, whole, foreign)) {
       for (const item of items) {
         piece.set(keyOf(item), item);
         if (slice.spend(1)) await slice.yield();
@@ -55,12 +57,18 @@ export async function* observe(
 }
 
 /** All items of a family. Elements come in lists: a promise for each element would cost more than to read it. */
-async function* itemsOf(nftables: Client, family: Family, whole: boolean): AsyncGenerator<Iterable<Item>> {
+async function* itemsOf(
+  nftables: Client,
+  family: Family,
+  whole: boolean,
+  foreign: ForeignChains | undefined,
+): AsyncGenerator<Iterable<Item>> {
   const { items, names, own } = await readTable(nftables, family);
+  if (!names) foreign?.take(family, []);
   yield items;
   if (!names) return;
   for await (const counter of countersOf(nftables, family)) yield [counter];
-  for await (const chain of chainsOf(nftables, family, { sets: own, whole })) yield [chain];
+  for await (const chain of chainsOf(nftables, family, { sets: own, whole }, foreign)) yield [chain];
   for (const container of Object.values(CONTAINERS[family]))
     yield* elementsOf(nftables, container, (name) => names.has(name));
 }

@@ -10,6 +10,7 @@ import { isOfService, isOwnSetName, TABLE } from '../plan/names.js';
 import { readChain } from '../plan/readChains.js';
 import type { Rule } from '../plan/rules.js';
 import { isSharedChain } from '../plan/sharedChains.js';
+import type { ForeignChains } from './foreignChains.js';
 import type { NftablesKernel } from './kernel.js';
 
 type Client = NftablesKernel['nftables'];
@@ -22,17 +23,20 @@ export interface OwnSets {
   readonly whole: boolean;
 }
 
-/**
- * Our chains of a family.
- */
+/** Our chains of a family. @param foreign takes the others */
 export async function* chainsOf(
   nftables: Pick<Client, 'listChains' | 'listElements' | 'listRules'>,
   family: Family,
   sets: OwnSets,
+  foreign?: ForeignChains,
 ): AsyncGenerator<ChainItem> {
   const where = { family: TABLE_FAMILY[family], table: TABLE };
   const chains = new Map<string, Chain>();
-  for await (const chain of nftables.listChains(where)) if (isOurs(chain.name)) chains.set(chain.name, chain);
+  const others: Chain[] = [];
+  for await (const chain of nftables.listChains(where))
+    if (isOurs(chain.name)) chains.set(chain.name, chain);
+    else others.push(chain);
+  foreign?.take(family, others);
   let group: { readonly chain: Chain; readonly rules: KernelRule[] } | undefined;
   for await (const rule of nftables.listRules(where)) {
     if (group?.chain.name !== rule.chain) {

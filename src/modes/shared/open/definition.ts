@@ -107,6 +107,11 @@ export interface OpenedMode {
   readonly metrics: ModeMetrics;
   /** Settings of Services that have no effect on this node, with the reasons. Absent: none. */
   readonly refusedSettings?: ReadonlyMap<SettingName, string>;
+  /**
+   * Base chains of other programs in the tables of the mode, as the last reading of all items found them: they stay. Absent: the mode has no
+   * tables of its own.
+   */
+  foreignChains?(): readonly string[];
   /** Node ports on localhost that the agent serves. Absent: the mode programs them, or there are none. */
   readonly localhostNodePorts?: LocalhostNodePorts;
   /** Performs the steps that need more privileges, once (`--init-only`). Rejects with a NetlinkError. */

@@ -21,6 +21,8 @@ function frontend(address: string, connections: number, named = true): Programme
 
 const plain = (_: string, text: string) => text;
 
+const withoutCounters = ({ counters: _, ...rest }: ProgrammedFrontend['endpoints'][number]) => rest;
+
 describe('a report', () => {
   it('has the names of the rules, and no rates of one listing', () => {
     const sample = { before: undefined, after: [frontend('10.96.0.1', 5)], interval: 0 };
@@ -100,6 +102,34 @@ describe('the table', () => {
       (found.result as FrontendsReport).frontends.map(({ address }) => address),
       ['10.96.0.2'],
     );
+  });
+
+  it('of top, of rules without counters, has the connections of conntrack, or no column of numbers', async () => {
+    const of = (address: string, active: number): ProgrammedFrontend => {
+      const { counters: _, endpoints, ...rest } = frontend(address, 0);
+      return { ...rest, connections: { active, inactive: 1 }, endpoints: endpoints.map(withoutCounters) };
+    };
+    const counted = [of('10.96.0.1', 3), of('10.96.0.2', 50)];
+    const topOf = async (list: readonly ProgrammedFrontend[], counts: 'conntrack' | 'none') => {
+      let text = '';
+      const write = (part: string) => {
+        text += part;
+      };
+      const inventory = frontendsInventory(async () => list, NO_AGENT, [], counts);
+      const order = inventory.orders[0] ?? assert.fail();
+      const output = { format: 'text', columns: 120, style: plain, write, note() {} } as const;
+      await showTop({ inventory, interval: 0.01, order, count: 1 }, { output });
+      return { orders: inventory.orders, text, rows: text.match(/10\.96\.0\.\d/g) };
+    };
+    const top = await topOf(counted, 'conntrack');
+    assert.deepEqual(top.orders, ['active', 'inactive', 'name']);
+    assert.deepEqual(top.rows, ['10.96.0.2', '10.96.0.1']);
+    assert.match(top.text, /, 53 active, 2 inactive; by active connections\n/);
+    assert.doesNotMatch(top.text, /CONN\/S|B\/S| - /);
+    const uncounted = counted.map(({ connections: _, ...rest }) => rest);
+    const none = await topOf(uncounted, 'none');
+    assert.deepEqual([none.orders, none.rows], [['name'], ['10.96.0.1', '10.96.0.2']]);
+    assert.doesNotMatch(none.text, /CONN\/S|ACTIVE| - /);
   });
 
   it('of top has the busiest first', async () => {

@@ -20,12 +20,7 @@ export interface FlowCleanerOptions {
 export class FlowCleaner {
   readonly #stale: StaleFlowCleaner;
   readonly #untranslated: UntranslatedFlowCleaner;
-  readonly #all: readonly (
-    | StaleFlowCleaner
-    | FailedFlowCleaner
-    | DrainedFlowCleaner
-    | UntranslatedFlowCleaner
-  )[];
+  readonly #all: readonly Pick<StaleFlowCleaner, 'dueIn' | 'planned' | 'run'>[];
 
   constructor(
     conntrack: CheckedFlows,

@@ -19,6 +19,8 @@ export class NodeState {
   #host = new Map<string, AssignedAddress>();
   /** All addresses of the host, if the mode serves node ports on all, by link, address and prefix. */
   #all = new Map<string, string>();
+  /** The same without links and prefixes; undefined after a change. */
+  #distinct: ReadonlySet<string> | undefined;
   #node: NodeParts['node'];
   #others: ReadonlySet<string> = new Set();
   #serviceCIDRs: readonly string[] = [];
@@ -60,12 +62,14 @@ export class NodeState {
     const used = addresses.filter((address) => this.#rules.uses(address, this.#facts.nodeIPs));
     this.#host = new Map(used.map((address) => [keyOf(address), address]));
     if (this.#rules.servesOnAll) this.#all = new Map(addresses.map((each) => [keyOf(each), each.address]));
+    this.#distinct = undefined;
     return this.#update();
   }
 
   /** Applies changes of the host's addresses. The changes must be complete. */
   hostChanged({ addresses }: HostChange): ReadonlySet<string> {
     let changed = false;
+    this.#distinct = undefined;
     for (const { link, address, prefix, deleted } of addresses) {
       const hostAddress = { link, address, prefix };
       if (deleted) this.#all.delete(keyOf(hostAddress));
@@ -86,8 +90,8 @@ export class NodeState {
     if (!host.unrestricted.has(family) || !this.#rules.servesOnAll?.(address, nodeIPs)) return false;
     // The host has all of 127.0.0.0/8.
     if (isLoopback(address)) return true;
-    for (const each of this.#all.values()) if (each === address) return true;
-    return false;
+    this.#distinct ??= new Set(this.#all.values());
+    return this.#distinct.has(address);
   }
 
   #update(): ReadonlySet<string> {

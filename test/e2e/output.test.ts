@@ -108,7 +108,7 @@ function run({ words, errors }: CommandRow, format: string | undefined, sink: Si
   const script = errors && isClosed ? CLOSED_ERRORS : `${errors ? RUN_ERRORS : RUN} ${SINKS[sink]}`;
   const out = join(folder, 'out');
   writeFileSync(out, '');
-  const { status, stdout, stderr } = spawnSync('bash', ['-c', script, process.execPath, ...args], {
+  const { status, stdout, stderr } = spawnSync('bash', ['--norc', '-c', script, process.execPath, ...args], {
     env: { ...process.env, OUT: out, SLOW },
     encoding: 'utf8',
     maxBuffer: Number.POSITIVE_INFINITY,

@@ -80,7 +80,8 @@ export class ClusterNode {
       .replaceAll(/\bNODE\b/g, this.name);
     const log = this.#running?.log.join('\n') ?? '';
     const environment = { LOG: log, VOLUMES: this.folder };
-    return this.#ended(['bash', '-c', `${SHELL_FUNCTIONS}\n${own}`], environment);
+    // With a socket as standard input, bash reads ~/.bashrc otherwise, as for a remote shell.
+    return this.#ended(['bash', '--norc', '-c', `${SHELL_FUNCTIONS}\n${own}`], environment);
   }
 
   async close(): Promise<void> {

@@ -50,7 +50,7 @@ export function testModeSwitch(drainTimeout: string): void {
     assert.match(rules, /KUBE-SVC-/);
   });
 
-  const [readOnly] = OBSTACLES.ipvs;
+  const readOnly = OBSTACLES.ipvs;
   test(`iptables → ipvs: no request fails while ${readOnly.title}, nor while the chains of iptables mode are removed`, async () => {
     await lab.whileAsking(async () => {
       await lab.obstruct(readOnly, 'ipvs');

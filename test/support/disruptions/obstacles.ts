@@ -1,6 +1,6 @@
 // What keeps a mode from what all its Services need, while it follows another one: the kernel refuses a setting or a transaction.
 import { execFileSync, spawn } from 'node:child_process';
-import { setTimeout as delay } from 'node:timers/promises';
+import { until } from '../apiServer/cluster.js';
 import { closeAfter } from '../closeAfter.js';
 import { ask } from '../namespaces/witnesses.js';
 
@@ -53,14 +53,16 @@ const owned: Obstacle = {
     const end = () => owner.kill('SIGKILL');
     closeAfter({ close: end });
     owner.stdin.write('add table ip kube-proxy { flags owner; }\n');
-    while (!ask(node, 'nft', 'list', 'tables').includes('table ip kube-proxy')) await delay(50);
+    await until('the table has an owner', () =>
+      /^table ip kube-proxy$/m.test(ask(node, 'nft', 'list', 'tables')),
+    );
     return { remove: end };
   },
 };
 
-/** The obstacles of each mode. */
+/** The obstacle of each mode. */
 export const OBSTACLES = {
-  ipvs: [readOnly('net.ipv4.vs.conntrack=0')],
-  iptables: [readOnly('net.ipv4.conf.all.route_localnet=0')],
-  nftables: [owned],
-} as const satisfies Readonly<Record<string, readonly Obstacle[]>>;
+  ipvs: readOnly('net.ipv4.vs.conntrack=0'),
+  iptables: readOnly('net.ipv4.conf.all.route_localnet=0'),
+  nftables: owned,
+} as const satisfies Readonly<Record<string, Obstacle>>;

@@ -1,5 +1,5 @@
-// Base chains that other programs have added to the tables of the mode. They decide about packets as ours do, and no change of ours removes
-// them: they are named.
+// Base chains that other programs have added to the tables of the mode. The kernel applies them to packets, as it applies ours. The mode does not
+// delete them. It names them.
 import type { Chain } from '../../../kernel/nftables/types.js';
 import type { Family } from '../../../net/address.js';
 import { TABLE_FAMILY } from '../plan/containers.js';

@@ -51,7 +51,7 @@ function build() {
   process.stdout.write(`built ${join(folder, 'knp.node')}\n`);
 }
 
-/** Node's headers, if they are installed with it; node-gyp downloads them otherwise. */
+/** Node.js's headers, if they are installed with it; node-gyp downloads them otherwise. */
 function headers() {
   const prefix = dirname(dirname(process.execPath));
   return existsSync(join(prefix, 'include/node/node_api.h')) ? [`--nodedir=${prefix}`] : [];

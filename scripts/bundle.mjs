@@ -27,7 +27,7 @@ const LOADER = 'node-gyp-build';
 /** Without it, a kubeconfig with an auth-provider is an error that names it. */
 const CLIENT_LIBRARY = '@kubernetes/client-node';
 
-// Bundled CommonJS modules call require() for Node's modules.
+// Bundled CommonJS modules call require() for Node.js's modules.
 const BANNER = `import { createRequire as createRequireOfCommand } from 'node:module';
 const require = createRequireOfCommand(import.meta.url);`;
 
@@ -49,7 +49,7 @@ const packagesOnFirstUse = {
 /**
  * Of the Kubernetes client library, only what reads a kubeconfig, in a file of its own that is read for a user with an
  * auth-provider. Its default entry loads the whole API of Kubernetes. It gives credentials for requests of our own, and sends no
- * request to the API server: in place of node-fetch, with which it would, it has Node's functions.
+ * request to the API server: in place of node-fetch, with which it would, it has Node.js's functions.
  *
  * @type {import('esbuild').Plugin}
  */

@@ -1,5 +1,5 @@
 // `npm run image`: builds the image of the Dockerfile with buildah and without a registry, for its tests, and unpacks it to
-// .cache/image/unpacked: `rootfs` and `config.json`. Its base images are made of Debian's packages and npm's build of Node; they
+// .cache/image/unpacked: `rootfs` and `config.json`. Its base images are made of Debian's packages and npm's build of Node.js; they
 // resemble the official ones. Do not distribute it: `docker build .` makes the image for nodes.
 
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -52,7 +52,7 @@ process.exitCode = await reportFailures('image', () => {
       dockerfile,
     );
   const [, node = '', version = '', release = '', debian = ''] = tags ?? [];
-  if (!tags) throw new Failure('the first arguments of the Dockerfile are no tags of Node and of Debian');
+  if (!tags) throw new Failure('the first arguments of the Dockerfile are no tags of Node.js and of Debian');
   if (!has(debian)) withFolder((folder) => makeDebian(debian, release, folder));
   if (!has(node)) withFolder((folder) => makeNode(node, debian, version, folder));
   const names = [`NODE_IMAGE=${node}`, `DEBIAN_IMAGE=${debian}`].flatMap((name) => ['--build-arg', name]);
@@ -139,7 +139,7 @@ function makeDebian(image, release, folder) {
 }
 
 /**
- * The image of Node, with npm.
+ * The image of Node.js, with npm.
  *
  * @param {string} image
  * @param {string} debian its base
@@ -147,7 +147,7 @@ function makeDebian(image, release, folder) {
  * @param {string} folder
  */
 function makeNode(image, debian, version, folder) {
-  heading(`instead of ${image}: Node ${version} from npm`);
+  heading(`instead of ${image}: Node.js ${version} from npm`);
   const quiet = ['--silent', '--no-audit', '--no-fund', '--no-package-lock'];
   const packages = [`node-linux-${process.arch}@${version}`, 'npm@11'];
   run('npm', ['install', ...quiet, '--prefix', join(folder, 'packed'), '--force', ...packages]);

@@ -30,6 +30,7 @@ const MODE = partOf({
   }),
   items: partOf({
     isOurs: FUNCTION,
+    isUsed: optional(FUNCTION),
     groupOf: optional(FUNCTION),
     keep: partOf({
       found: FUNCTION,

@@ -7,7 +7,7 @@
 
 namespace {
 
-// Keeps the library loaded after the last worker thread that has loaded it. Node would unload it then, but
+// Keeps the library loaded after the last worker thread that has loaded it. Node.js would unload it then, but
 // the process still calls its handlers at exit: that of children, and, in the published binaries, the
 // destructors of static objects, which Zig registers for the process.
 void StayLoaded() {

@@ -25,7 +25,7 @@ Napi::Value ToValue(Napi::Env env, const std::vector<netlink::Failure>& failures
 Napi::Error ToError(Napi::Env env, const netlink::Status& status);
 
 // `work` runs on the pool: it touches no JavaScript and owns, or shares, all that it uses, so that an
-// environment may end (process.exit, Worker.terminate) while it runs. Node waits for it then, and the promise
+// environment may end (process.exit, Worker.terminate) while it runs. Node.js waits for it then, and the promise
 // is never settled.
 template <typename Result>
 class Job : public Napi::AsyncWorker {

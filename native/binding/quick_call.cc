@@ -16,7 +16,7 @@ constexpr uint64_t kNanosecondsPerSecond = 1'000'000'000;
 
 using LoopNow = uint64_t (*)(const uv_loop_s* loop);
 
-// uv_now() of the program, which Node offers beside N-API. A program without it does not wait for calls: the
+// uv_now() of the program, which Node.js offers beside N-API. A program without it does not wait for calls: the
 // binary needs no symbol but those of N-API.
 LoopNow FindLoopNow() {
   static const auto found = reinterpret_cast<LoopNow>(dlsym(RTLD_DEFAULT, "uv_now"));

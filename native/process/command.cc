@@ -30,7 +30,7 @@ std::atomic<uint64_t> started_programs{0};
 class Children {
  public:
   // exit(3) runs on the thread that ends the process, while those that wait for children still run. It does
-  // not run the hooks of an environment of Node when JavaScript calls process.exit().
+  // not run the hooks of an environment of Node.js when JavaScript calls process.exit().
   static Children* Get() {
     static auto* children = [] {
       static_cast<void>(std::atexit([] { Get()->EndAll(); }));
@@ -129,7 +129,7 @@ class FileActions {
   posix_spawn_file_actions_t actions_{};
 };
 
-// The same about signals. Node ignores SIGPIPE, and a program keeps ignored and blocked signals.
+// The same about signals. Node.js ignores SIGPIPE, and a program keeps ignored and blocked signals.
 class DefaultSignals {
  public:
   DefaultSignals() {

@@ -5,7 +5,7 @@ import { Failure } from '../lib/failure.mjs';
 export const HELP = `Usage: npm run bare -- [OPTIONS] [--] COMMAND ARGS…
 
 Runs COMMAND as root in a fresh clone of this checkout, on a machine that has only Debian (its smallest variant), this
-machine's Node and npm, git and apt. It shows what a new user sees: a program that a developer's machine happens to have is
+machine's Node.js and npm, git and apt. It shows what a new user sees: a program that a developer's machine happens to have is
 missing there. Everything that COMMAND installs or writes is lost at the end. The exit status is COMMAND's.
 
 The machine is a root folder, made by debootstrap, in mount and PID namespaces of its own. The first run makes it below

@@ -1,4 +1,4 @@
-// The root folder of a machine with only Debian, Node, npm, git and apt: made once, and copied for each run.
+// The root folder of a machine with only Debian, Node.js, npm, git and apt: made once, and copied for each run.
 
 import {
   chmodSync,
@@ -72,7 +72,7 @@ function release() {
 }
 
 /**
- * Copies this machine's Node and npm, and nothing else of it.
+ * Copies this machine's Node.js and npm, and nothing else of it.
  *
  * @param {string} root
  */

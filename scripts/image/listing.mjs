@@ -22,7 +22,7 @@ export function listingOf(root) {
 }
 
 /**
- * All paths, in order. Node's own recursive listing follows links, such as /dev/fd.
+ * All paths, in order. Node.js's own recursive listing follows links, such as /dev/fd.
  *
  * @param {string} root
  * @param {string} [folder] relative to the root

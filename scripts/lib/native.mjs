@@ -13,7 +13,7 @@ export function addonSources() {
 }
 
 /**
- * The installation prefix of the running Node, if it has Node's headers, as in a distribution's package or a container image.
+ * The installation prefix of the running Node.js, if it has Node.js's headers, as in a distribution's package or a container image.
  * As node-gyp's `nodedir`, it avoids a download.
  *
  * @returns {string | undefined}

@@ -137,7 +137,7 @@ function packageVersion(name) {
 }
 
 /**
- * Runs a script of Node in the checkout; prints its output only if it fails.
+ * Runs a script of Node.js in the checkout; prints its output only if it fails.
  *
  * @param {readonly string[]} args
  * @param {NodeJS.ProcessEnv} environment

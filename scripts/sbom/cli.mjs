@@ -16,7 +16,7 @@ Writes a bill of materials (CycloneDX 1.6, JSON) to standard output: of the pack
 and npm run prebuild; or of an image. Equal contents give equal bytes.
 
   --image FOLDER   of the image whose root filesystem is in this folder; npm run image writes .cache/image/unpacked/rootfs.
-                   Needs a machine of the image's architecture, because the image's Node names its own libraries.
+                   Needs a machine of the image's architecture, because the image's Node.js names its own libraries.
   --output FILE    write to this file
   --help           print this text
 

@@ -1,4 +1,4 @@
-// What an image contains: Debian's packages, Node with its libraries, the proxy with its addon, and packages of npm.
+// What an image contains: Debian's packages, Node.js with its libraries, the proxy with its addon, and packages of npm.
 
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
@@ -43,14 +43,14 @@ export function imageContents(root) {
 }
 
 /**
- * Node with the libraries that it contains, as it names them itself.
+ * Node.js with the libraries that it contains, as it names them itself.
  *
  * @param {string} root
  * @returns {Component}
  */
 function nodeComponent(root) {
   const { node, modules: _, napi: __, ...libraries } = versionsOfNode(root);
-  if (node === undefined) throw new Failure('the Node of the image names no version');
+  if (node === undefined) throw new Failure('the Node.js of the image names no version');
   const content = createHash('sha256')
     .update(readFileSync(join(root, NODE)))
     .digest('hex');
@@ -72,7 +72,7 @@ function nodeComponent(root) {
 }
 
 /**
- * `process.versions` of the image's Node, which runs with the libraries of the image, and not with this machine's.
+ * `process.versions` of the image's Node.js, which runs with the libraries of the image, and not with this machine's.
  *
  * @param {string} root
  * @returns {Record<string, string>}
@@ -92,6 +92,6 @@ function versionsOfNode(root) {
     '-e',
     script,
   ]);
-  if (!ok) throw new Failure(`the Node of the image does not run here: ${stderr.trim()}`);
+  if (!ok) throw new Failure(`the Node.js of the image does not run here: ${stderr.trim()}`);
   return JSON.parse(stdout.toString());
 }

@@ -50,7 +50,7 @@ export const ALWAYS = [
   ...['restart_syscall', 'rt_sigaction', 'rt_sigpending', 'rt_sigprocmask', 'rt_sigreturn', 'rt_sigsuspend'],
   ...['rt_sigtimedwait', 'sigaltstack', 'sched_yield', 'futex', 'set_robust_list', 'get_robust_list', 'rseq'],
   ...['set_tid_address', 'exit', 'exit_group', 'getrandom', 'membarrier', 'arch_prctl', 'uname', 'sysinfo'],
-  // Node 24 asks for the priority of its threads.
+  // Node.js 24 asks for the priority of its threads.
   ...['sched_getparam', 'sched_getscheduler', 'sched_get_priority_max', 'sched_get_priority_min'],
   ...['getpid', 'getppid', 'gettid', 'getuid', 'geteuid', 'getgid', 'getegid', 'getpgid', 'getsid', 'umask'],
 ];
@@ -113,7 +113,7 @@ export const WITHHELD = {
   unshare: 'needs CAP_SYS_ADMIN, or makes a user namespace',
   ptrace: 'nothing here traces a process',
   bpf: 'needs CAP_BPF',
-  perf_event_open: 'the CPU profiles of Node do without',
+  perf_event_open: 'the CPU profiles of Node.js do without',
   io_uring_setup: 'Node does without where it is refused, as by RuntimeDefault of containerd',
   io_uring_enter: 'Node does without',
   io_uring_register: 'Node does without',

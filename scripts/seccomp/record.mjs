@@ -137,7 +137,7 @@ exec ${strace} -o "${traces}/$$" "$@"
 `;
 
 /**
- * The agent's Node is the image's.
+ * The agent's Node.js is the image's.
  *
  * @param {string} strace
  * @param {string} traces

@@ -5,7 +5,7 @@
  * @typedef {object} Run
  * @property {string} name
  * @property {import('../vm/testMachines.mjs').TestMachineName} machine
- * @property {boolean} image whether the agents run in the root filesystem of the image, with its Node and its programs
+ * @property {boolean} image whether the agents run in the root filesystem of the image, with its Node.js and its programs
  * @property {readonly string[]} tests names of files of test/e2e
  */
 
@@ -17,7 +17,7 @@ const MODES = [
   { name: 'ipvs', machine: 'uml', tests: ['sealed-ipvs'] },
 ];
 
-/** @type {readonly Run[]} The image's Node is the same in all modes, and ipvs mode starts the programs of iptables mode. */
+/** @type {readonly Run[]} The image's Node.js is the same in all modes, and ipvs mode starts the programs of iptables mode. */
 export const RUNS = MODES.flatMap((run) => [
   { ...run, image: false },
   ...(run.machine === 'namespace' ? [{ ...run, name: `${run.name}-image`, image: true }] : []),

@@ -2,7 +2,7 @@
 
 import { relative, resolve } from 'node:path';
 
-// Enough for a comparison of Node's assert: its words and the first values that differ.
+// Enough for a comparison of Node.js's assert: its words and the first values that differ.
 const REASON_LINES = 8;
 const REASON_CHARACTERS = 300;
 

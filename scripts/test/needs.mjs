@@ -39,7 +39,7 @@ export const PREPARED = {
   image: 'the container image, and crun',
   builds: 'two builds of the container image',
   nft: `other versions of nft, of Debian ${NFT_SUITES.join(' and ')}`,
-  package: 'the package as npm publishes it, and every Node that it supports',
+  package: 'the package as npm publishes it, and every Node.js that it supports',
   promtool: 'promtool, of Prometheus',
   seccomp: 'a program that runs others under a seccomp filter',
   shells: 'zsh, fish and groff',

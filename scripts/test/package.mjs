@@ -26,7 +26,7 @@ const PACKED = '.cache/package';
 
 /** Packs the package as `npm publish` would. */
 export function preparePackage() {
-  const title = 'npm packages: every Node and npm that the package is tested with (about 250 MB)';
+  const title = 'npm packages: every Node.js and npm that the package is tested with (about 250 MB)';
   installPinned({ folder: 'test/package/nodes', place: NODES, title });
   installPinned({
     folder: 'test/package/bundlers',

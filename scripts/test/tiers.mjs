@@ -28,7 +28,7 @@ export const TIERS = [
   { name: 'bench', native: true, kernel: true, only: 'all' },
   // What repeats a property many times, or needs QEMU.
   { name: 'long', native: true, only: 'all', bundled: true },
-  // Compiles the binaries of all platforms, and installs every Node that the package supports.
+  // Compiles the binaries of all platforms, and installs every Node.js that the package supports.
   { name: 'package', native: true, only: 'all' },
   { name: 'scale', native: false, only: 'named', limit: 3300 },
   { name: 'scale-vm', native: true, kernel: true, only: 'named', limit: 3300 },

@@ -44,7 +44,7 @@ export const UML = {
       {
         cwd: place.folder,
         env: { PATH: fullPath() },
-        // Node implements these pipes as Unix sockets, which the serial lines need because they also read.
+        // Node.js implements these pipes as Unix sockets, which the serial lines need because they also read.
         stdio: ['ignore', place.log, place.log, 'pipe', 'pipe', 'pipe'],
       },
     );

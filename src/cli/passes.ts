@@ -110,6 +110,7 @@ export async function runCleanUp({ modes, unusable, log, print }: CleanUpParts):
     log.error({ err: reason }, `cannot remove the rules of IPv${family}`);
   }
   const left: string[] = [];
+  const used: string[] = [];
   for (const { name, open } of modes) {
     try {
       const state = await open();
@@ -118,13 +119,14 @@ export async function runCleanUp({ modes, unusable, log, print }: CleanUpParts):
       logFailures(log, result);
       operations += result.operations;
       left.push(...result.left);
+      used.push(...result.used);
       failed ||= result.failures.length > 0;
     } catch (error) {
       failed = true;
       log.error({ mode: name, err: String(error) }, 'cannot remove the items of a mode');
     }
   }
-  print(describeCleanUp(operations, left, failed));
+  print(describeCleanUp(operations, { left, used, failed }));
   return failed || left.length > 0 ? 1 : 0;
 }
 

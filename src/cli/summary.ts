@@ -1,5 +1,6 @@
 // The printed summary of one pass.
 import { escapedControls } from '../errors.js';
+import type { CleanUpSummary } from '../reconcile/cleanUp.js';
 import type { SyncSummary } from '../reconcile/summary.js';
 
 /**
@@ -18,15 +19,23 @@ export function describeSummary(summary: SyncSummary, unread: readonly string[])
   return printed(lines);
 }
 
-/**
- * The number of operations of a clean-up, and the items that remain.
- *
- * @param failed whether a part could not be cleaned up
- */
-export function describeCleanUp(operations: number, left: readonly string[], failed: boolean): string {
-  const none = failed ? 'more of our state may be left: see the errors' : 'none of our state is left';
-  const rest = left.length === 0 ? [none] : ['left:', ...left.map((key) => `  ${key}`)];
-  return printed([count(operations, 'kernel operation'), ...rest]);
+/** What a clean-up left: see {@link CleanUpSummary}. */
+interface Rest extends Pick<CleanUpSummary, 'left' | 'used'> {
+  /** Whether a part could not be cleaned up. */
+  readonly failed: boolean;
+}
+
+/** The number of operations of a clean-up, and the items that remain. */
+export function describeCleanUp(operations: number, { left, used, failed }: Rest): string {
+  const nothing = used.length > 0 ? 'nothing else' : 'none';
+  const none = failed ? 'more of our state may be left: see the errors' : `${nothing} of our state is left`;
+  const listed = (title: string, keys: readonly string[]) =>
+    keys.length === 0 ? [] : [`${title}:`, ...keys.map((key) => `  ${key}`)];
+  return printed([
+    count(operations, 'kernel operation'),
+    ...listed('left, because rules of other programs jump to it', used),
+    ...(left.length === 0 ? [none] : listed('left', left)),
+  ]);
 }
 
 /** Names of files and keys of items may come from anywhere: each stays on its line. */

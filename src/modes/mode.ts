@@ -120,6 +120,8 @@ export interface Keep<Item> {
 export interface ItemRules<Item> {
   /** Whether a clean-up must remove the item from the kernel. */
   isOurs(item: Item): boolean;
+  /** Whether a clean-up leaves an item that only this mode makes, because another program uses it. Absent: it leaves none. */
+  isUsed?(item: Item): boolean;
   /** Selects the state that stays while some objects are unreadable. */
   readonly keep: Keep<Item>;
   /**

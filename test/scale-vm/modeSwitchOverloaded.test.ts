@@ -4,11 +4,9 @@
 
 import { closeAfter } from '../support/closeAfter.js';
 import { testModeSwitch } from '../support/disruptions/modeSwitchTests.js';
-import { selectBackend } from '../support/namespaces/iptablesBackend.js';
 import { startBusyLoops } from '../support/processes/busyLoops.js';
 
 const LOOPS = 4;
 
-selectBackend('legacy');
 closeAfter(startBusyLoops(LOOPS));
-testModeSwitch('120s');
+testModeSwitch('legacy', '120s');

@@ -6,7 +6,7 @@ import type { Result } from '../shared/program/result.js';
 import { compare } from './plan/compare.js';
 import { describe } from './plan/describe.js';
 import { nodePortHosts } from './plan/host.js';
-import { chainsBehind, type Item, isOurs } from './plan/items.js';
+import { chainsBehind, type Item, isOurs, isUsed } from './plan/items.js';
 import { keep } from './plan/keep.js';
 import type { Operation } from './plan/operations.js';
 import type { IptablesOptions } from './plan/options.js';
@@ -36,7 +36,7 @@ export function createIptablesMode(kernel: IptablesKernel, options: IptablesOpti
     planService: (input, node) => planService(input, node, options),
     sharedEndpoints: { formOf },
     transactions: { refusedBy, dependsOn: chainsBehind },
-    items: { isOurs, keep },
+    items: { isOurs, isUsed, keep },
     planNode: (_desired, node) => planNode(node, options),
     compare,
     describe,

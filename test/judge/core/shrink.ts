@@ -5,13 +5,15 @@ import type { EndpointSpec, Event, History, ServiceSpec, Step } from './history.
 export type Fails = (history: History) => boolean | Promise<boolean>;
 
 /**
- * The shortest history that was found to fail. The given one must fail.
+ * The shortest history that was found to fail; undefined if the given one holds when it is played again. What fails by chance cannot be
+ * shrunk: each attempt would hold, by chance too.
  *
  * @param tries the most histories that are tried
  */
-export async function shrink(history: History, fails: Fails, tries = 400): Promise<History> {
+export async function shrink(history: History, fails: Fails, tries = 400): Promise<History | undefined> {
+  if (!(await fails(history))) return undefined;
   let best = history;
-  let left = tries;
+  let left = tries - 1;
   const attempt = async (steps: readonly Step[]): Promise<boolean> => {
     if (left <= 0) return false;
     left--;

@@ -4,8 +4,10 @@ import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { PATIENCE } from '../../laboratory/patience.js';
+import { WHOLE } from '../extent.js';
+import { type Backend, selectBackend } from '../namespaces/iptablesBackend.js';
 import { ask, witness } from '../namespaces/witnesses.js';
-import { OBSTACLES } from './obstacles.js';
+import { MORE_OBSTACLES, OBSTACLES } from './obstacles.js';
 import { SwitchLab } from './switchLab.js';
 
 let lab: SwitchLab;
@@ -31,7 +33,9 @@ async function chainsRemoved(): Promise<void> {
  *
  * @param drainTimeout connections of IPVS expire after two minutes, or after this time since the change of the mode: `10s`
  */
-export function testModeSwitch(drainTimeout: string): void {
+export function testModeSwitch(backend: Backend, drainTimeout: string): void {
+  selectBackend(backend);
+
   before(async () => {
     lab = await SwitchLab.open('ipvs', drainTimeout);
   });
@@ -62,6 +66,13 @@ export function testModeSwitch(drainTimeout: string): void {
     const { stdout, stderr } = await lab.once('ipvs');
     assert.match(stdout, /: 0 kernel operations /, stderr);
   });
+
+  for (const [to, obstacle] of WHOLE && backend === 'legacy' ? MORE_OBSTACLES : [])
+    test(`→ ${to}: no request fails while ${obstacle.title}`, () =>
+      lab.whileAsking(async () => {
+        await lab.obstruct(obstacle, to);
+        await lab.replaced();
+      }));
 
   test('each mode plans the removal of what the other one left, and a clean-up removes both', async () => {
     assert.equal(await lab.proxy.end('SIGTERM'), 0);

@@ -1,5 +1,10 @@
-// What keeps a mode from what all its Services need, while it follows another one: the kernel refuses a setting or a transaction.
+// What keeps a mode from what all its Services need, while it follows another one: the kernel refuses a setting or a transaction, or lacks a
+// setting, or another program holds the lock of iptables.
 import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { until } from '../apiServer/cluster.js';
 import { closeAfter } from '../closeAfter.js';
 import { ask } from '../namespaces/witnesses.js';
@@ -44,6 +49,12 @@ const readOnly = (setting: string): Obstacle => ({
   },
 });
 
+const absent: Obstacle = {
+  title: 'the settings of IPVS are absent',
+  reason: /all Services need what the kernel refuses: .*ENOENT/s,
+  raise: () => mounted('/proc/sys/net/ipv4/vs', '-t tmpfs none'),
+};
+
 /** A table with an owner is changed by its process alone, and goes with it. */
 const owned: Obstacle = {
   title: 'another process owns the table',
@@ -60,9 +71,40 @@ const owned: Obstacle = {
   },
 };
 
-/** The obstacle of each mode. */
+/** The lock is a file of the proxy's own: other tests do not wait for it. Only the programs of iptables-legacy take it. */
+const locked: Obstacle = {
+  title: 'another program holds the lock of iptables',
+  reason: /all Services need what the kernel refuses: .*lock of iptables/s,
+  raise: async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'knp-lock-'));
+    const lock = join(folder, 'xtables.lock');
+    // With the descriptor, the lock is that of one process.
+    const holder = spawn('sh', ['-c', 'exec 9>"$0"; flock 9; echo held; exec sleep infinity', lock], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    const end = () => holder.kill('SIGKILL');
+    closeAfter({
+      close: () => {
+        end();
+        rmSync(folder, { recursive: true });
+      },
+    });
+    await once(holder.stdout, 'data');
+    return { launcher: ['env', `XTABLES_LOCKFILE=${lock}`], remove: end };
+  },
+};
+
+/** The obstacle of each mode that is tried at each change to it. */
 export const OBSTACLES = {
   ipvs: readOnly('net.ipv4.vs.conntrack=0'),
   iptables: readOnly('net.ipv4.conf.all.route_localnet=0'),
   nftables: owned,
 } as const satisfies Readonly<Record<string, Obstacle>>;
+
+/** Changes between ipvs mode and iptables mode with other obstacles, in their order: the mode that follows, and its obstacle. */
+export const MORE_OBSTACLES = [
+  ['iptables', OBSTACLES.iptables],
+  ['ipvs', absent],
+  ['iptables', locked],
+  ['ipvs', locked],
+] as const satisfies readonly (readonly [string, Obstacle])[];

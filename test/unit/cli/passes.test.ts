@@ -6,6 +6,7 @@ import { type PassParts, type Preview, runCleanUp, runOnce, runPreview } from '.
 import { readInputFlags } from '../../../src/config/commandLine.js';
 import { loadConfiguration } from '../../../src/config/load.js';
 import { NetlinkError } from '../../../src/errors.js';
+import type { IptablesOperation } from '../../../src/kernel/iptables/types.js';
 import { FakeKernel } from '../../../src/kernel/testing/index.js';
 import { IPTABLES_DEFAULTS } from '../../../src/modes/iptables/index.js';
 import { formerState } from '../../../src/modes/iptables/open/former.js';
@@ -28,9 +29,13 @@ const IPVS_ERROR = new NetlinkError({
 const UNREADABLE: FormerMode = { name: 'ipvs', open: () => Promise.reject(IPVS_ERROR) };
 
 /** A clean-up of a node with one chain of iptables mode, and other modes. */
-async function cleaned(others: readonly FormerMode[] = [], unusable: readonly UnusableFamily[] = []) {
+async function cleaned(
+  others: readonly FormerMode[] = [],
+  unusable: readonly UnusableFamily[] = [],
+  more: readonly IptablesOperation[] = [],
+) {
   const kernel = new FakeKernel();
-  await kernel.iptables.restore(4, [{ do: 'setChain', chain: CHAIN }]);
+  await kernel.iptables.restore(4, [{ do: 'setChain', chain: CHAIN }, ...more]);
   let closed = 0;
   const iptables: FormerMode = {
     name: 'iptables',
@@ -58,6 +63,25 @@ describe('a clean-up', () => {
     const { status, printed, rules } = await cleaned([none]);
     assert.deepEqual([status, printed], [0, '1 kernel operation\nnone of our state is left\n']);
     assert.doesNotMatch(rules, /KUBE/);
+  });
+
+  it('names a chain that stays because a rule of another program jumps to it', async () => {
+    const chain = { ...CHAIN, name: 'KUBE-SVC-BBBBBBBBBBBBBBBB' };
+    const rule = { family: 4, table: CHAIN.table, chain: 'POSTROUTING', text: `-j ${chain.name}` } as const;
+    const { status, printed } = await cleaned(
+      [],
+      [],
+      [
+        { do: 'setChain', chain },
+        { do: 'insertRule', rule },
+      ],
+    );
+    const text = `1 kernel operation
+left, because rules of other programs jump to it:
+  chain IPv4 nat/KUBE-SVC-BBBBBBBBBBBBBBBB
+nothing else of our state is left
+`;
+    assert.deepEqual([status, printed], [0, text]);
   });
 
   it('names a mode that cannot be opened, and removes the others', async () => {

@@ -276,7 +276,7 @@ describe('the report', () => {
     assert.deepEqual(shown(), []);
     events.kept?.('iptables', 2);
     assert.deepEqual(shown(), ['former    iptables mode: its state stays for 2 connections']);
-    events.switched?.('iptables', { operations: 9, left: [], failures: [] });
+    events.switched?.('iptables', { operations: 9, left: [], used: [], failures: [] });
     assert.deepEqual(shown(), []);
   });
 

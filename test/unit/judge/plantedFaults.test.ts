@@ -72,6 +72,7 @@ describe('the judge of histories', () => {
       assert.ok(history && rule, `not found with ${MOST_SEEDS} seeds`);
       assert.ok(BROKEN[flaw].includes(rule), `${rule} is not a rule for it`);
       const shrunk = await shrink(history, (candidate) => brokenBy(candidate, flaw).includes(rule));
+      assert.ok(shrunk);
       const story = shrunk.steps.map(({ after, event }) => `+${after} ${describeEvent(event)}`).join('\n');
       assert.ok(shrunk.steps.length <= 10, `${shrunk.steps.length} events:\n${story}`);
       // The file replays it, and a correct proxy keeps the promise.
@@ -80,4 +81,15 @@ describe('the judge of histories', () => {
       assert.deepEqual(brokenBy(replayed), []);
     });
   }
+
+  it('does not shrink a history that holds when it is played again', async () => {
+    const played: History[] = [];
+    const holds = (candidate: History) => {
+      played.push(candidate);
+      return false;
+    };
+    const history = generateHistory(1, KINDS);
+    assert.equal(await shrink(history, holds), undefined);
+    assert.deepEqual(played, [history]);
+  });
 });

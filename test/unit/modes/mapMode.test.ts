@@ -164,7 +164,7 @@ it('a clean-up removes everything', async () => {
   const kernel = new MapKernel();
   const mode = createMapMode(kernel, NO_AUDIT);
   await start(kernel, mode, WEB + API);
-  assert.deepEqual(await cleanUp(mode), { operations: 3, failures: [], left: [] });
+  assert.deepEqual(await cleanUp(mode), { operations: 3, failures: [], left: [], used: [] });
   assert.equal(kernel.table, undefined);
 });
 

@@ -41,7 +41,7 @@ const MODE = {
   auditPeriod: 30_000,
   host: { ...methods('facts', 'uses', 'servesOnAll'), podNetworks: true },
   items: {
-    ...methods('isOurs', 'groupOf'),
+    ...methods('isOurs', 'isUsed', 'groupOf'),
     keep: methods('found', 'beyond', 'join', 'inFormOf', 'behind', 'contradicts'),
   },
   transactions: methods('dependsOn', 'refusedBy'),

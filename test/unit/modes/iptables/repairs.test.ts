@@ -252,7 +252,8 @@ describe('state of other programs', () => {
     const { iptables } = node.kernel;
     const rule = { family: 4, table: 'nat', chain: 'POSTROUTING', text: '-j KUBE-MARK-MASQ' } as const;
     assert.deepEqual(await iptables.restore(4, [{ do: 'insertRule', rule }]), [undefined]);
-    assert.deepEqual((await cleanUp(node.mode)).failures, []);
+    const { failures, left: removable, used } = await cleanUp(node.mode);
+    assert.deepEqual([failures, removable, used], [[], [], ['chain IPv4 nat/KUBE-MARK-MASQ']]);
     const { rules } = await iptables.saveTables(4);
     const left = [...rules.keys()].filter((id) => id.includes('KUBE-'));
     assert.deepEqual(left.sort(), ['filter/KUBE-FIREWALL', 'nat/KUBE-MARK-MASQ']);

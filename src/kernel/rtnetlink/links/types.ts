@@ -9,14 +9,30 @@ import type {
   ListedVlan,
   VlanSettings,
 } from './kinds/bridgeTypes.js';
-import type { ListedTun, ListedVxlan, VxlanSettings } from './kinds/tunnelTypes.js';
+import type {
+  GreSettings,
+  Ip6GreSettings,
+  Ip6TunnelSettings,
+  IpipSettings,
+  ListedTunnel,
+  SitSettings,
+} from './kinds/ipTunnelTypes.js';
+import type {
+  GeneveSettings,
+  ListedGeneve,
+  ListedTun,
+  ListedVxlan,
+  VxlanSettings,
+} from './kinds/tunnelTypes.js';
 import type {
   IpvlanSettings,
   ListedIpvlan,
   ListedMacvlan,
+  ListedNetkit,
   ListedVrf,
   ListedVrfPort,
   MacvlanSettings,
+  NetkitSettings,
   VrfSettings,
 } from './kinds/upperTypes.js';
 
@@ -24,6 +40,7 @@ import type { LinkReference } from './reference.js';
 
 export type * from './kinds/bondTypes.js';
 export type * from './kinds/bridgeTypes.js';
+export type * from './kinds/ipTunnelTypes.js';
 export type * from './kinds/tunnelTypes.js';
 export type * from './kinds/upperTypes.js';
 export type { LinkReference } from './reference.js';
@@ -126,7 +143,7 @@ export interface LinkPlace {
   readonly netns?: string | number;
 }
 
-/** The other end of a veth. */
+/** The other end of a veth or a netkit. */
 export interface VethPeer extends LinkAttributes, LinkSwitches, LinkPlace {
   /** Default: the kernel selects a name. */
   readonly name?: string;
@@ -143,6 +160,15 @@ export interface LinkKindSettings {
   readonly ipvlan?: IpvlanSettings;
   readonly ipvtap?: IpvlanSettings;
   readonly vrf?: VrfSettings;
+  readonly geneve?: GeneveSettings;
+  readonly gre?: GreSettings;
+  readonly gretap?: GreSettings;
+  readonly ip6gre?: Ip6GreSettings;
+  readonly ip6gretap?: Ip6GreSettings;
+  readonly ip6tnl?: Ip6TunnelSettings;
+  readonly ipip?: IpipSettings;
+  readonly sit?: SitSettings;
+  readonly netkit?: NetkitSettings;
 }
 
 /** Settings that a link of every kind has when it is created. The kernel has a default for each that is absent. */
@@ -153,13 +179,13 @@ export interface NewLinkCommon extends LinkAttributes, LinkSwitches, LinkMaster,
   readonly txQueues?: number;
   /** 1–4096. */
   readonly rxQueues?: number;
-  /** Name or index of the link below: of a VLAN, the link with the tagged frames. That of a VXLAN is `vxlan.link`. */
+  /** Name or index of the link below: of a VLAN, the link with the tagged frames. That of a VXLAN or of a tunnel is among its settings. */
   readonly link?: LinkReference;
 }
 
 /** Settings of a link of a kind that is not known when the program is compiled. Those of other kinds are refused. */
 export interface NewLinkSettings extends NewLinkCommon, LinkKindSettings {
-  /** Of the kind `veth`. */
+  /** Of the kinds `veth` and `netkit`. */
   readonly peer?: VethPeer;
 }
 
@@ -223,8 +249,27 @@ export interface NewIpvtap extends NewLinkCommon, NoOtherKind<'ipvtap'> {
   readonly ipvtap?: IpvlanSettings;
 }
 
+/** Settings of a new tunnel of Geneve: it has a number, or packets have it. */
+export interface NewGeneve extends NewLinkCommon, NoOtherKind<'geneve'> {
+  readonly geneve: GeneveSettings & ({ readonly id: number } | { readonly external: true });
+}
+
+/** Settings of a new tunnel of IP of a kind. */
+export type NewTunnel<Kind extends TunnelKind> = NewLinkCommon &
+  NoOtherKind<Kind> &
+  Pick<LinkKindSettings, Kind>;
+
+/** Settings of a new netkit. */
+export interface NewNetkit extends NewLinkCommon, NoOtherKind<'netkit' | 'peer'> {
+  readonly netkit?: NetkitSettings;
+  readonly peer?: VethPeer;
+}
+
 /** Settings of a new link of a kind that has none of its own here. */
 export interface NewPlainLink extends NewLinkCommon, NoOtherKind<''> {}
+
+/** The kinds of tunnels of IP. */
+export type TunnelKind = 'gre' | 'gretap' | 'ip6gre' | 'ip6gretap' | 'ip6tnl' | 'ipip' | 'sit';
 
 /** The kinds of links above another link. */
 export type UpperKind = 'macvlan' | 'macvtap' | 'ipvlan' | 'ipvtap';
@@ -235,16 +280,21 @@ export interface NewUpperLink extends NewPlainLink {
 }
 
 /** The kinds with settings of their own, none of which a new link needs. */
-export interface NewLinkOf {
+export interface NewLinkOf extends NewTunnelOf {
   readonly bridge: NewBridge;
   readonly veth: NewVeth;
   readonly bond: NewBond;
+  readonly netkit: NewNetkit;
 }
+
+/** Those of them that are tunnels of IP. */
+export type NewTunnelOf = { readonly [Kind in TunnelKind]: NewTunnel<Kind> };
 
 /** The kinds with settings that a new link needs. */
 export interface NewLinkThatNeeds {
   readonly vlan: NewVlan;
   readonly vxlan: NewVxlan;
+  readonly geneve: NewGeneve;
   readonly vrf: NewVrf;
   readonly macvlan: NewMacvlan;
   readonly macvtap: NewMacvtap;
@@ -309,6 +359,15 @@ export interface Link extends LinkAttributes, LinkKindSettings {
   readonly ipvlan?: ListedIpvlan;
   readonly ipvtap?: ListedIpvlan;
   readonly vrf?: ListedVrf;
+  readonly geneve?: ListedGeneve;
+  readonly gre?: ListedTunnel<GreSettings>;
+  readonly gretap?: ListedTunnel<GreSettings>;
+  readonly ip6gre?: ListedTunnel<Ip6GreSettings>;
+  readonly ip6gretap?: ListedTunnel<Ip6GreSettings>;
+  readonly ip6tnl?: ListedTunnel<Ip6TunnelSettings>;
+  readonly ipip?: ListedTunnel<IpipSettings>;
+  readonly sit?: ListedTunnel<SitSettings>;
+  readonly netkit?: ListedNetkit;
   /** Of the kind `tun`, which is not created and not changed here. */
   readonly tun?: ListedTun;
   readonly index: number;

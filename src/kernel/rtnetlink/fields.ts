@@ -235,6 +235,8 @@ export const linkName: Format<string> = { ...text(15), rule: LINK_NAME_RULE, acc
 
 /** Bytes of an alternative name: ALTIFNAMSIZ - 1. */
 const LONGEST_ALTERNATIVE_NAME = 127;
+/** An alternative name that is added or deleted. */
+export const alternativeName: Format<string> = text(LONGEST_ALTERNATIVE_NAME);
 /** The rule of {@link isNameOfLink}. */
 export const NAME_OF_LINK_RULE = `${LINK_NAME_RULE}, or an alternative name of 16 to ${LONGEST_ALTERNATIVE_NAME} bytes`;
 

@@ -27,6 +27,8 @@ export const RTM = {
   newNextHop: 104,
   deleteNextHop: 105,
   getNextHop: 106,
+  newLinkProperty: 108,
+  deleteLinkProperty: 109,
 } as const;
 
 /** Flags of messages. */

@@ -88,6 +88,13 @@ export type RtnetlinkOperation =
   | { readonly do: 'deleteLink'; readonly link: LinkReference; readonly name?: never }
   /** @deprecated The field is `link`, as that of `setLink`. Version 1.0.0 will not have `name`. */
   | { readonly do: 'deleteLink'; readonly name: LinkReference; readonly link?: never }
+  /**
+   * Gives a link a further name, of 1 to 127 bytes, by which it is found as by its own. EEXIST when a link has it as name or alternative
+   * name. Linux 5.5.
+   */
+  | { readonly do: 'addAlternativeName'; readonly link: LinkReference; readonly name: string }
+  /** ENOENT when no link has it; EINVAL when another link has it, or it is the name of the link. */
+  | { readonly do: 'deleteAlternativeName'; readonly link: LinkReference; readonly name: string }
   /** EEXIST when it is there; ENODEV without the link. */
   | { readonly do: 'addAddress'; readonly address: NewLinkAddress }
   /** Changes lifetimes, metric and flags of an address, or adds it. */
@@ -184,6 +191,9 @@ export interface Rtnetlink extends KernelClient<RtnetlinkOperation> {
   setLink(link: LinkReference, settings: LinkSettings, options?: CallOptions): Promise<void>;
   /** ENODEV when there is none, EOPNOTSUPP for links that cannot be deleted (`lo`). */
   deleteLink(link: LinkReference, options?: CallOptions): Promise<void>;
+  /** A link has its alternative names in `alternativeNames`, and every verb that names a link takes them. */
+  addAlternativeName(link: LinkReference, name: string, options?: CallOptions): Promise<void>;
+  deleteAlternativeName(link: LinkReference, name: string, options?: CallOptions): Promise<void>;
 
   /** Addresses of every link, or of one (ENODEV when there is none of that name or index), both families. */
   listAddresses(link?: LinkReference, options?: CallOptions): Promise<LinkAddress[]>;

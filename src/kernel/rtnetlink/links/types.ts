@@ -373,7 +373,7 @@ export interface Link extends LinkAttributes, LinkKindSettings {
   readonly index: number;
   /** At most 15 bytes (`IFNAMSIZ` less the terminator). */
   readonly name: string;
-  /** Further names. Linux 5.5. */
+  /** Further names, which `addAlternativeName` adds. Linux 5.5. */
   readonly alternativeNames?: readonly string[];
   /** Kind of a virtual device (`dummy`, `veth`), empty for others (`IFLA_INFO_KIND`). */
   readonly kind: string;

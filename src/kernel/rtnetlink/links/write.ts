@@ -1,5 +1,6 @@
 // The messages that create, change, delete and list links.
 import {
+  alternativeName,
   checked,
   isLinkName,
   isNameOfLink,
@@ -215,6 +216,25 @@ export function encodeDeleteLink(given: DeletedLink): MessageWriter {
   if (field === 'name' && given.link !== undefined)
     writer.check.fail('name', given.name, 'excludes link', true);
   writeTarget(writer, checkLink(writer, field, given[field]));
+  return writer;
+}
+
+/** The message that gives a link an alternative name, or takes it away: RTM_NEWLINKPROP, RTM_DELLINKPROP. */
+export function encodeAlternativeName(
+  verb: 'add' | 'delete',
+  link: LinkReference,
+  name: string,
+): MessageWriter {
+  const writer = new MessageWriter(
+    verb === 'add' ? RTM.newLinkProperty : RTM.deleteLinkProperty,
+    verb === 'add' ? NLM_F.create | NLM_F.exclusive | NLM_F.append : 0,
+  );
+  writeTarget(writer, checkLink(writer, 'link', link));
+  if (checked(writer, 'name', name, alternativeName)) {
+    writer.attribute(IFLA.propList, () =>
+      writer.attribute(IFLA.altIfname, () => alternativeName.write(writer, name)),
+    );
+  }
   return writer;
 }
 

@@ -27,7 +27,7 @@ import {
 import type { Named } from './named.js';
 import { LONG_MTU, noLink, SHORT_MTU, UNKNOWN_KIND } from './refusals.js';
 
-const { EBUSY, EEXIST, EINVAL, ENETDOWN, ENODEV, ENOTCONN, EOPNOTSUPP } = constants.errno;
+const { EBUSY, EEXIST, EINVAL, ENETDOWN, ENODEV, ENOENT, ENOTCONN, EOPNOTSUPP } = constants.errno;
 
 /** Kinds that a new kernel has. */
 export const KINDS = [
@@ -84,7 +84,7 @@ export class FakeLinks {
     const { index, link: below, master, netns, peer } = settings;
     if (below !== undefined && !this.#links.has(below)) return noLink(below);
     if (typeof master === 'string' && !this.#links.has(master)) return noLink(master);
-    if (this.#links.has(name)) return EEXIST;
+    if (this.#named(name)) return EEXIST;
     if (!this.#kernel.kinds.has(kind)) return UNKNOWN_KIND;
     if (index !== undefined && this.#find(index)) return EEXIST;
     // The kernel sets the peer up before it knows the other end.
@@ -98,7 +98,7 @@ export class FakeLinks {
     const isPair = PAIRS.has(kind) && settings.netkit?.pairing !== 'single';
     const peerName =
       peer?.name ?? (isPair ? this.#freeName(kind === 'veth' ? 'veth' : 'nk', name) : undefined);
-    if (peerName !== undefined && (peerName === name || this.#links.has(peerName))) return EEXIST;
+    if (peerName !== undefined && (peerName === name || this.#named(peerName))) return EEXIST;
     if (netns !== undefined) return undefined; // elsewhere
     if (isPair && peer?.netns === undefined) this.#createPeer(peerName ?? '', name, kind, peer ?? {});
     const held = this.#create(name, kind, flagsOfKind(kind), index === undefined ? {} : { index });
@@ -124,7 +124,7 @@ export class FakeLinks {
     }
     // Also if the name stays (dev_change_name before Linux 6.2).
     if (name !== undefined && held.up && !this.#kernel.renamesLinksThatAreUp) return EBUSY;
-    if (name !== undefined && name !== held.name && this.#links.has(name)) return EEXIST;
+    if (name !== undefined && name !== held.name && this.#named(name)) return EEXIST;
     const broken = invalidMtu(held.kind, mtu);
     if (broken) return broken;
     const refused = refusalOfChange(held, settings, this.#hasPorts(held));
@@ -150,6 +150,28 @@ export class FakeLinks {
     const held = this.#find(link);
     if (!held) return ENODEV;
     return held.name === 'lo' ? EOPNOTSUPP : this.#remove(held);
+  }
+
+  addName(link: LinkReference, name: string): Refusal | undefined {
+    const held = this.#find(link);
+    if (!held) return ENODEV;
+    if (this.#named(name)) return EEXIST;
+    held.alternativeNames = [...(held.alternativeNames ?? []), name];
+    this.#notify(held);
+    return undefined;
+  }
+
+  deleteName(link: LinkReference, name: string): Refusal | undefined {
+    const held = this.#find(link);
+    if (!held) return ENODEV;
+    const owner = this.#named(name);
+    if (!owner) return ENOENT;
+    if (owner !== held || held.name === name) return EINVAL;
+    const left = held.alternativeNames?.filter((each) => each !== name) ?? [];
+    if (left.length > 0) held.alternativeNames = left;
+    else delete held.alternativeNames;
+    this.#notify(held);
+    return undefined;
   }
 
   #remove(held: Held): undefined {
@@ -285,14 +307,20 @@ export class FakeLinks {
   }
 
   #find(link: LinkReference): Held | undefined {
-    if (typeof link === 'string') return this.#links.get(link);
+    if (typeof link === 'string') return this.#named(link);
     return [...this.#links.values()].find(({ index }) => index === link);
+  }
+
+  /** The link that has a name, or has it as an alternative one. */
+  #named(name: string): Held | undefined {
+    const found = this.#links.get(name);
+    return found ?? [...this.#links.values()].find((each) => each.alternativeNames?.includes(name));
   }
 
   #freeName(start: string, taken: string): string {
     for (let i = 0; ; i++) {
       const name = `${start}${i}`;
-      if (name !== taken && !this.#links.has(name)) return name;
+      if (name !== taken && !this.#named(name)) return name;
     }
   }
 }

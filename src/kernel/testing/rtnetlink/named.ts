@@ -14,10 +14,11 @@ export type Named<T extends { readonly link?: LinkReference; readonly master?: L
   readonly master?: string | null;
 };
 
-/** An operation that names links by their names only; the errno of an index that no link has. */
+/** An operation that names links by their names only, not by alternative ones; the errno of an index that no link has. */
 export function namedOperation(operation: RtnetlinkOperation, find: FindLink): RtnetlinkOperation | number {
   let errno = 0;
   const nameOf = (value: unknown, refusal: number): unknown => {
+    if (typeof value === 'string') return find(value)?.name ?? value;
     if (typeof value !== 'number') return value;
     const name = find(value)?.name;
     if (name === undefined) errno ||= refusal;

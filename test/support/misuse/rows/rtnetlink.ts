@@ -141,6 +141,8 @@ const OPERATIONS: readonly RtnetlinkOperation[] = [
   { do: 'deleteNextHop', nextHop: { id: 7 } },
   ...NAMESPACE_IDS.map((namespaceId) => ({ do: 'setNamespaceId', namespaceId }) as const),
   ...BRIDGE_VLANS.map((bridgeVlan) => ({ do: 'addBridgeVlan', bridgeVlan }) as const),
+  { do: 'addAlternativeName', link: 'eth0', name: 'uplink' },
+  { do: 'deleteAlternativeName', link: 5, name: 'uplink' },
   { do: 'deleteBridgeVlan', bridgeVlan: { link: 'eth0', vlan: 5, lastVlan: 7, self: false } },
   ...ENTRIES.map((entry) => ({ do: 'addForwardingEntry', entry }) as const),
   { do: 'deleteForwardingEntry', entry: ENTRY_ID },
@@ -198,6 +200,8 @@ export const RTNETLINK: Rows<Rtnetlink> = {
     [1, CALL],
   ],
   addBridgeVlan: BRIDGE_VLANS.map((bridgeVlan) => [bridgeVlan, CALL]),
+  addAlternativeName: [['eth0', 'uplink', CALL]],
+  deleteAlternativeName: [[5, 'uplink', CALL]],
   deleteBridgeVlan: [[{ link: 'eth0', vlan: 5, lastVlan: 7, self: false }, CALL]],
   listForwardingEntries: [
     ['eth0', CALL],

@@ -2,7 +2,7 @@
 // fake share the rows.
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
-import { isDeepStrictEqual } from 'node:util';
+import { inspect, isDeepStrictEqual } from 'node:util';
 import type {
   Link,
   NewLinkAddress,
@@ -143,7 +143,7 @@ function register<Written extends object>(
         const [listed] = added;
         assert.ok(listed && added.length === 1, 'it is listed');
         assertWritten(listed, object);
-        const family = JSON.stringify(listed).includes('::') ? 6 : 4;
+        const family = inspect(listed).includes('::') ? 6 : 4;
         const shown = show(kind, family);
         await verbs.delete(rtnetlink, listed);
         assert.deepEqual(timeless(await verbs.list(rtnetlink, object)), timeless(others), 'it is deleted');

@@ -54,6 +54,11 @@ export const ROUTES: Readonly<Record<string, NewRoute>> = {
       { gateway: '10.1.0.3', link: 'va', flags: ['onlink'] },
     ],
   },
+  'one with realms': { destination: '10.9.0.0/16', link: 'va', realms: 0x10007 },
+  'one of several ways with realms': {
+    destination: '10.9.0.0/16',
+    nextHops: [{ gateway: '10.1.0.2', realms: 5 }, { gateway: '10.1.0.3' }],
+  },
   'one that drops': { destination: '10.9.0.0/16', type: 'blackhole', metric: 3 },
   'one that answers unreachable': { destination: '10.9.0.0/16', type: 'unreachable' },
   'one that answers prohibited': { destination: '10.9.0.0/16', type: 'prohibit' },
@@ -104,6 +109,9 @@ export const RULES: Readonly<Record<string, NewRule>> = {
   'one with a destination port': {
     ...{ priority: 100, ipProtocol: 17, destinationPorts: { first: 53, last: 53 }, table: 100 },
   },
+  'one of a tunnel': { priority: 100, tunnelId: 1n << 40n, table: 100 },
+  'one of a tunnel of IPv6': { family: 6, priority: 100, tunnelId: 5n, table: 100 },
+  'one with realms': { priority: 100, from: '10.0.0.0/8', realms: 0x10007, table: 100 },
   'one for the priority 0': { priority: 0, table: 100 },
   'one that looks up': { priority: 100, from: '10.0.0.1/32', table: 'main' },
   'one with a mark': { priority: 100, mark: { value: 7 }, table: 100 },

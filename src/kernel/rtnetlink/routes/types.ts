@@ -114,6 +114,10 @@ export interface RouteHop {
   readonly link?: LinkReference;
   /** Index of the link, instead of `link`. A listing has it where it does not know the name. */
   readonly linkIndex?: number;
+  /**
+   * Of IPv4: the realm of destinations, plus 65536 times that of sources. A kernel without `CONFIG_IP_ROUTE_CLASSID` ignores them.
+   */
+  readonly realms?: number;
   readonly flags?: readonly RouteFlag[];
 }
 

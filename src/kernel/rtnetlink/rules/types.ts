@@ -56,6 +56,10 @@ export interface RuleSelector {
   readonly flowLabel?: number;
   /** Bits of `flowLabel` that are compared. Default: all. Linux 6.14. */
   readonly flowLabelMask?: number;
+  /** Number of the tunnel in the packet's metadata: 64 bits. Linux 4.3. */
+  readonly tunnelId?: bigint;
+  /** Of IPv4: the realms that packets get, as those of a route. A kernel without `CONFIG_IP_ROUTE_CLASSID` ignores them. */
+  readonly realms?: number;
   /** Users whose packets they are. Linux 4.10. */
   readonly uids?: NumberRange;
   /** Ignores routes whose prefix is at most this long. */

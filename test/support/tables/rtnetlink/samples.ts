@@ -63,6 +63,7 @@ export const ROUTE: NewRoute = {
   flags: ['onlink', 'pervasive'],
   tos: 16,
   gateway: 'fd01::2',
+  realms: 0x1_0007,
   metrics: { mtu: 1400, locked: ['mtu'], congestionControl: 'reno' },
 };
 /** A route of IPv6 with two nexthops. */
@@ -92,6 +93,8 @@ export const RULE: NewRule = {
   dscpMask: 0x3e,
   flowLabel: 5,
   flowLabelMask: 0xff,
+  tunnelId: 0x0102_0304_0506_0708n,
+  realms: 0x1_0002,
   suppressPrefixLength: 3,
   table: 1000,
 };

@@ -1,9 +1,9 @@
 // Settings of VXLANs, as attributes. Numbers: include/uapi/linux/if_link.h (IFLA_VXLAN_).
 import {
   type Fields,
-  type Format,
   field,
   integer,
+  largeInteger,
   linkReference,
   nameOrNumber,
   toggle,
@@ -14,14 +14,6 @@ import type { ListedVxlan, VxlanSettings } from './tunnelTypes.js';
 
 type Addresses = Pick<VxlanSettings, 'remote' | 'local'>;
 type Flags = Pick<VxlanSettings, 'remoteChecksumNoPartial' | 'groupPolicy' | 'genericProtocol'>;
-
-const reservedBits: Format<bigint> = {
-  rule: 'must be an integer from 0 to 18446744073709551615',
-  type: 'bigint',
-  accepts: (value) => typeof value === 'bigint' && value >= 0n && value < 1n << 64n,
-  write: (writer, value) => writer.u64be(value),
-  read: (attribute) => attribute.u64be(),
-};
 
 const SETTINGS: Fields<Omit<VxlanSettings, keyof Addresses | keyof Flags | 'ttl'>> = {
   id: field(1, integer('u32', 0, 0xff_ffff)),
@@ -47,7 +39,7 @@ const SETTINGS: Fields<Omit<VxlanSettings, keyof Addresses | keyof Flags | 'ttl'
   vniFilter: field(30, toggle('u8')),
   localBypass: field(31, toggle('u8')),
   flowLabelPolicy: field(32, nameOrNumber('u32', { fixed: 0, inherit: 1 })),
-  reservedBits: field(33, reservedBits),
+  reservedBits: field(33, largeInteger),
   multicastRouting: field(34, toggle('u8')),
 };
 /** IFLA_VXLAN_GROUP and _GROUP6, IFLA_VXLAN_LOCAL and _LOCAL6. */

@@ -41,6 +41,9 @@ export const NLM_F = {
   append: 0x800,
 } as const;
 
+/** Beside the type of an attribute that has others within: the kernel refuses some of them without it. */
+export const NLA_F_NESTED = 0x8000;
+
 /** How an object is written, as the verbs of `ip` do it. */
 export const WRITE_FLAGS = {
   add: NLM_F.create | NLM_F.exclusive,

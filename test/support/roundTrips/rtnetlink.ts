@@ -88,7 +88,6 @@ export function rtnetlinkRoundTrips(open: () => Promise<Opened>): void {
   register('nexthops', open, NEXT_HOPS, NEXT_HOP_VERBS);
   it('links of each kind are deleted as they are listed, by name and by index, and made again as they are listed', async () => {
     const { rtnetlink } = await open();
-    const before = (await rtnetlink.listLinks()).map(({ name }) => name);
     for (const key of ['name', 'index'] as const) {
       for (const operation of LINKS) {
         assert.deepEqual(await rtnetlink.apply([operation]), [undefined], operation.name);
@@ -102,10 +101,9 @@ export function rtnetlinkRoundTrips(open: () => Promise<Opened>): void {
         await rtnetlink.deleteLink('l0');
       }
     }
-    assert.deepEqual(
-      (await rtnetlink.listLinks()).map(({ name }) => name),
-      before,
-    );
+    // A kernel that loads the module of a tunnel adds a link of its own.
+    const left = (await rtnetlink.listLinks()).filter(({ name }) => /^l\d$/.test(name));
+    assert.deepEqual(left, []);
   });
 }
 

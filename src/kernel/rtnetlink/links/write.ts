@@ -14,7 +14,7 @@ import {
 import { type Bits, bitsOf } from '../flags.js';
 import { MessageWriter } from '../message.js';
 import { writeNamespace } from '../namespaces/codec.js';
-import { NLM_F, RTM } from '../numbers.js';
+import { NLA_F_NESTED, NLM_F, RTM } from '../numbers.js';
 import {
   AF_INET6,
   ATTRIBUTES,
@@ -231,7 +231,7 @@ export function encodeAlternativeName(
   );
   writeTarget(writer, checkLink(writer, 'link', link));
   if (checked(writer, 'name', name, alternativeName)) {
-    writer.attribute(IFLA.propList, () =>
+    writer.attribute(IFLA.propList | NLA_F_NESTED, () =>
       writer.attribute(IFLA.altIfname, () => alternativeName.write(writer, name)),
     );
   }

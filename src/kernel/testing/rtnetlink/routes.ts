@@ -1,6 +1,5 @@
 // Routes and rules in memory, with the kernel's rules.
 import { constants } from 'node:os';
-import { isDeepStrictEqual } from 'node:util';
 import { type Family, formatAddress } from '../../../net/address.js';
 import type {
   Link,
@@ -156,7 +155,7 @@ export class FakeRoutes {
       ([field, value]) => field !== 'family' && value !== undefined,
     );
     const place = this.rules(family).find((rule) =>
-      wanted.every(([field, value]) => isDeepStrictEqual(rule[field as keyof Rule], value)),
+      wanted.every(([field, value]) => same(rule[field as keyof Rule], value)),
     );
     if (!place) return ENOENT;
     this.#rules = this.#rules.filter((rule) => rule !== place);
@@ -361,14 +360,21 @@ function matches(route: Route, completed: Route, given: NewRoute): boolean {
     family &&
     hops &&
     Object.entries(wanted).every(
-      ([field, value]) => value === undefined || isDeepStrictEqual(route[field as keyof Route], value),
+      ([field, value]) => value === undefined || same(route[field as keyof Route], value),
     )
   );
 }
 
+function same(a: unknown, b: unknown): boolean {
+  return textOf(a) === textOf(b);
+}
+
+function textOf(value: unknown): string {
+  return JSON.stringify(value, (_, each) => (typeof each === 'bigint' ? `${each}n` : each));
+}
+
 function describe({ protocol: _protocol, ...rule }: Rule): string {
-  const sorted = Object.entries(rule).sort(([a], [b]) => (a < b ? -1 : 1));
-  return JSON.stringify(sorted, (_, value) => (typeof value === 'bigint' ? String(value) : value));
+  return textOf(Object.entries(rule).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
 function isFor(rule: Rule, target: string, { from, mark = 0, inputLink, outputLink }: RouteQuery): boolean {

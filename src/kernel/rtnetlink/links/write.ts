@@ -28,13 +28,13 @@ import {
 } from './fields.js';
 import { PAIRS, WRITTEN_KIND_NAMES, WRITTEN_KINDS, WRITTEN_PORTS, type WrittenKind } from './kinds/index.js';
 import type { KindFormat } from './kinds/kind.js';
+import type { UpperKind } from './newTypes.js';
 import type {
   LinkAttributes,
   LinkReference,
   LinkSettings,
   LinkSwitches,
   NewLinkSettings,
-  UpperKind,
   VethPeer,
 } from './types.js';
 

@@ -8,12 +8,15 @@ export type RuleAction = 'lookup' | 'goto' | 'nop' | 'blackhole' | 'unreachable'
 
 /** Numbers from the first to the last one. */
 export interface NumberRange {
+  /** The first number. */
   readonly first: number;
+  /** The last number, not less than `first`. */
   readonly last: number;
 }
 
 /** A mark of packets. */
 export interface RuleMark {
+  /** 0–4294967295. */
   readonly value: number;
   /** Bits that are compared. Default: all. */
   readonly mask?: number;
@@ -33,6 +36,7 @@ export interface RuleSelector {
   readonly invert?: boolean;
   /** 0–255. */
   readonly tos?: number;
+  /** Mark of the packets (`fwmark`). */
   readonly mark?: RuleMark;
   /** Name of the link by which packets come, which need not exist; `lo` for packets of this host. */
   readonly inputLink?: string;
@@ -109,7 +113,9 @@ export interface RuleName extends RuleSelector {
   readonly action?: RuleAction;
   /** Default: any. */
   readonly table?: RouteTable;
+  /** Default: any. */
   readonly l3mdev?: boolean;
+  /** Default: any. */
   readonly goto?: number;
 }
 
@@ -122,8 +128,11 @@ export type WithFields<Given> = string extends keyof Given
 
 /** What a rule has beside the fields that are written. */
 export interface RuleState {
+  /** Family of the rule. */
   readonly family: Family;
+  /** 0–4294967295. */
   readonly priority: number;
+  /** The effect. */
   readonly action: RuleAction;
   /** The target of the goto does not exist. */
   readonly unresolved?: boolean;

@@ -1,6 +1,5 @@
 // Hints to the errors of operations: each is true for every cause that the kernel has for the code and its message, or is left out.
 import { HOST, type Machine, moduleHint, recent, stateOfModule } from '../shared/hints.js';
-import { PAIRS } from './links/kinds/index.js';
 import type {
   LinkReference,
   NewLinkSettings,
@@ -92,8 +91,8 @@ function newLinkHint(
     case 'EOPNOTSUPP':
       return said === UNKNOWN_KIND ? recent(`kind ${kind}`, () => unknownKindHint(kind)) : undefined;
     case 'ENOTCONN':
-      if (!PAIRS.has(kind) || (settings as NewLinkSettings | undefined)?.peer?.up !== true) return undefined;
-      return `the peer of a ${kind} is not set up while it is created: set it up when both ends exist`;
+      if (kind !== 'veth' || (settings as NewLinkSettings | undefined)?.peer?.up !== true) return undefined;
+      return 'the peer of a veth is not set up while it is created: set it up when both ends exist';
     case 'EEXIST': {
       if (!Object.hasOwn(OF_THE_KERNEL, kind)) return undefined;
       const own = OF_THE_KERNEL[kind as TunnelKind];

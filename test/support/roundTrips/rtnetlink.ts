@@ -13,7 +13,7 @@ import type {
   Rtnetlink,
 } from '../../../src/kernel/rtnetlink/types.js';
 import type { Family } from '../../../src/net/address.js';
-import { ADDRESSES, LINKS, NEIGHBOURS, NEXT_HOPS, ROUTES, RULES } from './rtnetlinkRows.js';
+import { ADDRESSES, LINKS, NEIGHBOURS, NEXT_HOPS, RARE_KINDS, ROUTES, RULES } from './rtnetlinkRows.js';
 
 /** An empty network namespace, and a witness of its state. */
 export interface Opened {
@@ -90,7 +90,9 @@ export function rtnetlinkRoundTrips(open: () => Promise<Opened>): void {
     const { rtnetlink } = await open();
     for (const key of ['name', 'index'] as const) {
       for (const operation of LINKS) {
-        assert.deepEqual(await rtnetlink.apply([operation]), [undefined], operation.name);
+        const [refused] = await rtnetlink.apply([operation]);
+        if (RARE_KINDS.has(operation.kind) && refused?.kernelMessage === 'Unknown device type') continue;
+        assert.equal(refused, undefined, operation.kind);
         const listed = (await rtnetlink.getLink(operation.name)) ?? assert.fail(operation.name);
         await rtnetlink.deleteLink(listed[key]);
         const again = madeAgain(operation, listed);

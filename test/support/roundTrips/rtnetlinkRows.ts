@@ -228,4 +228,15 @@ export const LINKS: readonly Extract<RtnetlinkOperation, { readonly do: 'addLink
   { do: 'addLink', name: 'l0', kind: 'ipip', settings: { ipip: { remote: '10.1.0.2', protocol: 0 } } },
   { do: 'addLink', name: 'l0', kind: 'ipip', settings: { ipip: { external: true } } },
   { do: 'addLink', name: 'l0', kind: 'sit', settings: { sit: { remote: '10.1.0.2', mark: 7 } } },
+  { do: 'addLink', name: 'l0', kind: 'wireguard' },
+  { do: 'addLink', name: 'l0', kind: 'netkit', settings: { netkit: {}, peer: { name: 'l1' } } },
+  {
+    do: 'addLink',
+    name: 'l0',
+    kind: 'netkit',
+    settings: { netkit: { mode: 'l2', policy: 'drop', peerScrub: 'none' }, peer: { name: 'l1' } },
+  },
 ];
+
+/** Kinds that not every kernel of the tests has. */
+export const RARE_KINDS: ReadonlySet<string> = new Set(['netkit', 'wireguard']);

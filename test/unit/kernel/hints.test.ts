@@ -99,7 +99,7 @@ const TABLE: readonly Row[] = [
 
   [/^rtnetlink\./, 'ENODEV', /^there is no link with/, { when: (given) => indices(given).length > 0 }],
   [LINK, 'EOPNOTSUPP', ({ kind }) => unknownKindHint(String(kind)), { said: /^Unknown device type$/ }],
-  [LINK, 'ENOTCONN', /^the peer of a (veth|netkit) is not set up while/, { when: hasPeerUp }],
+  [LINK, 'ENOTCONN', /^the peer of a veth is not set up while/, { when: hasPeerUp }],
   [LINK, 'EEXIST', /^another link has the name \w+, or another tunnel of this kind has/, { when: isTunnel }],
   [LINK, 'EBUSY', /^another tunnel of Geneve/, { said: null, when: ({ kind }) => kind === 'geneve' }],
   [/^rtnetlink\.(add|replace)Address$/, 'EACCES', /^IPv6 is disabled on the link/],
@@ -165,7 +165,7 @@ const TABLE: readonly Row[] = [
 ];
 
 function hasPeerUp(given: Given): boolean {
-  return own(own(given, 'settings') as Given, 'peer')['up'] === true;
+  return given['kind'] === 'veth' && own(own(given, 'settings') as Given, 'peer')['up'] === true;
 }
 
 function hasGateway(given: Given): boolean {
@@ -201,7 +201,6 @@ const MORE: Readonly<Record<string, readonly Given[]>> = {
   rtnetlink: [
     { do: 'setLink', link: 7, settings: { up: true } },
     { do: 'addLink', name: 'v', kind: 'veth', settings: { peer: { up: true } } },
-    { do: 'addLink', name: 'n', kind: 'netkit', settings: { peer: { up: true } } },
     { do: 'addLink', name: 'x', kind: 'nonesuch' },
     { do: 'addForwardingEntry', entry: FORWARDED },
   ],

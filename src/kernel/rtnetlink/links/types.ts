@@ -113,7 +113,7 @@ export interface LinkAttributes {
 
 /** Fields of a link that are flags. */
 export interface LinkSwitches {
-  /** Default false. ENOTCONN for the peer of a veth that is created: set it up when both ends exist. */
+  /** Default false. ENOTCONN for the peer of a veth that is created, and refused for that of a netkit: set it up when both ends exist. */
   readonly up?: boolean;
   /** Default by the kind. */
   readonly arp?: boolean;

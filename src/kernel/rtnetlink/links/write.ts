@@ -128,7 +128,7 @@ export function encodeNewLink(name: string, kind: string, settings: NewLinkSetti
     if (own === undefined && peer === undefined) return;
     writer.attribute(INFO.data, () => {
       if (own !== undefined) writeKind(writer, own, settings, true);
-      if (peer !== undefined) writePeer(writer, peer);
+      if (peer !== undefined) writePeer(writer, kind, peer);
     });
   });
   return writer;
@@ -304,9 +304,13 @@ function writeKind(
   format.write(writer, `settings.${kind}`, settings[kind] as object, isNew);
 }
 
-function writePeer(writer: MessageWriter, peer: VethPeer): void {
+function writePeer(writer: MessageWriter, kind: string, peer: VethPeer): void {
   if (!writer.check.object('settings.peer', peer, PEER, 'the other end of a pair')) return;
   const { value, mask } = bitsOf<LinkSwitches>(writer, 'settings.peer.', peer, SWITCHES);
+  if (kind === 'netkit' && mask !== 0) {
+    const rule = 'must have no flags, as up: the kernel ignores those of the other end of a netkit';
+    writer.check.fail('settings.peer', peer, rule, true);
+  }
   writer.attribute(PEER_INFO, () => {
     writeHeader(writer, 0, value, mask);
     const { name } = peer;

@@ -85,7 +85,15 @@ const MACVLAN: MacvlanSettings = {
 const IPVLAN: IpvlanSettings = { mode: 'l2', flags: ['private'] };
 
 const GENEVE: GeneveSettings = {
-  ...{ remote: '10.0.0.2', port: 6081, sourcePorts: { first: 1, last: 2 }, ttl: 5, tos: 1, flowLabel: 0 },
+  ...{
+    remote: '10.0.0.2',
+    local: '10.0.0.1',
+    port: 6081,
+    sourcePorts: { first: 1, last: 2 },
+    ttl: 5,
+    tos: 1,
+    flowLabel: 0,
+  },
   ...{ dontFragment: 'set', udpChecksum: true, udp6ZeroChecksumTx: false, udp6ZeroChecksumRx: false },
   ...{ innerProtocolInherit: false, groHint: false },
 };

@@ -210,7 +210,13 @@ export const KINDS: Readonly<Record<string, Parameters<typeof encodeNewLink>>> =
     'geneve',
     {
       geneve: {
-        ...{ id: 0x123456, remote: '10.0.0.2', port: 6082, sourcePorts: { first: 1000, last: 2000 } },
+        ...{
+          id: 0x123456,
+          remote: '10.0.0.2',
+          local: '10.0.0.1',
+          port: 6082,
+          sourcePorts: { first: 1000, last: 2000 },
+        },
         ...{ ttl: 'inherit', tos: 4, dontFragment: 'set', udpChecksum: true, innerProtocolInherit: true },
         groHint: true,
       },
@@ -221,7 +227,7 @@ export const KINDS: Readonly<Record<string, Parameters<typeof encodeNewLink>>> =
     'geneve',
     {
       geneve: {
-        ...{ external: true, remote: 'fd00::2', ttl: 9, flowLabel: 0x12345 },
+        ...{ external: true, remote: 'fd00::2', local: 'fd00::1', ttl: 9, flowLabel: 0x12345 },
         ...{ udp6ZeroChecksumTx: true, udp6ZeroChecksumRx: false },
       },
     },

@@ -8,7 +8,7 @@ import type { GeneveSettings, ListedGeneve } from './tunnelTypes.js';
 const FLAGS = { external: 6, innerProtocolInherit: 14, groHint: 16 } as const;
 const TTL: TtlAttributes = { ttl: 3, inherit: 12, writeInherit: (writer) => writer.u8(1) };
 
-const SETTINGS: Fields<Omit<GeneveSettings, keyof typeof FLAGS | 'remote' | 'ttl'>> = {
+const SETTINGS: Fields<Omit<GeneveSettings, keyof typeof FLAGS | 'remote' | 'local' | 'ttl'>> = {
   id: field(1, integer('u32', 0, 0xff_ffff)),
   tos: field(4, integer('u8')),
   port: field(5, integer('u16be')),
@@ -24,7 +24,7 @@ const SETTINGS: Fields<Omit<GeneveSettings, keyof typeof FLAGS | 'remote' | 'ttl
 export const GENEVE = kindOf<GeneveSettings, ListedGeneve>('a tunnel of Geneve', SETTINGS, {
   names: ['ttl'],
   flags: FLAGS,
-  addresses: { remote: [2, 7] },
+  addresses: { remote: [2, 7], local: [17, 18] },
   write: (writer, path, { ttl }) => writeTtl(writer, `${path}ttl`, ttl, TTL),
   read: (attribute, geneve) => readTtl(attribute, geneve, TTL),
 });

@@ -97,6 +97,8 @@ export interface GeneveSettings {
   readonly id?: number;
   /** Address of the other end, which is no multicast group. Default 0.0.0.0: none. */
   readonly remote?: string;
+  /** Source address, of the same family. Default: that of the route. Linux 7.3 has it. */
+  readonly local?: string;
   /** UDP port: 0–65535. Default 6081. */
   readonly port?: number;
   /** UDP source ports, of which each flow has one. Default 1 to 65535. Linux 6.15. */

@@ -87,7 +87,7 @@ const DEFAULTS = {
   sit: { ...TUNNEL4, ttl: 64, protocol: 41, flags: 0 },
   netkit: {
     ...{ mode: 'l3', policy: 'pass', peerPolicy: 'pass', scrub: 'default', peerScrub: 'default' },
-    ...{ headroom: 0, tailroom: 0, primary: true },
+    ...{ headroom: 0, tailroom: 0, pairing: 'pair', primary: true },
   },
 } as const satisfies { readonly [Kind in WrittenKind]: Partial<NonNullable<Link[Kind]>> };
 

@@ -28,11 +28,17 @@ export interface NetlinkErrorFacts {
  * operation of its transaction failed), `ERR_INVALID_ARGUMENT` (a value that every kernel rejects; nothing was sent).
  */
 export class NetlinkError extends Error {
+  /** An errno name, or one of those above. */
   readonly code: string;
+  /** The kernel's number; 0 without one. */
   readonly errno: number;
+  /** `family.verb`: `ipvs.addRealServer`. */
   readonly operation: string;
+  /** Its object, in the tools' notation. */
   readonly target: string | undefined;
+  /** The message of the kernel or of libipset. */
   readonly kernelMessage: string | undefined;
+  /** The action that may help. */
   readonly hint: string | undefined;
 
   constructor(facts: NetlinkErrorFacts) {

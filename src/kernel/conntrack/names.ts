@@ -4,14 +4,16 @@ import { hasFields, shown } from '../shared/arguments.js';
 import type { Attempt } from '../shared/failures.js';
 import { moduleHint, recent } from '../shared/hints.js';
 import { verbOf } from '../shared/reported.js';
-import type { FlowId, FlowOperation, FlowSelection, NewFlow, TupleFilter } from './types.js';
+import type { FlowChanges, FlowId, FlowOperation, FlowSelection, NewFlow, TupleFilter } from './types.js';
 
 /** Names an operation in errors: `udp 10.0.0.1:4000 -> 10.96.0.10:53`. Accepts operations that break every rule. */
 export function attemptOf(operation: FlowOperation): Attempt {
   const verb = verbOf(operation);
   const attempt = attemptOn(verb, nameFlow(operation?.flow));
   if (!CHANGING.has(verb)) return attempt;
-  return { ...attempt, hint: (code) => changeHint(code, operation.flow as NewFlow) };
+  const isNew = verb === 'addFlow';
+  const given = isNew ? operation.flow : (operation as { readonly changes?: FlowChanges }).changes;
+  return { ...attempt, hint: (code) => changeHint(code, isNew, (given ?? {}) as Partial<NewFlow>) };
 }
 
 /** Names a call on a target. */
@@ -47,20 +49,24 @@ export function hintFor(code: string, kernelMessage: string | undefined): string
 /** Operations of which the kernel may refuse a value. */
 const CHANGING: ReadonlySet<string> = new Set(['addFlow', 'updateFlow']);
 
-function changeHint(code: string, { helper, status }: Partial<NewFlow>): string | undefined {
+function changeHint(
+  code: string,
+  isNew: boolean,
+  { helper, status, labels }: Partial<NewFlow>,
+): string | undefined {
   switch (code) {
     case 'EOPNOTSUPP':
-      return helper === undefined
-        ? 'leave out a field that the kernel was built without'
-        : `load the kernel module of the helper (nf_conntrack_${helper}), or leave out a field that the kernel was built without`;
+      if (helper === undefined) return 'leave out a field that the kernel was built without';
+      return `${isNew ? '' : 'a flow that began without a helper gets none later; or '}load the kernel module of the helper (nf_conntrack_${helper}), or leave out a field that the kernel was built without`;
     case 'ENOSPC':
+      if (labels === undefined) return undefined;
       return 'the flow has no labels: a rule of its namespace must use labels (connlabel, ct label) when it begins';
     case 'EBUSY':
       // The kernel refuses bits of the status with the same code.
       if (helper === undefined) return undefined;
       return status === undefined ? 'the flow has another helper, which stays' : undefined;
     case 'EEXIST':
-      return 'another flow has one of its tuples: update it, or delete it first';
+      return isNew ? 'another flow has one of its tuples: update it, or delete it first' : undefined;
     default:
       return undefined;
   }

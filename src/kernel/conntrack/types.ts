@@ -105,7 +105,7 @@ export interface Flow extends FlowId {
   readonly use: number;
   /** State of TCP, and of no other protocol. */
   readonly tcpState?: TcpState;
-  /** State of SCTP, and of no other protocol. */
+  /** State of SCTP, and of no other protocol. A kernel without `CONFIG_NF_CT_PROTO_SCTP` has none. */
   readonly sctp?: SctpInfo;
   /** If the setting `net.netfilter.nf_conntrack_acct` was 1 when the flow began. */
   readonly counters?: { readonly original: FlowCounters; readonly reply: FlowCounters };
@@ -218,7 +218,7 @@ export interface FlowSettings {
   readonly helper?: string;
   /** Only of TCP. */
   readonly tcpState?: TcpState;
-  /** Only of SCTP, of which an addition needs it. */
+  /** Only of SCTP, of which an addition needs it. A kernel without `CONFIG_NF_CT_PROTO_SCTP` ignores it. */
   readonly sctp?: SctpInfo;
 }
 

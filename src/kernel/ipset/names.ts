@@ -57,7 +57,7 @@ export function attemptOf(operation: IpsetOperation): Attempt {
   return {
     operation: `ipset.${operation?.do}`,
     target: nameTarget(operation),
-    hint: hintFor,
+    hint: (code) => hintFor(code, operation?.do),
     codeOf: (errno) => codeOf(errno, operation),
   };
 }
@@ -123,14 +123,16 @@ export function hintForOpen(code: string): string | undefined {
   return code === 'EPROTONOSUPPORT' ? MISSING_MODULE : undefined;
 }
 
-function hintFor(code: string): string | undefined {
+/** The kernel counts listings that are under way as references of their own. */
+function hintFor(code: string, verb?: string): string | undefined {
   switch (code) {
     case 'ERR_LIBRARY':
       return MISSING_LIBRARY;
     case 'EBUSY':
-      return 'a rule or another set refers to it';
+      if (verb === 'swap') return 'another program lists one of the sets';
+      return 'a rule or another set refers to it, or another program lists it';
     case 'IPSET_ERR_REFERENCED':
-      return 'a rule or another set refers to it';
+      return 'a rule or another set refers to it, or another program lists it';
     case 'IPSET_ERR_HASH_FULL':
       return 'the set was created with too small a maxElements';
     case 'IPSET_ERR_TIMEOUT':
@@ -143,7 +145,7 @@ function hintFor(code: string): string | undefined {
     case 'EOPNOTSUPP':
       return 'it needs a newer kernel, or a newer libipset';
     case 'IPSET_ERR_FIND_TYPE':
-      return 'the kernel lacks this type of set: load its module (ip_set_hash_ip for hash:ip, and so on)';
+      return 'the kernel lacks this type of set, or for this family: load its module (ip_set_hash_ip for hash:ip, and so on)';
     default:
       return undefined;
   }

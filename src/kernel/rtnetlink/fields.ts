@@ -150,6 +150,15 @@ export function scaled(width: 'u32' | 'u64AsNumber', scale: number): Format<numb
   };
 }
 
+/** An integer of 64 bits, in network order. */
+export const largeInteger: Format<bigint> = {
+  rule: 'must be an integer from 0 to 18446744073709551615',
+  type: 'bigint',
+  accepts: (value) => typeof value === 'bigint' && value >= 0n && value < 1n << 64n,
+  write: (writer, value) => writer.u64be(value),
+  read: (attribute) => attribute.u64be(),
+};
+
 /** True or false, as 1 or 0. */
 export function toggle(width: Width): Format<boolean> {
   return {
@@ -235,6 +244,8 @@ export const linkName: Format<string> = { ...text(15), rule: LINK_NAME_RULE, acc
 
 /** Bytes of an alternative name: ALTIFNAMSIZ - 1. */
 const LONGEST_ALTERNATIVE_NAME = 127;
+/** An alternative name that is added or deleted. */
+export const alternativeName: Format<string> = text(LONGEST_ALTERNATIVE_NAME);
 /** The rule of {@link isNameOfLink}. */
 export const NAME_OF_LINK_RULE = `${LINK_NAME_RULE}, or an alternative name of 16 to ${LONGEST_ALTERNATIVE_NAME} bytes`;
 

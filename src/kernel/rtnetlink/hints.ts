@@ -7,6 +7,7 @@ import type {
   NewRoute,
   RouteQuery,
   RtnetlinkOperation,
+  TunnelKind,
 } from './types.js';
 
 /** Modules of kinds that have another name. Kinds that are not here, and have no module of their name, have no hint. */
@@ -52,7 +53,12 @@ export function hintFor(
   if (code === 'ENODEV') return missingLink(operation);
   switch (operation.do) {
     case 'addLink':
-      return newLinkHint(operation.kind, operation.settings, code, said);
+      return newLinkHint(operation, code, said);
+    case 'addForwardingEntry':
+      // The kernel adds an entry without a VLAN to all VLANs of the port, and stops at the first that has one.
+      return code === 'EEXIST' && operation.entry.master === true && operation.entry.vlan === undefined
+        ? 'the port has an entry for this address, without a VLAN or in one of its VLANs: replaceForwardingEntry() changes them'
+        : undefined;
     case 'addAddress':
     case 'replaceAddress':
       // The kernel refuses an address with this code for this reason alone.
@@ -70,16 +76,36 @@ export function hintFor(
   }
 }
 
+/** Tunnels of IP, with the name of the link that the kernel may make of each kind: it has no ends and no keys. */
+const OF_THE_KERNEL: Readonly<Record<TunnelKind, string | undefined>> = {
+  ...{ gre: 'gre0', gretap: 'gretap0', ip6gre: 'ip6gre0', ip6gretap: undefined, ip6tnl: 'ip6tnl0' },
+  ...{ ipip: 'tunl0', sit: 'sit0' },
+};
+
 function newLinkHint(
-  kind: string,
-  settings: NewLinkSettings | undefined,
+  { kind, name, settings }: Extract<RtnetlinkOperation, { readonly do: 'addLink' }>,
   code: string,
   said: string | undefined,
 ): string | undefined {
-  if (code === 'EOPNOTSUPP' && said === UNKNOWN_KIND)
-    return recent(`kind ${kind}`, () => unknownKindHint(kind));
-  if (code !== 'ENOTCONN' || kind !== 'veth' || settings?.peer?.up !== true) return undefined;
-  return 'the peer of a veth is not set up while it is created: set it up when both ends exist';
+  switch (code) {
+    case 'EOPNOTSUPP':
+      return said === UNKNOWN_KIND ? recent(`kind ${kind}`, () => unknownKindHint(kind)) : undefined;
+    case 'ENOTCONN':
+      if (kind !== 'veth' || (settings as NewLinkSettings | undefined)?.peer?.up !== true) return undefined;
+      return 'the peer of a veth is not set up while it is created: set it up when both ends exist';
+    case 'EEXIST': {
+      if (!Object.hasOwn(OF_THE_KERNEL, kind)) return undefined;
+      const own = OF_THE_KERNEL[kind as TunnelKind];
+      const taken = settings?.index === undefined ? `the name ${name}` : `the name ${name} or the index`;
+      return `another link has ${taken}, or another tunnel of this kind has these ends and keys${own === undefined ? '' : `: without them, it may be ${own}`}`;
+    }
+    case 'EBUSY':
+      return kind === 'geneve' && said === undefined
+        ? 'another tunnel of Geneve has this number, this other end and this port'
+        : undefined;
+    default:
+      return undefined;
+  }
 }
 
 /** The hint to a kind that the kernel does not know: it has tried to load the module. */

@@ -70,6 +70,9 @@ function targetOf(operation: RtnetlinkOperation): string | undefined {
       return describeLink(operation.link);
     case 'deleteLink':
       return describeLink(operation.link ?? operation.name);
+    case 'addAlternativeName':
+    case 'deleteAlternativeName':
+      return `${describeLink(operation.link)} altname ${shown(operation.name)}`;
     case 'addAddress':
     case 'replaceAddress':
     case 'deleteAddress':

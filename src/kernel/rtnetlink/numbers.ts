@@ -27,6 +27,8 @@ export const RTM = {
   newNextHop: 104,
   deleteNextHop: 105,
   getNextHop: 106,
+  newLinkProperty: 108,
+  deleteLinkProperty: 109,
 } as const;
 
 /** Flags of messages. */
@@ -38,6 +40,9 @@ export const NLM_F = {
   create: 0x400,
   append: 0x800,
 } as const;
+
+/** Beside the type of an attribute that has others within: the kernel refuses some of them without it. */
+export const NLA_F_NESTED = 0x8000;
 
 /** How an object is written, as the verbs of `ip` do it. */
 export const WRITE_FLAGS = {

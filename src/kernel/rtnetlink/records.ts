@@ -6,7 +6,7 @@ import { encodeBridgeVlan } from './bridgeVlans/codec.js';
 import { encodeForwardingEntry, readForwardingEntry } from './forwarding/codec.js';
 import { EVENT, EVENT_KIND, LINK_NAME, OPERATION } from './layouts.js';
 import { readLink } from './links/read.js';
-import { encodeDeleteLink, encodeNewLink, encodeSettings } from './links/write.js';
+import { encodeAlternativeName, encodeDeleteLink, encodeNewLink, encodeSettings } from './links/write.js';
 import { type Message, type MessageWriter, messagesOf } from './message.js';
 import { encodeNamespaceId } from './namespaces/codec.js';
 import { encodeNeighbour, readNeighbour } from './neighbours/codec.js';
@@ -21,6 +21,8 @@ const FIELDS: Readonly<Record<RtnetlinkOperation['do'], readonly string[]>> = {
   addLink: ['name', 'kind', 'settings'],
   setLink: ['link', 'settings'],
   deleteLink: ['link', 'name'],
+  addAlternativeName: ['link', 'name'],
+  deleteAlternativeName: ['link', 'name'],
   addAddress: ['address'],
   replaceAddress: ['address'],
   deleteAddress: ['address'],
@@ -68,6 +70,10 @@ function encode(operation: RtnetlinkOperation): MessageWriter {
       return encodeSettings(operation.link, operation.settings);
     case 'deleteLink':
       return encodeDeleteLink(operation);
+    case 'addAlternativeName':
+      return encodeAlternativeName('add', operation.link, operation.name);
+    case 'deleteAlternativeName':
+      return encodeAlternativeName('delete', operation.link, operation.name);
     case 'addAddress':
       return encodeAddress('add', operation.address);
     case 'replaceAddress':

@@ -14,17 +14,14 @@ import type { LinkAddress, LinkAddressId, NewLinkAddress } from './addresses/typ
 import type { BridgeVlan, BridgeVlanId, NewBridgeVlan } from './bridgeVlans/types.js';
 import type { ForwardingEntry, ForwardingEntryId, NewForwardingEntry } from './forwarding/types.js';
 import type {
-  Link,
-  LinkReference,
-  LinkSettings,
-  LinkStatistics,
   NewLink,
   NewLinkOf,
   NewLinkThatNeeds,
   OtherKind,
   OtherSettings,
   WithNeededSettings,
-} from './links/types.js';
+} from './links/newTypes.js';
+import type { Link, LinkReference, LinkSettings, LinkStatistics } from './links/types.js';
 import type { NetworkNamespace, NewNamespaceId } from './namespaces/types.js';
 import type { Neighbour, NeighbourFilter, NeighbourId, NewNeighbour } from './neighbours/types.js';
 import type { NewNextHopObject, NextHopFilter, NextHopObject, NextHopObjectId } from './nexthops/types.js';
@@ -35,6 +32,7 @@ export type { ListedAttribute, Sent } from '../shared/types.js';
 export type * from './addresses/types.js';
 export type * from './bridgeVlans/types.js';
 export type * from './forwarding/types.js';
+export type * from './links/newTypes.js';
 export type * from './links/types.js';
 export type * from './namespaces/types.js';
 export type * from './neighbours/types.js';
@@ -88,6 +86,13 @@ export type RtnetlinkOperation =
   | { readonly do: 'deleteLink'; readonly link: LinkReference; readonly name?: never }
   /** @deprecated The field is `link`, as that of `setLink`. Version 1.0.0 will not have `name`. */
   | { readonly do: 'deleteLink'; readonly name: LinkReference; readonly link?: never }
+  /**
+   * Gives a link a further name, of 1 to 127 bytes, by which it is found as by its own. EEXIST when a link has it as name or alternative
+   * name. Linux 5.5.
+   */
+  | { readonly do: 'addAlternativeName'; readonly link: LinkReference; readonly name: string }
+  /** ENOENT when no link has it; EINVAL when another link has it, or it is the name of the link. */
+  | { readonly do: 'deleteAlternativeName'; readonly link: LinkReference; readonly name: string }
   /** EEXIST when it is there; ENODEV without the link. */
   | { readonly do: 'addAddress'; readonly address: NewLinkAddress }
   /** Changes lifetimes, metric and flags of an address, or adds it. */
@@ -184,11 +189,18 @@ export interface Rtnetlink extends KernelClient<RtnetlinkOperation> {
   setLink(link: LinkReference, settings: LinkSettings, options?: CallOptions): Promise<void>;
   /** ENODEV when there is none, EOPNOTSUPP for links that cannot be deleted (`lo`). */
   deleteLink(link: LinkReference, options?: CallOptions): Promise<void>;
+  /** A link has its alternative names in `alternativeNames`, and every verb that names a link takes them. */
+  addAlternativeName(link: LinkReference, name: string, options?: CallOptions): Promise<void>;
+  /** Takes an alternative name from a link. */
+  deleteAlternativeName(link: LinkReference, name: string, options?: CallOptions): Promise<void>;
 
   /** Addresses of every link, or of one (ENODEV when there is none of that name or index), both families. */
   listAddresses(link?: LinkReference, options?: CallOptions): Promise<LinkAddress[]>;
+  /** Adds an address to a link. */
   addAddress(address: NewLinkAddress, options?: CallOptions): Promise<void>;
+  /** Changes an address, or adds it. */
   replaceAddress(address: NewLinkAddress, options?: CallOptions): Promise<void>;
+  /** Removes an address from a link. */
   deleteAddress(address: LinkAddressId, options?: CallOptions): Promise<void>;
 
   /** Routes. A table that does not exist has none. */
@@ -198,23 +210,29 @@ export interface Rtnetlink extends KernelClient<RtnetlinkOperation> {
    * types unreachable, prohibit and blackhole.
    */
   getRoute(address: string, query?: RouteQuery, options?: CallOptions): Promise<Route>;
+  /** Adds a route. */
   addRoute<const Given extends NewRoute>(route: Given & OneWay<Given>, options?: CallOptions): Promise<void>;
+  /** Changes a route. */
   changeRoute<const Given extends NewRoute>(
     route: Given & OneWay<Given>,
     options?: CallOptions,
   ): Promise<void>;
+  /** Changes a route, or adds it. */
   replaceRoute<const Given extends NewRoute>(
     route: Given & OneWay<Given>,
     options?: CallOptions,
   ): Promise<void>;
+  /** Adds a route behind those of the same name, or a way to one of IPv6. */
   appendRoute<const Given extends NewRoute>(
     route: Given & OneWay<Given>,
     options?: CallOptions,
   ): Promise<void>;
+  /** Deletes the first route that has all these fields. */
   deleteRoute(route: NewRoute, options?: CallOptions): Promise<void>;
 
   /** Rules of both families, or of one, in the order in which they apply. */
   listRules(family?: Family, options?: CallOptions): Promise<Rule[]>;
+  /** Adds a rule of policy routing. */
   addRule(rule: NewRule, options?: CallOptions): Promise<void>;
   /**
    * Deletes the first rule of the family that has all these fields, in the order of priorities. Rejects with a TypeError without
@@ -227,38 +245,53 @@ export interface Rtnetlink extends KernelClient<RtnetlinkOperation> {
     options?: CallOptions,
   ): Promise<void>;
 
+  /** Neighbours, or with `proxy` the addresses for which this host answers. */
   listNeighbours(filter?: NeighbourFilter, options?: CallOptions): Listing<Neighbour>;
   /** The neighbour of that link and address, or undefined. Linux 5.0. */
   getNeighbour(neighbour: NeighbourId, options?: CallOptions): Promise<Neighbour | undefined>;
+  /** Adds a neighbour. */
   addNeighbour(neighbour: NewNeighbour, options?: CallOptions): Promise<void>;
+  /** Changes a neighbour. */
   changeNeighbour(neighbour: NewNeighbour, options?: CallOptions): Promise<void>;
+  /** Changes a neighbour, or adds it. */
   replaceNeighbour(neighbour: NewNeighbour, options?: CallOptions): Promise<void>;
+  /** Deletes a neighbour. */
   deleteNeighbour(neighbour: NeighbourId, options?: CallOptions): Promise<void>;
 
   /** Nexthop objects, by which routes go that have their id (`nextHopId`). Linux 5.3. */
   listNextHops(filter?: NextHopFilter, options?: CallOptions): Listing<NextHopObject>;
   /** The nexthop object with that id, or undefined. */
   getNextHop(id: number, options?: CallOptions): Promise<NextHopObject | undefined>;
+  /** Adds a nexthop object. */
   addNextHop(nextHop: NewNextHopObject, options?: CallOptions): Promise<void>;
+  /** Changes a nexthop object, or adds it. */
   replaceNextHop(nextHop: NewNextHopObject, options?: CallOptions): Promise<void>;
+  /** Deletes a nexthop object, with the routes by it. */
   deleteNextHop(nextHop: NextHopObjectId, options?: CallOptions): Promise<void>;
 
   /** The VLANs of all bridges and their ports, or of one of them (ENODEV when there is none of that name or index). */
   listBridgeVlans(link?: LinkReference, options?: CallOptions): Promise<BridgeVlan[]>;
+  /** Adds VLANs to a port or a bridge. */
   addBridgeVlan(bridgeVlan: NewBridgeVlan, options?: CallOptions): Promise<void>;
+  /** Removes VLANs from a port or a bridge. */
   deleteBridgeVlan(bridgeVlan: BridgeVlanId, options?: CallOptions): Promise<void>;
 
   /** The entries of the forwarding databases of all links, or of one: also those of its bridge that are its. */
   listForwardingEntries(link?: LinkReference, options?: CallOptions): Listing<ForwardingEntry>;
+  /** Adds an entry to a forwarding database. */
   addForwardingEntry(entry: NewForwardingEntry, options?: CallOptions): Promise<void>;
+  /** Adds another end to an entry of a VXLAN. */
   appendForwardingEntry(entry: NewForwardingEntry, options?: CallOptions): Promise<void>;
+  /** Changes an entry, or adds it. */
   replaceForwardingEntry(entry: NewForwardingEntry, options?: CallOptions): Promise<void>;
+  /** Deletes an entry. */
   deleteForwardingEntry(entry: ForwardingEntryId, options?: CallOptions): Promise<void>;
 
   /** The ids of other network namespaces in this one, in ascending order: those of links whose other end is there have one by themselves. */
   listNamespaceIds(options?: CallOptions): Promise<number[]>;
   /** The id of a network namespace in this one, or undefined. ENOENT without the file, ESRCH without the process. */
   getNamespaceId(netns: NetworkNamespace, options?: CallOptions): Promise<number | undefined>;
+  /** Gives another network namespace an id in this one. */
   setNamespaceId(namespaceId: NewNamespaceId, options?: CallOptions): Promise<void>;
 
   /**

@@ -40,6 +40,14 @@ export abstract class RtnetlinkVerbs extends Applier<Operation> implements Parti
     return this.send({ do: 'deleteLink', link }, options);
   }
 
+  addAlternativeName(link: types.LinkReference, name: string, options?: CallOptions): Promise<void> {
+    return this.send({ do: 'addAlternativeName', link, name }, options);
+  }
+
+  deleteAlternativeName(link: types.LinkReference, name: string, options?: CallOptions): Promise<void> {
+    return this.send({ do: 'deleteAlternativeName', link, name }, options);
+  }
+
   addAddress(address: types.NewLinkAddress, options?: CallOptions): Promise<void> {
     return this.send({ do: 'addAddress', address }, options);
   }

@@ -53,6 +53,7 @@ export type OperationResult = NetlinkError | undefined;
 
 /** A batch that has ended. */
 export interface Batch<Operation> {
+  /** Those of the call. */
   readonly operations: readonly Operation[];
   /** The name of each operation, in the same order: `addService`. */
   readonly names: readonly string[];

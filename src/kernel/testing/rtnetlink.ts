@@ -327,6 +327,10 @@ export class FakeRtnetlink
     if ('neighbour' in operation) return this.#doNeighbour(operation);
     if ('address' in operation) return this.#doAddress(operation);
     switch (operation.do) {
+      case 'addAlternativeName':
+        return this.#links.addName(operation.link, operation.name);
+      case 'deleteAlternativeName':
+        return this.#links.deleteName(operation.link, operation.name);
       case 'addLink':
         return this.#links.add(
           operation.name,

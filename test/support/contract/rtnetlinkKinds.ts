@@ -1,4 +1,4 @@
-// The contract of kinds of links that not every kernel has: bond, vxlan, macvlan, ipvlan, vrf; and of the counters of links.
+// The contract of kinds of links that not every kernel has: bond, vxlan, macvlan, ipvlan, vrf, tunnels; and of the counters of links.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import type { Link, Rtnetlink, RtnetlinkOperation } from '../../../src/kernel/rtnetlink/types.js';
@@ -53,6 +53,24 @@ export function rtnetlinkKindsContract(open: Open): void {
     await has(rtnetlink, 'i', 'ipvlan', { mode: 'l2', flags: ['vepa'] });
     await rtnetlink.setLink('i', { ipvlan: { flags: [] } });
     await has(rtnetlink, 'i', 'ipvlan', { mode: 'l2', flags: [] });
+    await rtnetlink.addLink('g', 'geneve', { geneve: { id: 5, remote: '10.1.0.2', tos: 4 } });
+    await rtnetlink.setLink('g', { geneve: { ttl: 9 } });
+    await has(rtnetlink, 'g', 'geneve', { id: 5, remote: '10.1.0.2', tos: 4, ttl: 9 });
+  });
+
+  it('changes all settings of a tunnel at once, and refuses a change that would reset its ends', async () => {
+    const rtnetlink = await withVeth(open);
+    const given = { remote: '10.1.0.2', local: '10.1.0.1', inputKey: 5, mark: 7, tos: 4 };
+    await rtnetlink.addLink('t', 'gretap', { gretap: given });
+    const { gretap: listed } = (await rtnetlink.getLink('t')) ?? assert.fail();
+    await assert.rejects(rtnetlink.setLink('t', { gretap: { ttl: 9 } }), {
+      message: /settings\.gretap\.remote must be given: a change sets all settings of this kind/,
+    });
+    await rtnetlink.setLink('t', { gretap: { ...listed, ttl: 9 } });
+    assert.deepEqual((await rtnetlink.getLink('t'))?.gretap, { ...listed, ttl: 9 });
+    await rtnetlink.setLink('t', { gretap: { remote: '10.1.0.3', local: '10.1.0.1', ttl: 9 } });
+    const { inputKey: _, ...rest } = listed ?? assert.fail();
+    assert.deepEqual((await rtnetlink.getLink('t'))?.gretap, { ...rest, remote: '10.1.0.3', ttl: 9, tos: 0 });
   });
 
   it('a bond sets its ports up, and gives them its hardware address', async () => {
@@ -190,6 +208,25 @@ const NEW: readonly (readonly [Add, Settings])[] = [
     { ipvlan: { mode: 'l3', flags: ['private'] } },
   ],
   [{ do: 'addLink', name: 'r', kind: 'vrf', settings: { vrf: { table: 77 } } }, { vrf: { table: 77 } }],
+  [
+    { do: 'addLink', name: 'g', kind: 'geneve', settings: { geneve: { id: 5, remote: '10.1.0.2' } } },
+    {
+      geneve: { id: 5, remote: '10.1.0.2', ttl: 0, tos: 0, flowLabel: 0, dontFragment: 'unset', port: 6081 },
+    },
+  ],
+  ...(['gre', 'gretap', 'ipip', 'sit'] as const).map((kind): readonly [Add, Settings] => [
+    { do: 'addLink', name: `${kind}9`, kind, settings: { [kind]: { remote: '10.1.0.2' } } } as Add,
+    {
+      [kind]: {
+        ...{ remote: '10.1.0.2', local: '0.0.0.0', ttl: kind === 'sit' ? 64 : 0, tos: 0, mark: 0 },
+        ...{ encapsulation: 'none', pathMtuDiscovery: true, external: undefined, inputKey: undefined },
+      },
+    },
+  ]),
+  ...(['ip6gre', 'ip6gretap', 'ip6tnl'] as const).map((kind): readonly [Add, Settings] => [
+    { do: 'addLink', name: `${kind}9`, kind, settings: { [kind]: { remote: 'fd01::2' } } } as Add,
+    { [kind]: { remote: 'fd01::2', local: '::', ttl: 0, encapsulationLimit: 0, flowInfo: 0, flags: [] } },
+  ]),
 ];
 
 /** Operations with the code and the message of their error. */
@@ -227,6 +264,14 @@ const REFUSED: readonly (readonly [RtnetlinkOperation, code: string, message: st
     'EBUSY',
     'unable to set option because the bond is up',
   ],
+  [{ do: 'addLink', name: 'g', kind: 'gre', settings: { gre: { remote: '10.1.0.2' } } }, 'done', undefined],
+  [
+    { do: 'addLink', name: 'g2', kind: 'gre', settings: { gre: { remote: '10.1.0.2' } } },
+    'EEXIST',
+    undefined,
+  ],
+  [{ do: 'addLink', name: 'e', kind: 'geneve', settings: { geneve: { id: 5 } } }, 'done', undefined],
+  [{ do: 'addLink', name: 'e2', kind: 'geneve', settings: { geneve: { id: 5 } } }, 'EBUSY', undefined],
   [{ do: 'setLink', link: 'va', settings: { master: 'b' } }, 'EPERM', 'Device can not be enslaved while up'],
   [{ do: 'setLink', link: 'va', settings: { bondPort: { queueId: 1 } } }, 'EOPNOTSUPP', undefined],
 ];
@@ -242,7 +287,7 @@ function assertHas(found: object, expected: object, name: string): void {
 async function has(
   rtnetlink: Rtnetlink,
   name: string,
-  kind: 'bond' | 'vxlan' | 'macvlan' | 'ipvlan',
+  kind: 'bond' | 'vxlan' | 'macvlan' | 'ipvlan' | 'geneve',
   settings: object,
 ): Promise<void> {
   assertHas((await rtnetlink.getLink(name))?.[kind] ?? {}, settings, name);

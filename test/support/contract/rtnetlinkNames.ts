@@ -71,6 +71,49 @@ export function rtnetlinkNamesContract(open: Open): void {
     await rtnetlink.setLink(index, { master: null });
   });
 
+  it('gives a link alternative names, and takes them wherever it takes a name', async () => {
+    const rtnetlink = await withVeth(open);
+    const long = 'x'.repeat(127);
+    for (const name of ['uplink', long]) await rtnetlink.addAlternativeName('va', name);
+    await rtnetlink.addAlternativeName(long, 'third');
+    assert.deepEqual((await rtnetlink.getLink('uplink'))?.alternativeNames, ['uplink', long, 'third']);
+    for (const link of ['uplink', long]) {
+      const route = { destination: '10.9.0.0/16', link };
+      const neighbour = { link, address: '10.1.0.9' };
+      await rtnetlink.addAddress({ link, address: '10.2.0.1', prefix: 24 });
+      await rtnetlink.addRoute(route);
+      await rtnetlink.addNeighbour({ ...neighbour, hardwareAddress: '02:00:00:00:00:09' });
+      await rtnetlink.setLink(link, { group: link.length });
+      const { group } = (await rtnetlink.getLink('va')) ?? assert.fail();
+      const routes = await rtnetlink.listRoutes({ link, family: 4 }).toArray();
+      assert.ok(routes.some(({ destination }) => destination === route.destination));
+      assert.deepEqual([group, (await rtnetlink.getNeighbour(neighbour))?.link], [link.length, 'va']);
+      assert.deepEqual(await rtnetlink.listAddresses(link), await rtnetlink.listAddresses('va'));
+      await rtnetlink.deleteAddress({ link, address: '10.2.0.1', prefix: 24 });
+      await rtnetlink.deleteRoute(route);
+      await rtnetlink.deleteNeighbour(neighbour);
+    }
+    const results = await rtnetlink.apply([
+      { do: 'addAlternativeName', link: 'vb', name: 'uplink' },
+      { do: 'addAlternativeName', link: 'vb', name: 'va' },
+      { do: 'addLink', name: 'uplink', kind: 'bridge' },
+      { do: 'addAlternativeName', link: 'none', name: 'other' },
+      { do: 'deleteAlternativeName', link: 'va', name: 'other' },
+      { do: 'deleteAlternativeName', link: 'vb', name: 'uplink' },
+      { do: 'deleteAlternativeName', link: 'va', name: 'va' },
+      { do: 'deleteAlternativeName', link: 'uplink', name: 'uplink' },
+      { do: 'deleteAlternativeName', link: 'va', name: long },
+      { do: 'deleteAlternativeName', link: 'va', name: 'third' },
+    ]);
+    assert.deepEqual(
+      outcomes(results).map((outcome) => outcome.split(' ')[0]),
+      ['EEXIST', 'EEXIST', 'EEXIST', 'ENODEV', 'ENOENT', 'EINVAL', 'EINVAL', 'done', 'done', 'done'],
+    );
+    assert.equal(results[0]?.target, 'dev vb altname uplink');
+    assert.equal((await rtnetlink.getLink('va'))?.alternativeNames, undefined);
+    assert.equal(await rtnetlink.getLink('uplink'), undefined);
+  });
+
   it('refuses an index that no link has', async () => {
     const rtnetlink = await withVeth(open);
     const link = 4_000;

@@ -2,7 +2,7 @@
 // fake share the rows.
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
-import { isDeepStrictEqual } from 'node:util';
+import { inspect, isDeepStrictEqual } from 'node:util';
 import type {
   Link,
   NewLinkAddress,
@@ -13,7 +13,7 @@ import type {
   Rtnetlink,
 } from '../../../src/kernel/rtnetlink/types.js';
 import type { Family } from '../../../src/net/address.js';
-import { ADDRESSES, LINKS, NEIGHBOURS, NEXT_HOPS, ROUTES, RULES } from './rtnetlinkRows.js';
+import { ADDRESSES, LINKS, NEIGHBOURS, NEXT_HOPS, RARE_KINDS, ROUTES, RULES } from './rtnetlinkRows.js';
 
 /** An empty network namespace, and a witness of its state. */
 export interface Opened {
@@ -88,10 +88,11 @@ export function rtnetlinkRoundTrips(open: () => Promise<Opened>): void {
   register('nexthops', open, NEXT_HOPS, NEXT_HOP_VERBS);
   it('links of each kind are deleted as they are listed, by name and by index, and made again as they are listed', async () => {
     const { rtnetlink } = await open();
-    const before = (await rtnetlink.listLinks()).map(({ name }) => name);
     for (const key of ['name', 'index'] as const) {
       for (const operation of LINKS) {
-        assert.deepEqual(await rtnetlink.apply([operation]), [undefined], operation.name);
+        const [refused] = await rtnetlink.apply([operation]);
+        if (RARE_KINDS.has(operation.kind) && refused?.kernelMessage === 'Unknown device type') continue;
+        assert.equal(refused, undefined, operation.kind);
         const listed = (await rtnetlink.getLink(operation.name)) ?? assert.fail(operation.name);
         await rtnetlink.deleteLink(listed[key]);
         const again = madeAgain(operation, listed);
@@ -102,10 +103,9 @@ export function rtnetlinkRoundTrips(open: () => Promise<Opened>): void {
         await rtnetlink.deleteLink('l0');
       }
     }
-    assert.deepEqual(
-      (await rtnetlink.listLinks()).map(({ name }) => name),
-      before,
-    );
+    // A kernel that loads the module of a tunnel adds a link of its own.
+    const left = (await rtnetlink.listLinks()).filter(({ name }) => /^l\d$/.test(name));
+    assert.deepEqual(left, []);
   });
 }
 
@@ -143,7 +143,7 @@ function register<Written extends object>(
         const [listed] = added;
         assert.ok(listed && added.length === 1, 'it is listed');
         assertWritten(listed, object);
-        const family = JSON.stringify(listed).includes('::') ? 6 : 4;
+        const family = inspect(listed).includes('::') ? 6 : 4;
         const shown = show(kind, family);
         await verbs.delete(rtnetlink, listed);
         assert.deepEqual(timeless(await verbs.list(rtnetlink, object)), timeless(others), 'it is deleted');

@@ -54,6 +54,11 @@ export const ROUTES: Readonly<Record<string, NewRoute>> = {
       { gateway: '10.1.0.3', link: 'va', flags: ['onlink'] },
     ],
   },
+  'one with realms': { destination: '10.9.0.0/16', link: 'va', realms: 0x10007 },
+  'one of several ways with realms': {
+    destination: '10.9.0.0/16',
+    nextHops: [{ gateway: '10.1.0.2', realms: 5 }, { gateway: '10.1.0.3' }],
+  },
   'one that drops': { destination: '10.9.0.0/16', type: 'blackhole', metric: 3 },
   'one that answers unreachable': { destination: '10.9.0.0/16', type: 'unreachable' },
   'one that answers prohibited': { destination: '10.9.0.0/16', type: 'prohibit' },
@@ -104,6 +109,9 @@ export const RULES: Readonly<Record<string, NewRule>> = {
   'one with a destination port': {
     ...{ priority: 100, ipProtocol: 17, destinationPorts: { first: 53, last: 53 }, table: 100 },
   },
+  'one of a tunnel': { priority: 100, tunnelId: 1n << 40n, table: 100 },
+  'one of a tunnel of IPv6': { family: 6, priority: 100, tunnelId: 5n, table: 100 },
+  'one with realms': { priority: 100, from: '10.0.0.0/8', realms: 0x10007, table: 100 },
   'one for the priority 0': { priority: 0, table: 100 },
   'one that looks up': { priority: 100, from: '10.0.0.1/32', table: 'main' },
   'one with a mark': { priority: 100, mark: { value: 7 }, table: 100 },
@@ -185,4 +193,50 @@ export const LINKS: readonly Extract<RtnetlinkOperation, { readonly do: 'addLink
   { do: 'addLink', name: 'l0', kind: 'ipvlan', settings: { link: 'va', ipvlan: { mode: 'l3s' } } },
   { do: 'addLink', name: 'l0', kind: 'ipvtap', settings: { link: 'va' } },
   { do: 'addLink', name: 'l0', kind: 'vrf', settings: { vrf: { table: 77 } } },
+  { do: 'addLink', name: 'l0', kind: 'ifb' },
+  { do: 'addLink', name: 'l0', kind: 'geneve', settings: { geneve: { id: 5, remote: '10.1.0.2' } } },
+  {
+    do: 'addLink',
+    name: 'l0',
+    kind: 'geneve',
+    settings: { geneve: { id: 5, remote: 'fd01::2', ttl: 'inherit' } },
+  },
+  { do: 'addLink', name: 'l0', kind: 'geneve', settings: { geneve: { external: true } } },
+  {
+    do: 'addLink',
+    name: 'l0',
+    kind: 'gre',
+    settings: { gre: { remote: '10.1.0.2', inputKey: 5, link: 'va' } },
+  },
+  { do: 'addLink', name: 'l0', kind: 'gre', settings: { gre: { external: true } } },
+  { do: 'addLink', name: 'l0', kind: 'gretap', settings: { gretap: { external: true } } },
+  {
+    do: 'addLink',
+    name: 'l0',
+    kind: 'gretap',
+    settings: { gretap: { remote: '10.1.0.2', pathMtuDiscovery: false, ignoreDontFragment: true } },
+  },
+  { do: 'addLink', name: 'l0', kind: 'ip6gre', settings: { ip6gre: { remote: 'fd01::2', outputKey: 0 } } },
+  { do: 'addLink', name: 'l0', kind: 'ip6gretap', settings: { ip6gretap: { flags: ['copyDscp'] } } },
+  {
+    do: 'addLink',
+    name: 'l0',
+    kind: 'ip6tnl',
+    settings: { ip6tnl: { remote: 'fd01::2', local: 'fd01::1' } },
+  },
+  { do: 'addLink', name: 'l0', kind: 'ip6tnl', settings: { ip6tnl: { external: true } } },
+  { do: 'addLink', name: 'l0', kind: 'ipip', settings: { ipip: { remote: '10.1.0.2', protocol: 0 } } },
+  { do: 'addLink', name: 'l0', kind: 'ipip', settings: { ipip: { external: true } } },
+  { do: 'addLink', name: 'l0', kind: 'sit', settings: { sit: { remote: '10.1.0.2', mark: 7 } } },
+  { do: 'addLink', name: 'l0', kind: 'wireguard' },
+  { do: 'addLink', name: 'l0', kind: 'netkit', settings: { netkit: {}, peer: { name: 'l1' } } },
+  {
+    do: 'addLink',
+    name: 'l0',
+    kind: 'netkit',
+    settings: { netkit: { mode: 'l2', policy: 'drop', peerScrub: 'none' }, peer: { name: 'l1' } },
+  },
 ];
+
+/** Kinds that not every kernel of the tests has. */
+export const RARE_KINDS: ReadonlySet<string> = new Set(['netkit', 'wireguard']);

@@ -26,7 +26,10 @@ export interface NewBridgeVlan extends BridgeVlanId {
 export interface BridgeVlan extends NewBridgeVlan {
   /** Name of the port, or of the bridge. */
   readonly link: string;
+  /** Whether it is one of the bridge itself. */
   readonly self: boolean;
+  /** Whether frames without a tag belong to it. */
   readonly pvid: boolean;
+  /** Whether frames are sent without a tag. */
   readonly untagged: boolean;
 }

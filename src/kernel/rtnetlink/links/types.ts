@@ -1,5 +1,5 @@
 // Links, as JavaScript values. Source of every rule: include/uapi/linux/if_link.h, if.h, ip-link(8).
-import type { RouteTable, UnnamedFlag } from '../routes/types.js';
+import type { UnnamedFlag } from '../routes/types.js';
 import type { BondPortSettings, BondSettings, ListedBond, ListedBondPort } from './kinds/bondTypes.js';
 import type {
   BridgePortSettings,
@@ -9,14 +9,30 @@ import type {
   ListedVlan,
   VlanSettings,
 } from './kinds/bridgeTypes.js';
-import type { ListedTun, ListedVxlan, VxlanSettings } from './kinds/tunnelTypes.js';
+import type {
+  GreSettings,
+  Ip6GreSettings,
+  Ip6TunnelSettings,
+  IpipSettings,
+  ListedTunnel,
+  SitSettings,
+} from './kinds/ipTunnelTypes.js';
+import type {
+  GeneveSettings,
+  ListedGeneve,
+  ListedTun,
+  ListedVxlan,
+  VxlanSettings,
+} from './kinds/tunnelTypes.js';
 import type {
   IpvlanSettings,
   ListedIpvlan,
   ListedMacvlan,
+  ListedNetkit,
   ListedVrf,
   ListedVrfPort,
   MacvlanSettings,
+  NetkitSettings,
   VrfSettings,
 } from './kinds/upperTypes.js';
 
@@ -24,6 +40,7 @@ import type { LinkReference } from './reference.js';
 
 export type * from './kinds/bondTypes.js';
 export type * from './kinds/bridgeTypes.js';
+export type * from './kinds/ipTunnelTypes.js';
 export type * from './kinds/tunnelTypes.js';
 export type * from './kinds/upperTypes.js';
 export type { LinkReference } from './reference.js';
@@ -96,15 +113,19 @@ export interface LinkAttributes {
 
 /** Fields of a link that are flags. */
 export interface LinkSwitches {
-  /** Default false. ENOTCONN for the peer of a veth that is created: set it up when both ends exist. */
+  /** Default false. ENOTCONN for the peer of a veth that is created, and refused for that of a netkit: set it up when both ends exist. */
   readonly up?: boolean;
   /** Default by the kind. */
   readonly arp?: boolean;
+  /** Default by the kind. */
   readonly multicast?: boolean;
+  /** Receives all multicasts. Default false. */
   readonly allMulticast?: boolean;
+  /** Receives all packets. Default false. */
   readonly promiscuous?: boolean;
   /** The address is lost when the link goes down. */
   readonly dynamic?: boolean;
+  /** Trailers of 4.2BSD; of no effect. */
   readonly trailers?: boolean;
 }
 
@@ -126,7 +147,7 @@ export interface LinkPlace {
   readonly netns?: string | number;
 }
 
-/** The other end of a veth. */
+/** The other end of a veth or a netkit. */
 export interface VethPeer extends LinkAttributes, LinkSwitches, LinkPlace {
   /** Default: the kernel selects a name. */
   readonly name?: string;
@@ -143,6 +164,15 @@ export interface LinkKindSettings {
   readonly ipvlan?: IpvlanSettings;
   readonly ipvtap?: IpvlanSettings;
   readonly vrf?: VrfSettings;
+  readonly geneve?: GeneveSettings;
+  readonly gre?: GreSettings;
+  readonly gretap?: GreSettings;
+  readonly ip6gre?: Ip6GreSettings;
+  readonly ip6gretap?: Ip6GreSettings;
+  readonly ip6tnl?: Ip6TunnelSettings;
+  readonly ipip?: IpipSettings;
+  readonly sit?: SitSettings;
+  readonly netkit?: NetkitSettings;
 }
 
 /** Settings that a link of every kind has when it is created. The kernel has a default for each that is absent. */
@@ -153,137 +183,15 @@ export interface NewLinkCommon extends LinkAttributes, LinkSwitches, LinkMaster,
   readonly txQueues?: number;
   /** 1–4096. */
   readonly rxQueues?: number;
-  /** Name or index of the link below: of a VLAN, the link with the tagged frames. That of a VXLAN is `vxlan.link`. */
+  /** Name or index of the link below: of a VLAN, the link with the tagged frames. That of a VXLAN or of a tunnel is among its settings. */
   readonly link?: LinkReference;
 }
 
 /** Settings of a link of a kind that is not known when the program is compiled. Those of other kinds are refused. */
 export interface NewLinkSettings extends NewLinkCommon, LinkKindSettings {
-  /** Of the kind `veth`. */
+  /** Of the kinds `veth` and `netkit`. */
   readonly peer?: VethPeer;
 }
-
-/** A new link does not have the settings of kinds other than `Own`. */
-export type NoOtherKind<Own extends keyof LinkKindSettings | 'peer' | ''> = {
-  readonly [Other in Exclude<keyof LinkKindSettings | 'peer', Own>]?: never;
-};
-
-/** Settings of a new bridge. */
-export interface NewBridge extends NewLinkCommon, NoOtherKind<'bridge'> {
-  readonly bridge?: BridgeSettings;
-}
-
-/** Settings of a new VLAN. */
-export interface NewVlan extends NewLinkCommon, NoOtherKind<'vlan'> {
-  readonly link: LinkReference;
-  readonly vlan: VlanSettings & { readonly id: number };
-}
-
-/** Settings of a new veth. */
-export interface NewVeth extends NewLinkCommon, NoOtherKind<'peer'> {
-  readonly peer?: VethPeer;
-}
-
-/** Settings of a new bond. */
-export interface NewBond extends NewLinkCommon, NoOtherKind<'bond'> {
-  readonly bond?: BondSettings;
-}
-
-/** Settings of a new VXLAN: it has a number, or packets have it. */
-export interface NewVxlan extends NewLinkCommon, NoOtherKind<'vxlan'> {
-  readonly vxlan: VxlanSettings & ({ readonly id: number } | { readonly external: true });
-}
-
-/** Settings of a new VRF. */
-export interface NewVrf extends NewLinkCommon, NoOtherKind<'vrf'> {
-  readonly vrf: VrfSettings & { readonly table: RouteTable };
-}
-
-/** Settings of a new macvlan. */
-export interface NewMacvlan extends NewLinkCommon, NoOtherKind<'macvlan'> {
-  readonly link: LinkReference;
-  readonly macvlan?: MacvlanSettings;
-}
-
-/** Settings of a new macvtap: a macvlan with a character device. */
-export interface NewMacvtap extends NewLinkCommon, NoOtherKind<'macvtap'> {
-  readonly link: LinkReference;
-  readonly macvtap?: MacvlanSettings;
-}
-
-/** Settings of a new ipvlan. */
-export interface NewIpvlan extends NewLinkCommon, NoOtherKind<'ipvlan'> {
-  readonly link: LinkReference;
-  readonly ipvlan?: IpvlanSettings;
-}
-
-/** Settings of a new ipvtap: an ipvlan with a character device. */
-export interface NewIpvtap extends NewLinkCommon, NoOtherKind<'ipvtap'> {
-  readonly link: LinkReference;
-  readonly ipvtap?: IpvlanSettings;
-}
-
-/** Settings of a new link of a kind that has none of its own here. */
-export interface NewPlainLink extends NewLinkCommon, NoOtherKind<''> {}
-
-/** The kinds of links above another link. */
-export type UpperKind = 'macvlan' | 'macvtap' | 'ipvlan' | 'ipvtap';
-
-/** Settings of a new link above another one, which the four kinds have in common. */
-export interface NewUpperLink extends NewPlainLink {
-  readonly link: LinkReference;
-}
-
-/** The kinds with settings of their own, none of which a new link needs. */
-export interface NewLinkOf {
-  readonly bridge: NewBridge;
-  readonly veth: NewVeth;
-  readonly bond: NewBond;
-}
-
-/** The kinds with settings that a new link needs. */
-export interface NewLinkThatNeeds {
-  readonly vlan: NewVlan;
-  readonly vxlan: NewVxlan;
-  readonly vrf: NewVrf;
-  readonly macvlan: NewMacvlan;
-  readonly macvtap: NewMacvtap;
-  readonly ipvlan: NewIpvlan;
-  readonly ipvtap: NewIpvtap;
-}
-
-/** A new link. Its kind decides which settings it has and needs; a kind without a name here may have the common ones. */
-export type NewLink =
-  | {
-      [Kind in keyof NewLinkOf]: { readonly kind: Kind; readonly settings?: NewLinkOf[Kind] };
-    }[keyof NewLinkOf]
-  | {
-      [Kind in keyof NewLinkThatNeeds]: { readonly kind: Kind; readonly settings: NewLinkThatNeeds[Kind] };
-    }[keyof NewLinkThatNeeds]
-  | { readonly kind: string & {}; readonly settings?: NewPlainLink };
-
-/**
- * A kind that has none of the signatures of `addLink` for itself: a text, or a literal of another kind. Netlink does not create the
- * kind `tun`.
- */
-export type OtherKind<Kind extends string> = Kind extends keyof NewLinkOf | keyof NewLinkThatNeeds | 'tun'
-  ? never
-  : Kind;
-
-/** What an operation must have beside its type: that of links allows any text as kind, also a kind that needs settings, without them. */
-export type WithNeededSettings<Operation> = Operation extends {
-  readonly do: 'addLink';
-  readonly kind: infer Kind;
-}
-  ? Kind extends keyof NewLinkThatNeeds
-    ? { readonly settings: NewLinkThatNeeds[Kind] }
-    : Kind extends 'tun'
-      ? never
-      : unknown
-  : unknown;
-
-/** Settings of a new link of another kind: all, if the kind is any text. */
-export type OtherSettings<Kind extends string> = string extends Kind ? NewLinkSettings : NewPlainLink;
 
 /** Changes of a link. Absent settings stay. */
 export interface LinkSettings extends LinkAttributes, LinkSwitches, LinkMaster, LinkPlace, LinkKindSettings {
@@ -309,20 +217,32 @@ export interface Link extends LinkAttributes, LinkKindSettings {
   readonly ipvlan?: ListedIpvlan;
   readonly ipvtap?: ListedIpvlan;
   readonly vrf?: ListedVrf;
+  readonly geneve?: ListedGeneve;
+  readonly gre?: ListedTunnel<GreSettings>;
+  readonly gretap?: ListedTunnel<GreSettings>;
+  readonly ip6gre?: ListedTunnel<Ip6GreSettings>;
+  readonly ip6gretap?: ListedTunnel<Ip6GreSettings>;
+  readonly ip6tnl?: ListedTunnel<Ip6TunnelSettings>;
+  readonly ipip?: ListedTunnel<IpipSettings>;
+  readonly sit?: ListedTunnel<SitSettings>;
+  readonly netkit?: ListedNetkit;
   /** Of the kind `tun`, which is not created and not changed here. */
   readonly tun?: ListedTun;
+  /** 1–2147483647; a link keeps it until it is deleted or moved. */
   readonly index: number;
   /** At most 15 bytes (`IFNAMSIZ` less the terminator). */
   readonly name: string;
-  /** Further names. Linux 5.5. */
+  /** Further names, which `addAlternativeName` adds. Linux 5.5. */
   readonly alternativeNames?: readonly string[];
   /** Kind of a virtual device (`dummy`, `veth`), empty for others (`IFLA_INFO_KIND`). */
   readonly kind: string;
+  /** Flags that are set. */
   readonly flags: readonly LinkFlag[];
   /** Bytes. */
   readonly mtu: number;
   /** Set up by an administrator (`IFF_UP`), whether or not it has a carrier. */
   readonly up: boolean;
+  /** Whether it carries packets. */
   readonly state: OperationalState;
   /** Name of the link that it is a port of. */
   readonly master?: string;
@@ -334,7 +254,9 @@ export interface Link extends LinkAttributes, LinkKindSettings {
   readonly linkNetnsId?: number;
   /** Queueing discipline: `noqueue`. */
   readonly queueingDiscipline?: string;
+  /** Queues of packets that are sent. */
   readonly txQueues?: number;
+  /** Queues of packets that are received. */
   readonly rxQueues?: number;
   /** Number of users that want all packets. */
   readonly promiscuity?: number;

@@ -1,5 +1,6 @@
 // The messages that create, change, delete and list links.
 import {
+  alternativeName,
   checked,
   isLinkName,
   isNameOfLink,
@@ -13,7 +14,7 @@ import {
 import { type Bits, bitsOf } from '../flags.js';
 import { MessageWriter } from '../message.js';
 import { writeNamespace } from '../namespaces/codec.js';
-import { NLM_F, RTM } from '../numbers.js';
+import { NLA_F_NESTED, NLM_F, RTM } from '../numbers.js';
 import {
   AF_INET6,
   ATTRIBUTES,
@@ -25,19 +26,20 @@ import {
   MOST,
   QUEUES,
 } from './fields.js';
-import { WRITTEN_KIND_NAMES, WRITTEN_KINDS, WRITTEN_PORTS, type WrittenKind } from './kinds/index.js';
+import { PAIRS, WRITTEN_KIND_NAMES, WRITTEN_KINDS, WRITTEN_PORTS, type WrittenKind } from './kinds/index.js';
 import type { KindFormat } from './kinds/kind.js';
+import type { UpperKind } from './newTypes.js';
 import type {
   LinkAttributes,
   LinkReference,
   LinkSettings,
   LinkSwitches,
   NewLinkSettings,
-  UpperKind,
   VethPeer,
 } from './types.js';
 
-const VETH_INFO_PEER = 1;
+/** VETH_INFO_PEER and IFLA_NETKIT_PEER_INFO. */
+const PEER_INFO = 1;
 const RTEXT_FILTER_SKIP_STATS = 8;
 
 const SWITCHES: Bits<LinkSwitches> = {
@@ -51,6 +53,8 @@ const SWITCHES: Bits<LinkSwitches> = {
 };
 const COMMON = [...Object.keys(ATTRIBUTES), ...Object.keys(SWITCHES), 'addressGeneration', 'netns'];
 const UPPER: Readonly<Record<UpperKind, true>> = { macvlan: true, macvtap: true, ipvlan: true, ipvtap: true };
+/** The names of those whose packets have the number of a network. */
+const NETWORK = { vxlan: 'VXLAN', geneve: 'tunnel of Geneve' } as const;
 const UPPER_KINDS: ReadonlySet<string> = new Set(Object.keys(UPPER));
 const NEW = new Set([
   ...COMMON,
@@ -100,11 +104,13 @@ export function encodeNewLink(name: string, kind: string, settings: NewLinkSetti
     writer.attribute(IFLA.ifname, () => linkName.write(writer, name));
   const kindFormat = text(31);
   if (!checked(writer, 'kind', kind, kindFormat)) return writer;
-  for (const field of [...WRITTEN_KIND_NAMES, 'peer'] as const) {
-    const own = field === 'peer' ? 'veth' : field;
+  const { link, peer } = settings;
+  if (peer !== undefined && !PAIRS.has(kind))
+    writer.check.fail('settings.peer', peer, `is of the kinds ${[...PAIRS].join(' and ')}`, true);
+  for (const field of WRITTEN_KIND_NAMES) {
     const value: unknown = settings[field];
     if (value === undefined) continue;
-    if (kind !== own) writer.check.fail(`settings.${field}`, value, `is of the kind ${own}`, true);
+    if (kind !== field) writer.check.fail(`settings.${field}`, value, `is of the kind ${field}`, true);
     else if (typeof value === 'object' && value !== null)
       refuseAttributes(writer.check, `settings.${field}.`, value);
   }
@@ -112,29 +118,32 @@ export function encodeNewLink(name: string, kind: string, settings: NewLinkSetti
   writeFields<NewLinkSettings>(writer, 'settings.', settings, QUEUES);
   writeCommon(writer, 'settings.', settings);
   writeMaster(writer, settings.master);
-  const { link } = settings;
   if (link !== undefined && checked(writer, 'settings.link', link, linkReference)) {
     writer.attribute(IFLA.link, () => writer.link(link));
   }
   writer.attribute(IFLA.linkInfo, () => {
     // As iproute2 sends it: without a terminator.
     writer.attribute(INFO.kind, () => writer.bytes(Buffer.from(kind)));
-    for (const each of WRITTEN_KIND_NAMES) writeKind(writer, each, settings, true);
-    const { peer } = settings;
-    if (peer !== undefined) writer.attribute(INFO.data, () => writePeer(writer, peer));
+    const own = WRITTEN_KIND_NAMES.find((each) => each === kind && settings[each] !== undefined);
+    if (own === undefined && peer === undefined) return;
+    writer.attribute(INFO.data, () => {
+      if (own !== undefined) writeKind(writer, own, settings, true);
+      if (peer !== undefined) writePeer(writer, kind, peer);
+    });
   });
   return writer;
 }
 
 /** Refuses a link that the kernel would refuse for want of a setting. */
-function checkNeeds(writer: MessageWriter, kind: string, { link, vlan, vxlan, vrf }: NewLinkSettings): void {
+function checkNeeds(writer: MessageWriter, kind: string, settings: NewLinkSettings): void {
   const { check } = writer;
+  const { link, vlan, vrf } = settings;
   if (link === undefined && (kind === 'vlan' || UPPER_KINDS.has(kind)))
     check.fail('settings.link', link, `must be the name of the link below a ${kind}`, true);
   if (kind === 'vlan') need(writer, 'vlan', vlan, 'id', 'must be given: a VLAN has an id');
   if (kind === 'vrf') need(writer, 'vrf', vrf, 'table', 'must be given: a VRF has a table');
-  if (kind === 'vxlan' && (vxlan?.external === undefined || vxlan.external === false))
-    need(writer, 'vxlan', vxlan, 'id', 'must be given: a VXLAN without external has an id');
+  if ((kind === 'vxlan' || kind === 'geneve') && (settings[kind]?.external ?? false) === false)
+    need(writer, kind, settings[kind], 'id', `must be given: a ${NETWORK[kind]} without external has an id`);
   if (kind === 'tun')
     check.fail('kind', kind, 'must not be tun: a process creates such a device through /dev/net/tun');
 }
@@ -171,7 +180,7 @@ export function encodeSettings(link: LinkReference, settings: LinkSettings): Mes
     writer.attribute(IFLA.linkInfo, () => {
       if (kind !== undefined) {
         writer.attribute(INFO.kind, () => writer.bytes(Buffer.from(kind)));
-        writeKind(writer, kind, settings, false);
+        writer.attribute(INFO.data, () => writeKind(writer, kind, settings, false));
       }
       if (master === undefined) return;
       const { field, format } = WRITTEN_PORTS[master];
@@ -207,6 +216,25 @@ export function encodeDeleteLink(given: DeletedLink): MessageWriter {
   if (field === 'name' && given.link !== undefined)
     writer.check.fail('name', given.name, 'excludes link', true);
   writeTarget(writer, checkLink(writer, field, given[field]));
+  return writer;
+}
+
+/** The message that gives a link an alternative name, or takes it away: RTM_NEWLINKPROP, RTM_DELLINKPROP. */
+export function encodeAlternativeName(
+  verb: 'add' | 'delete',
+  link: LinkReference,
+  name: string,
+): MessageWriter {
+  const writer = new MessageWriter(
+    verb === 'add' ? RTM.newLinkProperty : RTM.deleteLinkProperty,
+    verb === 'add' ? NLM_F.create | NLM_F.exclusive | NLM_F.append : 0,
+  );
+  writeTarget(writer, checkLink(writer, 'link', link));
+  if (checked(writer, 'name', name, alternativeName)) {
+    writer.attribute(IFLA.propList | NLA_F_NESTED, () =>
+      writer.attribute(IFLA.altIfname, () => alternativeName.write(writer, name)),
+    );
+  }
   return writer;
 }
 
@@ -272,16 +300,18 @@ function writeKind(
   settings: LinkSettings | NewLinkSettings,
   isNew: boolean,
 ): void {
-  const given = settings[kind];
-  if (given === undefined) return;
   const format = WRITTEN_KINDS[kind] as KindFormat<object, object>;
-  writer.attribute(INFO.data, () => format.write(writer, `settings.${kind}`, given, isNew));
+  format.write(writer, `settings.${kind}`, settings[kind] as object, isNew);
 }
 
-function writePeer(writer: MessageWriter, peer: VethPeer): void {
-  if (!writer.check.object('settings.peer', peer, PEER, 'the peer of a veth')) return;
+function writePeer(writer: MessageWriter, kind: string, peer: VethPeer): void {
+  if (!writer.check.object('settings.peer', peer, PEER, 'the other end of a pair')) return;
   const { value, mask } = bitsOf<LinkSwitches>(writer, 'settings.peer.', peer, SWITCHES);
-  writer.attribute(VETH_INFO_PEER, () => {
+  if (kind === 'netkit' && mask !== 0) {
+    const rule = 'must have no flags, as up: the kernel ignores those of the other end of a netkit';
+    writer.check.fail('settings.peer', peer, rule, true);
+  }
+  writer.attribute(PEER_INFO, () => {
     writeHeader(writer, 0, value, mask);
     const { name } = peer;
     if (name !== undefined && checked(writer, 'settings.peer.name', name, linkName)) {

@@ -35,6 +35,7 @@ export type NeighbourFlag =
 export interface NeighbourId {
   /** Name or index of the link. */
   readonly link: LinkReference;
+  /** Address of IP. */
   readonly address: string;
   /** An address for which this host answers, and no neighbour. Default false. */
   readonly proxy?: boolean;
@@ -46,6 +47,7 @@ export interface NewNeighbour extends NeighbourId {
   readonly hardwareAddress?: string;
   /** Default `permanent`. */
   readonly state?: NeighbourState;
+  /** Flags that are set; default none. */
   readonly flags?: readonly NeighbourFlag[];
   /** Linux 5.1. */
   readonly protocol?: RouteProtocol;
@@ -55,8 +57,11 @@ export interface NewNeighbour extends NeighbourId {
 export interface Neighbour extends NewNeighbour {
   /** Name of the link. */
   readonly link: string;
+  /** Family of the address. */
   readonly family: Family;
+  /** Whether its hardware address is known. */
   readonly state: NeighbourState;
+  /** Flags that are set. */
   readonly flags: readonly NeighbourFlag[];
   /** Probes without an answer so far. */
   readonly probes?: number;
@@ -72,6 +77,7 @@ export interface Neighbour extends NewNeighbour {
 
 /** Which neighbours are listed; default: all of both families, without proxies. */
 export interface NeighbourFilter {
+  /** Default: both. */
   readonly family?: Family;
   /** Name or index of the link; ENODEV when there is none. */
   readonly link?: LinkReference;

@@ -21,7 +21,7 @@ import {
 import { flagNames, flagSum } from '../flags.js';
 import type { LinkReference } from '../links/reference.js';
 import { type Message, MessageWriter } from '../message.js';
-import { AF, familyOfNumber, NLM_F, RTM, SCOPES, WRITE_FLAGS } from '../numbers.js';
+import { AF, familyOfNumber, NLA_F_NESTED, NLM_F, RTM, SCOPES, WRITE_FLAGS } from '../numbers.js';
 import { checkFamily } from '../prefixes.js';
 import { FLAGS, numberOf, PROTOCOLS, routeProtocol } from '../routes/fields.js';
 import type {
@@ -53,8 +53,6 @@ const RESILIENT = 1; // NEXTHOP_GRP_TYPE_RES
 /** The largest id. */
 const MOST = 0xffff_ffff;
 const MOST_WEIGHT = 65_535;
-/** Without it, the kernel refuses the attributes of a resilient group. */
-const NLA_F_NESTED = 0x8000;
 const WRITTEN_FLAGS = FLAGS.onlink;
 /** What the kernel says about its answer (NHA_OP_FLAGS). */
 const IGNORED: Ignored = new Set([NHA.answerFlags]);

@@ -122,6 +122,7 @@ export type NextHopObject = NewNextHopObject & ListedNextHopFields;
 
 /** Which nexthop objects are listed; default: all. With a field, none that is a group. */
 export interface NextHopFilter {
+  /** Default: both. */
   readonly family?: Family;
   /** Name or index of the link; ENODEV when there is none. */
   readonly link?: LinkReference;

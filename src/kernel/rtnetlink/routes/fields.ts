@@ -4,6 +4,7 @@ import { SCOPES } from '../numbers.js';
 import type {
   NewRoute,
   RouteFlag,
+  RouteHop,
   RouteProtocol,
   RouterPreference,
   RouteTable,
@@ -90,12 +91,19 @@ export const routeTable = nameOrNumber('u32', TABLES);
 /** A scope of routes and addresses. */
 export const routeScope = nameOrNumber('u8', SCOPES);
 
+/** RTA_FLOW, of a route or of one of its nexthops. */
+export const REALMS: Fields<Pick<RouteHop, 'realms'>> = { realms: field(11, integer('u32', 1)) };
+
 /** The fields of {@link SCALARS}. */
-export type Scalars = Pick<NewRoute, 'preferredSource' | 'metric' | 'preference' | 'expires' | 'nextHopId'>;
+export type Scalars = Pick<
+  NewRoute,
+  'preferredSource' | 'metric' | 'realms' | 'preference' | 'expires' | 'nextHopId'
+>;
 /** Fields of a route that are attributes of one value. */
 export const SCALARS: Fields<Scalars> = {
   metric: field(RTA.priority, integer('u32')),
   preferredSource: field(7, ipAddress),
+  realms: REALMS.realms,
   preference: field(
     20,
     nameOrNumber<Extract<RouterPreference, string>>('u8', { low: 3, medium: 0, high: 1 }),

@@ -1,7 +1,7 @@
 // Reads routes from messages.
 import { type Family, formatAddress } from '../../../net/address.js';
 import type { AttributeCursor } from '../../shared/wire/attributeCursor.js';
-import { type Ignored, keepAttribute, type LinkNames, nameOf, readField } from '../fields.js';
+import { type Ignored, type LinkNames, nameOf, readField } from '../fields.js';
 import { flagNames } from '../flags.js';
 import type { Message } from '../message.js';
 import { familyOfNumber, SCOPES } from '../numbers.js';
@@ -11,6 +11,7 @@ import {
   HEADER_SIZE,
   numberOf,
   PROTOCOLS,
+  REALMS,
   RTA,
   routeTable,
   SCALARS,
@@ -116,7 +117,7 @@ function* readNextHops(attribute: AttributeCursor, links: LinkNames): Generator<
     const hop: Fields = {};
     for (const inner = attribute.nested(at + HOP_SIZE, length - HOP_SIZE); inner.next(); ) {
       if (inner.type === RTA.gateway || inner.type === RTA.via) hop['gateway'] = readGateway(inner);
-      else keepAttribute(inner, hop);
+      else readField(inner, REALMS, hop, links);
     }
     yield {
       ...hop,

@@ -85,12 +85,15 @@ export interface RouteMetrics {
   readonly initialCongestionWindow?: number;
   /** Segments. */
   readonly initialReceiveWindow?: number;
+  /** Segments that may arrive in another order before one counts as lost. */
   readonly reordering?: number;
   /** 0–255. */
   readonly hopLimit?: number;
   /** In ms. */
   readonly minimumRto?: number;
+  /** Acknowledges at once. */
   readonly quickAck?: boolean;
+  /** TCP Fast Open without a cookie. Linux 4.15. */
   readonly fastOpenNoCookie?: boolean;
   /** Bits of `RTAX_FEATURE_`: 1 is ECN. */
   readonly features?: number;
@@ -114,6 +117,11 @@ export interface RouteHop {
   readonly link?: LinkReference;
   /** Index of the link, instead of `link`. A listing has it where it does not know the name. */
   readonly linkIndex?: number;
+  /**
+   * Of IPv4: the realm of destinations, plus 65536 times that of sources. A kernel without `CONFIG_IP_ROUTE_CLASSID` ignores them.
+   */
+  readonly realms?: number;
+  /** Of those that are written, `onlink` and `pervasive`. */
   readonly flags?: readonly RouteFlag[];
 }
 
@@ -127,7 +135,9 @@ export interface NextHop extends RouteHop {
 export interface ListedNextHop extends NextHop {
   /** Name of the link. */
   readonly link?: string;
+  /** Share of the traffic: 1–256. */
   readonly weight: number;
+  /** Flags that are set. */
   readonly flags: readonly RouteFlag[];
   /** Attributes that have no field here: of an encapsulation. The route cannot be written with them. */
   readonly attributes?: readonly ListedAttribute[];
@@ -166,6 +176,7 @@ export interface NewRoute extends RouteHop {
   readonly expires?: number;
   /** Of IPv6 only; default `medium`. */
   readonly preference?: RouterPreference;
+  /** Default: those of the link and of TCP. */
   readonly metrics?: RouteMetrics;
 }
 
@@ -189,11 +200,14 @@ export interface Route extends NewRoute {
   readonly link?: string;
   /** Always with its length: `0.0.0.0/0`, `10.0.0.1/32`. */
   readonly destination: string;
+  /** Family of the destination. */
   readonly family: Family;
   readonly type: RouteType;
   readonly table: RouteTable;
   readonly protocol: RouteProtocol;
+  /** Of IPv6 always `global`. */
   readonly scope: RouteScope;
+  /** Flags of the only way; without meaning for several. */
   readonly flags: readonly RouteFlag[];
   readonly nextHops?: readonly ListedNextHop[];
   readonly metrics?: ListedMetrics;
@@ -207,10 +221,13 @@ export interface Route extends NewRoute {
 
 /** Which routes are listed; default: all of both families. */
 export interface RouteFilter {
+  /** Default: both. */
   readonly family?: Family;
   /** Default: every table. */
   readonly table?: RouteTable;
+  /** Default: every origin. */
   readonly protocol?: RouteProtocol;
+  /** Default: every type. */
   readonly type?: RouteType;
   /** Name or index of the link; ENODEV when there is none. */
   readonly link?: LinkReference;
@@ -222,13 +239,19 @@ export interface RouteQuery {
   readonly from?: string;
   /** Name or index of the link by which the packet came: the route is that of a forwarded packet. Needs `from`. */
   readonly inputLink?: LinkReference;
+  /** Name or index of the link to which the socket is bound. */
   readonly outputLink?: LinkReference;
+  /** 0–255. */
   readonly tos?: number;
+  /** Mark of the packet. */
   readonly mark?: number;
+  /** User whose packet it is. */
   readonly uid?: number;
   /** Number of the IP protocol: 1, 6, 17, 58. */
   readonly ipProtocol?: number;
+  /** With `ipProtocol`. */
   readonly sourcePort?: number;
+  /** With `ipProtocol`. */
   readonly destinationPort?: number;
   /** Asks for the route as the table has it, and not as it is for this packet. Linux 4.14. */
   readonly fibMatch?: boolean;

@@ -11,6 +11,7 @@ import {
   FLAGS,
   numberOf,
   PROTOCOLS,
+  REALMS,
   RTA,
   routeProtocol,
   routeScope,
@@ -26,7 +27,7 @@ import type { NewRoute, NextHop, RouteHop } from './types.js';
 
 const RT_TABLE_COMPAT = 252; // in rtm_table of a table whose number needs RTA_TABLE
 const WRITTEN_FLAGS = FLAGS.onlink | FLAGS.pervasive;
-const HOP_NAMES = ['gateway', 'link', 'linkIndex', 'flags', 'attributes'];
+const HOP_NAMES = ['gateway', 'link', 'linkIndex', 'realms', 'flags', 'attributes'];
 const ROUTE_NAMES = new Set([
   ...Object.keys(SCALARS),
   ...HOP_NAMES,
@@ -190,5 +191,6 @@ function writeNextHop(writer: MessageWriter, path: string, hop: NextHop, family:
       .u8(Math.max(hops, 0))
       .link(link ?? 0);
     writeGateway(writer, path, hop, family);
+    writeFields<Pick<NextHop, 'realms'>>(writer, path, hop, REALMS);
   });
 }

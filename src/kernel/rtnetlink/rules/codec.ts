@@ -10,6 +10,7 @@ import {
   type Ignored,
   integer,
   type LinkNames,
+  largeInteger,
   linkName,
   type Numbers,
   nameOf,
@@ -74,6 +75,8 @@ const SCALARS: Fields<Scalars> = {
   inputLink: field(3, linkName),
   goto: field(FRA.goto, integer('u32')),
   priority: field(6, integer('u32')),
+  realms: field(11, integer('u32', 1)),
+  tunnelId: field(12, largeInteger),
   suppressGroup: field(13, suppression),
   suppressPrefixLength: field(FRA.suppressPrefixLength, suppression),
   outputLink: field(17, linkName),
@@ -144,7 +147,17 @@ const NARROWING = [
     'sourcePorts',
     'destinationPorts',
   ] as const),
-  ...(['uids', 'table', 'goto', 'suppressPrefixLength', 'suppressGroup', 'dscp', 'flowLabel'] as const),
+  ...([
+    'uids',
+    'tunnelId',
+    'realms',
+    'table',
+    'goto',
+    'suppressPrefixLength',
+    'suppressGroup',
+    'dscp',
+    'flowLabel',
+  ] as const),
 ];
 const NARROWING_RULE =
   'must have a field that few rules have, as priority, from, to, table, mark or a link: without one, the first rule of the family would be deleted';

@@ -8,12 +8,15 @@ export type RuleAction = 'lookup' | 'goto' | 'nop' | 'blackhole' | 'unreachable'
 
 /** Numbers from the first to the last one. */
 export interface NumberRange {
+  /** The first number. */
   readonly first: number;
+  /** The last number, not less than `first`. */
   readonly last: number;
 }
 
 /** A mark of packets. */
 export interface RuleMark {
+  /** 0–4294967295. */
   readonly value: number;
   /** Bits that are compared. Default: all. */
   readonly mask?: number;
@@ -33,6 +36,7 @@ export interface RuleSelector {
   readonly invert?: boolean;
   /** 0–255. */
   readonly tos?: number;
+  /** Mark of the packets (`fwmark`). */
   readonly mark?: RuleMark;
   /** Name of the link by which packets come, which need not exist; `lo` for packets of this host. */
   readonly inputLink?: string;
@@ -56,6 +60,10 @@ export interface RuleSelector {
   readonly flowLabel?: number;
   /** Bits of `flowLabel` that are compared. Default: all. Linux 6.14. */
   readonly flowLabelMask?: number;
+  /** Number of the tunnel in the packet's metadata: 64 bits. Linux 4.3. */
+  readonly tunnelId?: bigint;
+  /** Of IPv4: the realms that packets get, as those of a route. A kernel without `CONFIG_IP_ROUTE_CLASSID` ignores them. */
+  readonly realms?: number;
   /** Users whose packets they are. Linux 4.10. */
   readonly uids?: NumberRange;
   /** Ignores routes whose prefix is at most this long. */
@@ -105,7 +113,9 @@ export interface RuleName extends RuleSelector {
   readonly action?: RuleAction;
   /** Default: any. */
   readonly table?: RouteTable;
+  /** Default: any. */
   readonly l3mdev?: boolean;
+  /** Default: any. */
   readonly goto?: number;
 }
 
@@ -118,8 +128,11 @@ export type WithFields<Given> = string extends keyof Given
 
 /** What a rule has beside the fields that are written. */
 export interface RuleState {
+  /** Family of the rule. */
   readonly family: Family;
+  /** 0–4294967295. */
   readonly priority: number;
+  /** The effect. */
   readonly action: RuleAction;
   /** The target of the goto does not exist. */
   readonly unresolved?: boolean;

@@ -1,5 +1,5 @@
 // Which links of the fake have a carrier, and their state.
-import type { Link, LinkFlag, OperationalState } from '../../rtnetlink/types.js';
+import type { Link, LinkFlag, OperationalState, TunnelKind } from '../../rtnetlink/types.js';
 
 /** A link that can be changed. */
 export type Held = { -readonly [Name in keyof Link]: Link[Name] };
@@ -9,8 +9,15 @@ type Links = ReadonlyMap<string, Held>;
 
 /** Kinds that are above another link, and have its carrier. */
 const UPPER: ReadonlySet<string> = new Set(['vlan', 'macvlan', 'macvtap', 'ipvlan', 'ipvtap']);
+/** The kinds of tunnels of IP. */
+export const TUNNEL_KINDS = [
+  ...['gre', 'gretap', 'ip6gre', 'ip6gretap', 'ip6tnl', 'ipip', 'sit'],
+] as readonly TunnelKind[];
 /** Kinds whose carrier never changes: the kernel does not find out their state. */
-const WITHOUT_STATE: ReadonlySet<string> = new Set(['', 'dummy', 'ifb', 'vxlan']);
+const WITHOUT_STATE: ReadonlySet<string> = new Set([
+  ...['', 'dummy', 'ifb', 'vxlan', 'geneve', 'wireguard'],
+  ...TUNNEL_KINDS,
+]);
 /** BR_STATE_ of a port. */
 const DISABLED = 0;
 const LISTENING = 1;
@@ -50,6 +57,7 @@ function update(held: Held, links: Links): boolean {
 
 function hasCarrier(held: Held, links: Links): boolean {
   switch (held.kind) {
+    case 'netkit':
     case 'veth':
       // The other end may be in another network namespace: it is up there.
       return links.get(held.link ?? '')?.up ?? true;

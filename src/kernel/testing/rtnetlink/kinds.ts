@@ -8,9 +8,11 @@ import type {
   LinkSettings,
   ListedBondPort,
   NewLinkSettings,
+  TunnelKind,
+  TunnelSettings,
 } from '../../rtnetlink/types.js';
 import type { Refusal } from '../client.js';
-import type { Held } from './carrier.js';
+import { type Held, TUNNEL_KINDS } from './carrier.js';
 import {
   BOND_HAS_PORTS,
   BOND_IS_UP,
@@ -25,7 +27,7 @@ import {
   VXLAN_EXISTS,
 } from './refusals.js';
 
-const { EINVAL, EOPNOTSUPP } = constants.errno;
+const { EACCES, EBUSY, EEXIST, EINVAL, EOPNOTSUPP } = constants.errno;
 
 const MACVLAN = {
   mode: 'vepa',
@@ -34,6 +36,19 @@ const MACVLAN = {
   usedBroadcastQueueLength: 1000,
 } as const;
 const IPVLAN = { mode: 'l3', flags: [] } as const;
+const TUNNEL = {
+  ...{ ttl: 0, mark: 0, encapsulationFlags: [], encapsulationSourcePort: 0, encapsulationDestinationPort: 0 },
+  encapsulation: 'none',
+} as const;
+const TUNNEL4 = { ...TUNNEL, local: '0.0.0.0', remote: '0.0.0.0', tos: 0, pathMtuDiscovery: true } as const;
+const TUNNEL6 = {
+  ...{ ...TUNNEL, local: '::', remote: '::', encapsulationLimit: 0, flowInfo: 0, flags: [] },
+} as const;
+const GRE_HEADER = {
+  ...{ inputSequence: false, inputChecksum: false, outputSequence: false, outputChecksum: false },
+} as const;
+const GRE = { ...TUNNEL4, ...GRE_HEADER, ignoreDontFragment: false } as const;
+const IP6GRE = { ...TUNNEL6, ...GRE_HEADER } as const;
 
 /** What the kernel lists of a new link without settings. */
 const DEFAULTS = {
@@ -59,13 +74,40 @@ const DEFAULTS = {
   ipvlan: IPVLAN,
   ipvtap: IPVLAN,
   vrf: {},
+  geneve: {
+    ...{ id: 0, ttl: 0, tos: 0, flowLabel: 0, dontFragment: 'unset', port: 6081, udp6ZeroChecksumRx: true },
+    sourcePorts: { first: 1, last: 65535 },
+  },
+  gre: GRE,
+  gretap: GRE,
+  ip6gre: IP6GRE,
+  ip6gretap: IP6GRE,
+  ip6tnl: { ...TUNNEL6, protocol: 0 },
+  ipip: { ...TUNNEL4, protocol: 4 },
+  sit: { ...TUNNEL4, ttl: 64, protocol: 41, flags: 0 },
+  netkit: {
+    ...{ mode: 'l3', policy: 'pass', peerPolicy: 'pass', scrub: 'default', peerScrub: 'default' },
+    ...{ headroom: 0, tailroom: 0, pairing: 'pair', primary: true },
+  },
 } as const satisfies { readonly [Kind in WrittenKind]: Partial<NonNullable<Link[Kind]>> };
 
-/** Settings of a VXLAN that are changed later. */
-const CHANGEABLE: ReadonlySet<string> = new Set([
-  ...['id', 'remote', 'local', 'link', 'ttl', 'tos', 'flowLabel', 'dontFragment', 'learning', 'ageingTime'],
-  ...['vniFilter', 'localBypass'],
-]);
+/** Settings that are changed later, of kinds of which not all are. */
+const CHANGEABLE = {
+  vxlan: new Set<string>([
+    ...['id', 'remote', 'local', 'link', 'ttl', 'tos', 'flowLabel', 'dontFragment', 'learning', 'ageingTime'],
+    ...['vniFilter', 'localBypass'],
+  ]),
+  geneve: new Set<string>(['id', 'remote', 'ttl', 'tos', 'flowLabel', 'dontFragment', 'sourcePorts']),
+  netkit: new Set<string>(['policy', 'peerPolicy']),
+} as const;
+
+/** Tunnels that have frames of Ethernet. */
+const TAPS: ReadonlySet<string> = new Set(['gretap', 'ip6gretap']);
+
+/** The kind, if it is one of tunnels of IP. */
+function tunnelKind(kind: string): TunnelKind | undefined {
+  return TUNNEL_KINDS.find((each) => each === kind);
+}
 
 /** Kinds without ARP, that send no multicasts. */
 const WITHOUT_ARP: ReadonlySet<string> = new Set(['dummy', 'ifb']);
@@ -74,14 +116,23 @@ const WITHOUT_ARP: ReadonlySet<string> = new Set(['dummy', 'ifb']);
 export function flagsOfKind(kind: string): LinkFlag[] {
   if (kind === 'vrf') return ['noarp', 'master'];
   if (WITHOUT_ARP.has(kind)) return ['broadcast', 'noarp'];
+  if (kind === 'wireguard') return ['pointopoint', 'noarp'];
+  if (kind === 'netkit' || (tunnelKind(kind) && !TAPS.has(kind))) return ['noarp'];
   return kind === 'bond' ? ['broadcast', 'multicast', 'master'] : ['broadcast', 'multicast'];
 }
+
+/** NLA_FLAG, unless a kind has a default of it. */
+const LISTED_IF_TRUE: ReadonlySet<string> = new Set([
+  ...['external', 'innerProtocolInherit', 'groHint', 'groupPolicy', 'genericProtocol'],
+  'remoteChecksumNoPartial',
+]);
 
 /** The settings of a kind with the values that are given; null removes one. */
 function merged(before: object, given: object): Record<string, unknown> {
   const settings: Record<string, unknown> = { ...before };
   for (const [name, value] of Object.entries(given)) {
-    if (value === null) delete settings[name];
+    const isAbsent = value === null || (value === false && LISTED_IF_TRUE.has(name) && !(name in before));
+    if (isAbsent) delete settings[name];
     else if (value !== undefined) settings[name] = value;
   }
   return settings;
@@ -94,11 +145,23 @@ export function setNewKind(held: Held, settings: NewLinkSettings): void {
   Object.assign(held, { [kind]: merged(DEFAULTS[kind], settings[kind] ?? {}) });
 }
 
+/** Gives the other end of a pair what the kernel lists of it. */
+export function setPeerKind(peer: Held, { netkit }: Held): void {
+  if (!netkit) return;
+  const { policy, peerPolicy, scrub, peerScrub, ...both } = netkit;
+  const own = { policy: peerPolicy, peerPolicy: policy, scrub: peerScrub, peerScrub: scrub };
+  peer.netkit = merged(both, { ...own, primary: false });
+}
+
 /** Changes the settings of the kind of a link. */
 export function changeKind(held: Held, settings: LinkSettings): void {
   for (const kind of WRITTEN_KIND_NAMES) {
     const given = settings[kind];
-    if (given) Object.assign(held, { [kind]: merged(held[kind] ?? {}, given) });
+    if (!given) continue;
+    const isTunnel = tunnelKind(kind) !== undefined;
+    const { mark = 0 } = (held[kind] ?? {}) as TunnelSettings;
+    const before = isTunnel ? { ...DEFAULTS[kind], mark } : (held[kind] ?? {});
+    Object.assign(held, { [kind]: merged(before, given) });
   }
 }
 
@@ -108,7 +171,7 @@ export function refusalOfNew(
   settings: NewLinkSettings,
   others: readonly Link[],
 ): Refusal | undefined {
-  const { link: below, vlan, vxlan, vrf } = settings;
+  const { link: below, vlan, vxlan, vrf, geneve } = settings;
   switch (kind) {
     case 'vlan':
       if (vlan?.id === undefined || below === undefined) return EINVAL;
@@ -122,11 +185,29 @@ export function refusalOfNew(
         ? VXLAN_EXISTS
         : undefined;
     }
+    case 'geneve': {
+      const { id, remote, port } = { ...DEFAULTS.geneve, remote: undefined, ...geneve };
+      const isSame = (other: Link['geneve']) =>
+        other?.id === id && other.port === port && other.remote === remote;
+      return others.some((each) => isSame(each.geneve)) ? EBUSY : undefined;
+    }
     case 'vrf':
       return vrf?.table === 0 ? NO_TABLE : undefined;
     default:
-      return undefined;
+      return sameTunnel(kind, settings, others) ? EEXIST : undefined;
   }
+}
+
+/** Whether there is a tunnel of the kind with the same ends and key. */
+function sameTunnel(kind: string, settings: NewLinkSettings, others: readonly Link[]): boolean {
+  const tunnel = tunnelKind(kind);
+  if (tunnel === undefined) return false;
+  const { local, remote, link, inputKey } = { ...DEFAULTS[tunnel], ...settings[tunnel] } as Link['gre'] & {};
+  return others.some(({ [tunnel]: held }) => {
+    const other = held as Link['gre'];
+    const isSame = other?.local === local && other?.remote === remote && other?.link === link;
+    return isSame && other?.inputKey === inputKey;
+  });
 }
 
 function isMulticast(address: string | undefined): boolean {
@@ -143,12 +224,13 @@ export function refusalOfChange(held: Link, settings: LinkSettings, hasPorts: bo
     if (hasPorts) return BOND_HAS_PORTS;
     if (bond.mode !== undefined && held.up) return BOND_IS_UP;
   }
-  if (!vxlan) return undefined;
-  if (vxlan.id !== undefined && vxlan.id !== held.vxlan?.id) return OTHER_VNI;
-  if (vxlan.port !== undefined) return OTHER_PORT;
-  return Object.keys(vxlan).every((name) => CHANGEABLE.has(name)) && vxlan.ttl !== 'inherit'
-    ? undefined
-    : EOPNOTSUPP;
+  if (vxlan?.id !== undefined && vxlan.id !== held.vxlan?.id) return OTHER_VNI;
+  if (vxlan?.port !== undefined) return OTHER_PORT;
+  if (kind === 'netkit' && !held.netkit?.primary) return EACCES;
+  if (kind !== 'vxlan' && kind !== 'geneve' && kind !== 'netkit') return undefined;
+  const areChangeable = Object.keys(settings[kind] ?? {}).every((name) => CHANGEABLE[kind].has(name));
+  if (kind === 'netkit') return areChangeable ? undefined : EACCES;
+  return areChangeable && vxlan?.ttl !== 'inherit' ? undefined : EOPNOTSUPP;
 }
 
 /** Why a link does not become a port of another. */

@@ -1,5 +1,6 @@
 // Links in memory, with the kernel's rules.
 import { constants } from 'node:os';
+import { PAIRS } from '../../rtnetlink/links/kinds/index.js';
 import type {
   Link,
   LinkFlag,
@@ -10,7 +11,7 @@ import type {
   VethPeer,
 } from '../../rtnetlink/types.js';
 import type { Refusal } from '../client.js';
-import { type Held, updateCarriers } from './carrier.js';
+import { type Held, TUNNEL_KINDS, updateCarriers } from './carrier.js';
 import {
   changeKind,
   changePort,
@@ -21,16 +22,18 @@ import {
   refusalOfNew,
   refusalOfPort,
   setNewKind,
+  setPeerKind,
 } from './kinds.js';
 import type { Named } from './named.js';
 import { LONG_MTU, noLink, SHORT_MTU, UNKNOWN_KIND } from './refusals.js';
 
-const { EBUSY, EEXIST, EINVAL, ENETDOWN, ENODEV, ENOTCONN, EOPNOTSUPP } = constants.errno;
+const { EBUSY, EEXIST, EINVAL, ENETDOWN, ENODEV, ENOENT, ENOTCONN, EOPNOTSUPP } = constants.errno;
 
 /** Kinds that a new kernel has. */
 export const KINDS = [
-  ...['bond', 'bridge', 'dummy', 'ifb', 'ipvlan', 'ipvtap', 'macvlan', 'macvtap'],
-  ...['veth', 'vlan', 'vrf', 'vxlan'],
+  ...['bond', 'bridge', 'dummy', 'geneve', 'ifb', 'ipvlan', 'ipvtap', 'macvlan', 'macvtap', 'netkit'],
+  ...['veth', 'vlan', 'vrf', 'vxlan', 'wireguard'],
+  ...TUNNEL_KINDS,
 ] as const;
 
 /** What one kernel has and another has not. */
@@ -81,7 +84,7 @@ export class FakeLinks {
     const { index, link: below, master, netns, peer } = settings;
     if (below !== undefined && !this.#links.has(below)) return noLink(below);
     if (typeof master === 'string' && !this.#links.has(master)) return noLink(master);
-    if (this.#links.has(name)) return EEXIST;
+    if (this.#named(name)) return EEXIST;
     if (!this.#kernel.kinds.has(kind)) return UNKNOWN_KIND;
     if (index !== undefined && this.#find(index)) return EEXIST;
     // The kernel sets the peer up before it knows the other end.
@@ -92,14 +95,16 @@ export class FakeLinks {
     if (settings.up && belowIsDown && kind === 'vlan') return ENETDOWN;
     const broken = invalidMtu(kind, settings.mtu);
     if (broken) return broken;
-    const peerName = peer?.name ?? (kind === 'veth' ? this.#freeName('veth', name) : undefined);
-    if (peerName !== undefined && (peerName === name || this.#links.has(peerName))) return EEXIST;
+    const isPair = PAIRS.has(kind) && settings.netkit?.pairing !== 'single';
+    const peerName =
+      peer?.name ?? (isPair ? this.#freeName(kind === 'veth' ? 'veth' : 'nk', name) : undefined);
+    if (peerName !== undefined && (peerName === name || this.#named(peerName))) return EEXIST;
     if (netns !== undefined) return undefined; // elsewhere
-    if (kind === 'veth' && peer?.netns === undefined) this.#createPeer(peerName ?? '', name, peer ?? {});
+    if (isPair && peer?.netns === undefined) this.#createPeer(peerName ?? '', name, kind, peer ?? {});
     const held = this.#create(name, kind, flagsOfKind(kind), index === undefined ? {} : { index });
     if (below !== undefined) Object.assign(held, { link: below, linkIndex: this.#find(below)?.index });
-    if (kind === 'veth') this.#pair(held, peerName ?? '');
     setNewKind(held, settings);
+    if (isPair) this.#pair(held, peerName ?? '');
     this.#apply(held, settings);
     const upper = typeof master === 'string' ? this.#links.get(master) : undefined;
     if (upper) this.#join(held, upper);
@@ -119,7 +124,7 @@ export class FakeLinks {
     }
     // Also if the name stays (dev_change_name before Linux 6.2).
     if (name !== undefined && held.up && !this.#kernel.renamesLinksThatAreUp) return EBUSY;
-    if (name !== undefined && name !== held.name && this.#links.has(name)) return EEXIST;
+    if (name !== undefined && name !== held.name && this.#named(name)) return EEXIST;
     const broken = invalidMtu(held.kind, mtu);
     if (broken) return broken;
     const refused = refusalOfChange(held, settings, this.#hasPorts(held));
@@ -147,11 +152,33 @@ export class FakeLinks {
     return held.name === 'lo' ? EOPNOTSUPP : this.#remove(held);
   }
 
+  addName(link: LinkReference, name: string): Refusal | undefined {
+    const held = this.#find(link);
+    if (!held) return ENODEV;
+    if (this.#named(name)) return EEXIST;
+    held.alternativeNames = [...(held.alternativeNames ?? []), name];
+    this.#notify(held);
+    return undefined;
+  }
+
+  deleteName(link: LinkReference, name: string): Refusal | undefined {
+    const held = this.#find(link);
+    if (!held) return ENODEV;
+    const owner = this.#named(name);
+    if (!owner) return ENOENT;
+    if (owner !== held || held.name === name) return EINVAL;
+    const left = held.alternativeNames?.filter((each) => each !== name) ?? [];
+    if (left.length > 0) held.alternativeNames = left;
+    else delete held.alternativeNames;
+    this.#notify(held);
+    return undefined;
+  }
+
   #remove(held: Held): undefined {
     this.#links.delete(held.name);
     for (const other of [...this.#links.values()]) {
       if (other.master === held.name) this.#free(other);
-      const dies = other.link === held.name && (other.kind === 'vlan' || other.kind === 'veth');
+      const dies = other.link === held.name && (other.kind === 'vlan' || PAIRS.has(other.kind));
       if (dies && this.#links.has(other.name)) this.#remove(other);
     }
     this.#changed(held, true);
@@ -175,13 +202,14 @@ export class FakeLinks {
     }
   }
 
-  /** The two ends of a veth have each other's index. */
+  /** The two ends of a pair have each other's index. */
   #pair(held: Held, name: string): void {
     held.link = name;
     const peer = this.#links.get(name);
     if (!peer) return;
     held.linkIndex = peer.index;
     peer.linkIndex = held.index;
+    setPeerKind(peer, held);
   }
 
   /** Makes a link a port of another. A bond sets its ports up, and gives them its hardware address: that of the first of them. */
@@ -222,8 +250,8 @@ export class FakeLinks {
     this.#renamed();
   }
 
-  #createPeer(name: string, other: string, peer: VethPeer): void {
-    const held = this.#create(name, 'veth', ['broadcast', 'multicast'], {});
+  #createPeer(name: string, other: string, kind: string, peer: VethPeer): void {
+    const held = this.#create(name, kind, flagsOfKind(kind), {});
     held.link = other;
     this.#apply(held, peer);
     this.#changed(held, false);
@@ -279,14 +307,20 @@ export class FakeLinks {
   }
 
   #find(link: LinkReference): Held | undefined {
-    if (typeof link === 'string') return this.#links.get(link);
+    if (typeof link === 'string') return this.#named(link);
     return [...this.#links.values()].find(({ index }) => index === link);
+  }
+
+  /** The link that has a name, or has it as an alternative one. */
+  #named(name: string): Held | undefined {
+    const found = this.#links.get(name);
+    return found ?? [...this.#links.values()].find((each) => each.alternativeNames?.includes(name));
   }
 
   #freeName(start: string, taken: string): string {
     for (let i = 0; ; i++) {
       const name = `${start}${i}`;
-      if (name !== taken && !this.#links.has(name)) return name;
+      if (name !== taken && !this.#named(name)) return name;
     }
   }
 }

@@ -1,5 +1,6 @@
 // Operations with the names of links, of which they may have indexes.
 import { constants } from 'node:os';
+import { WRITTEN_KIND_NAMES } from '../../rtnetlink/links/kinds/index.js';
 import type { Link, LinkReference, RtnetlinkOperation } from '../../rtnetlink/types.js';
 
 const { EINVAL, ENODEV } = constants.errno;
@@ -13,10 +14,11 @@ export type Named<T extends { readonly link?: LinkReference; readonly master?: L
   readonly master?: string | null;
 };
 
-/** An operation that names links by their names only; the errno of an index that no link has. */
+/** An operation that names links by their names only, not by alternative ones; the errno of an index that no link has. */
 export function namedOperation(operation: RtnetlinkOperation, find: FindLink): RtnetlinkOperation | number {
   let errno = 0;
   const nameOf = (value: unknown, refusal: number): unknown => {
+    if (typeof value === 'string') return find(value)?.name ?? value;
     if (typeof value !== 'number') return value;
     const name = find(value)?.name;
     if (name === undefined) errno ||= refusal;
@@ -52,12 +54,12 @@ function inOperation(operation: RtnetlinkOperation, named: WithNames): Rtnetlink
   }
   if (!('settings' in operation) || operation.settings === undefined) return operation;
   const settings = named(named(operation.settings as object, ['link']), ['master'], EINVAL);
-  const { bond, vxlan, bridgePort } = settings as Record<string, object | undefined>;
-  const kinds = {
-    ...(bond && { bond: named(bond, ['activePort', 'primary']) }),
-    ...(vxlan && { vxlan: named(vxlan, ['link']) }),
-    ...(bridgePort && { bridgePort: named(bridgePort, ['backupPort']) }),
-  };
+  const links = { bond: ['activePort', 'primary'], bridgePort: ['backupPort'] } as const;
+  const kinds: Record<string, unknown> = {};
+  for (const name of [...WRITTEN_KIND_NAMES, 'bridgePort'] as const) {
+    const own = settings[name as keyof typeof settings] as object | undefined;
+    if (own) kinds[name] = named(own, links[name as keyof typeof links] ?? ['link']);
+  }
   return { ...operation, settings: { ...settings, ...kinds } } as RtnetlinkOperation;
 }
 

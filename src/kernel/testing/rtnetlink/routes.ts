@@ -366,11 +366,15 @@ function matches(route: Route, completed: Route, given: NewRoute): boolean {
 }
 
 function same(a: unknown, b: unknown): boolean {
-  return JSON.stringify(a) === JSON.stringify(b);
+  return textOf(a) === textOf(b);
+}
+
+function textOf(value: unknown): string {
+  return JSON.stringify(value, (_, each) => (typeof each === 'bigint' ? `${each}n` : each));
 }
 
 function describe({ protocol: _protocol, ...rule }: Rule): string {
-  return JSON.stringify(Object.entries(rule).sort(([a], [b]) => (a < b ? -1 : 1)));
+  return textOf(Object.entries(rule).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
 function isFor(rule: Rule, target: string, { from, mark = 0, inputLink, outputLink }: RouteQuery): boolean {

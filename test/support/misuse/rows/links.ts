@@ -4,12 +4,19 @@ import type {
   BondSettings,
   BridgePortSettings,
   BridgeSettings,
+  GeneveSettings,
+  GreSettings,
+  Ip6GreSettings,
+  Ip6TunnelSettings,
+  IpipSettings,
   IpvlanSettings,
   LinkAttributes,
   LinkSettings,
   LinkSwitches,
   MacvlanSettings,
+  NetkitSettings,
   NewLinkSettings,
+  SitSettings,
   VlanSettings,
   VxlanSettings,
 } from '../../../../src/kernel/rtnetlink/types.js';
@@ -77,6 +84,47 @@ const MACVLAN: MacvlanSettings = {
 };
 const IPVLAN: IpvlanSettings = { mode: 'l2', flags: ['private'] };
 
+const GENEVE: GeneveSettings = {
+  ...{
+    remote: '10.0.0.2',
+    local: '10.0.0.1',
+    port: 6081,
+    sourcePorts: { first: 1, last: 2 },
+    ttl: 5,
+    tos: 1,
+    flowLabel: 0,
+  },
+  ...{ dontFragment: 'set', udpChecksum: true, udp6ZeroChecksumTx: false, udp6ZeroChecksumRx: false },
+  ...{ innerProtocolInherit: false, groHint: false },
+};
+const TUNNEL = {
+  ...{ link: 'eth0', ttl: 0, mark: 1, external: false },
+  ...{ encapsulationSourcePort: 1, encapsulationDestinationPort: 2 },
+  encapsulation: 'fou',
+  encapsulationFlags: ['checksum'],
+} as const;
+const TUNNEL4 = { ...TUNNEL, remote: '10.0.0.2', local: '10.0.0.1', tos: 0, pathMtuDiscovery: true } as const;
+const TUNNEL6 = {
+  ...{ ...TUNNEL, remote: 'fd00::2', local: 'fd00::1', encapsulationLimit: 4, flowInfo: 5 },
+  flags: ['copyDscp'],
+} as const;
+const GRE_HEADER = {
+  ...{ inputKey: 1, outputKey: 2, inputSequence: false, outputSequence: false, inputChecksum: true },
+  outputChecksum: true,
+} as const;
+const GRE: GreSettings = { ...TUNNEL4, ...GRE_HEADER, ignoreDontFragment: false };
+const IP6GRE: Ip6GreSettings = { ...TUNNEL6, ...GRE_HEADER };
+const IP6TNL: Ip6TunnelSettings = { ...TUNNEL6, protocol: 41 };
+const IPIP: IpipSettings = { ...TUNNEL4, protocol: 4 };
+const SIT: SitSettings = {
+  ...{ ...TUNNEL4, protocol: 41, flags: 0, rapidPrefix: '2002::', rapidPrefixLength: 16 },
+  ...{ rapidRelayPrefix: '0.0.0.0', rapidRelayPrefixLength: 0 },
+};
+const NETKIT: NetkitSettings = {
+  ...{ mode: 'l2', policy: 'pass', peerPolicy: 'drop', scrub: 'none', peerScrub: 'default' },
+  ...{ headroom: 1, tailroom: 2, pairing: 'pair' },
+};
+
 /** Name, kind and settings of links to add. */
 export const NEW_LINKS = [
   ['a', 'bridge', { ...COMMON, bridge: BRIDGE, master: 'br0', index: 5, txQueues: 2, rxQueues: 2 }],
@@ -90,6 +138,16 @@ export const NEW_LINKS = [
   ['i', 'vxlan', { vxlan: { ...VXLAN, id: 5 } }],
   ['j', 'vxlan', { vxlan: { external: true } }],
   ['k', 'vrf', { vrf: { table: 'main' } }],
+  ['l', 'geneve', { geneve: { ...GENEVE, id: 5 } }],
+  ['m', 'geneve', { geneve: { external: true } }],
+  ['n', 'gre', { gre: GRE }],
+  ['o', 'gretap', { gretap: GRE }],
+  ['p', 'ip6gre', { ip6gre: IP6GRE }],
+  ['q', 'ip6gretap', { ip6gretap: IP6GRE }],
+  ['r', 'ip6tnl', { ip6tnl: IP6TNL }],
+  ['s', 'ipip', { ipip: IPIP }],
+  ['t', 'sit', { sit: SIT }],
+  ['u', 'netkit', { netkit: NETKIT, peer: { name: 'v' } }],
 ] as const satisfies readonly (readonly [string, string, NewLinkSettings])[];
 
 /** Changes of a link. */
@@ -105,4 +163,14 @@ export const CHANGES: readonly LinkSettings[] = [
   { ipvlan: IPVLAN },
   { ipvtap: IPVLAN },
   { vrf: { table: 5 } },
+  { geneve: { ...GENEVE, id: 5 } },
+  { geneve: { external: true } },
+  { gre: GRE },
+  { gretap: GRE },
+  { ip6gre: IP6GRE },
+  { ip6gretap: IP6GRE },
+  { ip6tnl: IP6TNL },
+  { ipip: IPIP },
+  { sit: SIT },
+  { netkit: NETKIT },
 ];

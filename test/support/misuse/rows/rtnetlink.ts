@@ -29,7 +29,7 @@ const ADDRESSES: readonly NewLinkAddress[] = [
   },
 ];
 const ID = { link: 'eth0', address: '10.0.0.1', prefix: 24, peer: '10.0.0.2' };
-const HOP = { gateway: '10.0.0.1', link: 'eth0', flags: ['onlink'] } as const;
+const HOP = { gateway: '10.0.0.1', link: 'eth0', realms: 5, flags: ['onlink'] } as const;
 const ROUTES: readonly NewRoute[] = [
   {
     ...{
@@ -58,7 +58,7 @@ const ROUTES: readonly NewRoute[] = [
   },
   { destination: '10.0.0.0/8', nextHops: [{ ...HOP, weight: 2 }] },
   { destination: '10.0.0.0/8', nextHopId: 1 },
-  { destination: '10.0.0.0/8', linkIndex: 1 },
+  { destination: '10.0.0.0/8', linkIndex: 1, realms: 0x1_0002 },
   { destination: '10.0.0.0/8', nextHops: [{ gateway: '10.0.0.1', linkIndex: 1 }] },
 ];
 const FILTER: RouteFilter = { family: 4, table: 'main', protocol: 'static', type: 'unicast', link: 'eth0' };
@@ -77,7 +77,7 @@ const RULES: readonly NewRule[] = [
   {
     ...{ family: 6, priority: 101, dscp: 10, dscpMask: 62, flowLabel: 5, flowLabelMask: 255 },
     ...{ sourcePorts: { first: 1, last: 1 }, sourcePortMask: 255 },
-    ...{ destinationPorts: { first: 1, last: 1 }, destinationPortMask: 255 },
+    ...{ destinationPorts: { first: 1, last: 1 }, destinationPortMask: 255, tunnelId: 5n, realms: 7 },
   },
   { action: 'goto', goto: 200, priority: 10 },
   { l3mdev: true, priority: 10 },
@@ -141,6 +141,8 @@ const OPERATIONS: readonly RtnetlinkOperation[] = [
   { do: 'deleteNextHop', nextHop: { id: 7 } },
   ...NAMESPACE_IDS.map((namespaceId) => ({ do: 'setNamespaceId', namespaceId }) as const),
   ...BRIDGE_VLANS.map((bridgeVlan) => ({ do: 'addBridgeVlan', bridgeVlan }) as const),
+  { do: 'addAlternativeName', link: 'eth0', name: 'uplink' },
+  { do: 'deleteAlternativeName', link: 5, name: 'uplink' },
   { do: 'deleteBridgeVlan', bridgeVlan: { link: 'eth0', vlan: 5, lastVlan: 7, self: false } },
   ...ENTRIES.map((entry) => ({ do: 'addForwardingEntry', entry }) as const),
   { do: 'deleteForwardingEntry', entry: ENTRY_ID },
@@ -198,6 +200,8 @@ export const RTNETLINK: Rows<Rtnetlink> = {
     [1, CALL],
   ],
   addBridgeVlan: BRIDGE_VLANS.map((bridgeVlan) => [bridgeVlan, CALL]),
+  addAlternativeName: [['eth0', 'uplink', CALL]],
+  deleteAlternativeName: [[5, 'uplink', CALL]],
   deleteBridgeVlan: [[{ link: 'eth0', vlan: 5, lastVlan: 7, self: false }, CALL]],
   listForwardingEntries: [
     ['eth0', CALL],

@@ -41,6 +41,26 @@ export const SYNTAX = new Set([
   'to',
 ]);
 
+/** Kinds of links that are tunnels, or have no settings of their own. */
+const TUNNELS = ['geneve', 'gre', 'gretap', 'ifb', 'ip6gre', 'ip6gretap', 'ip6tnl', 'ipip', 'sit'];
+/** Words of all tunnels; a kernel may lack foo over UDP. */
+const TUNNEL = [
+  ...[
+    'any',
+    'inherit',
+    'no',
+    'none',
+    'external',
+    'noencap',
+    'encap',
+    'fou',
+    'gue',
+    'encap-sport',
+    'encap-dport',
+  ],
+  ...['encap-csum', 'encap-csum6', 'encap-remcsum'],
+];
+
 /** Words that have no row in a table, because a test of their own has them. */
 export const TESTED: Readonly<Record<string, readonly string[]>> = {
   link: [
@@ -72,6 +92,9 @@ export const TESTED: Readonly<Record<string, readonly string[]>> = {
     'macvtap',
     'vrf',
     'vxlan',
+    ...TUNNELS,
+    'property',
+    'altname',
     'eui64',
     'none',
     'random',
@@ -112,6 +135,13 @@ export const TESTED: Readonly<Record<string, readonly string[]>> = {
   ipvlan: ['ipvlan', 'l2', 'l3', 'l3s', 'bridge', 'vepa'],
   ipvtap: ['ipvtap', 'l2', 'l3', 'l3s', 'bridge', 'private'],
   vrf: ['vrf'],
+  ifb: ['ifb'],
+  geneve: ['geneve', 'no', 'auto', 'inherit', 'unset'],
+  gre: ['gre', 'i', 'o', ...TUNNEL],
+  ip6gre: ['ip6gre', 'i', 'o', 'tclass', 'allow-localremote', 'default', ...TUNNEL],
+  ip6tnl: ['ip6tnl', 'ip6ip6', 'ipip6', 'tclass', 'allow-localremote', 'default', ...TUNNEL],
+  ipip: ['ipip', 'mplsip', ...TUNNEL],
+  sit: ['sit', 'ip6ip', 'ipip', 'mplsip', ...TUNNEL],
   addr: ['autojoin', 'host', 'link', 'global', 'secondary', 'dynamic'],
   route: [
     'exact',
@@ -149,12 +179,13 @@ export const TESTED: Readonly<Record<string, readonly string[]>> = {
     'high',
     'ecn',
     'nhid',
+    'realms',
     'pervasive',
     'expires',
     'pref',
   ],
   nexthop: ['nexthop', 'id', 'blackhole', 'fdb', 'mpath', 'resilient', 'weight'],
-  rule: ['goto', 'local', 'main', 'default', 'l3mdev'],
+  rule: ['goto', 'local', 'main', 'default', 'l3mdev', 'realms', 'tun_id'],
   neigh: [
     'proxy',
     'permanent',
@@ -180,22 +211,13 @@ const OTHER_KINDS = [
   'bareudp',
   'dsa',
   'erspan',
-  'geneve',
-  'gre',
-  'gretap',
   'gtp',
-  'ifb',
   'ip6erspan',
-  'ip6gre',
-  'ip6gretap',
-  'ip6tnl',
-  'ipip',
   'ipoib',
   'macsec',
   'netdevsim',
   'nlmon',
   'rmnet',
-  'sit',
   'team',
   'team_slave',
   'vcan',
@@ -241,11 +263,22 @@ export const LEFT_OUT: Readonly<Record<string, Readonly<Record<string, readonly 
     ],
     'needs the id of a namespace, for kinds that have a lower link elsewhere': ['link-netns', 'link-netnsid'],
     'the device below, of hardware': ['parentdev'],
-    'names beside the name: they are listed': ['property', 'altname'],
     'reasons are names in a file of the tool': ['protodown_reason'],
     [KIND]: OTHER_KINDS,
   },
   veth: { [TOOL]: ['options'] },
+  ip6gre: {
+    'of the kind ip6erspan': [
+      'erspan',
+      'erspan_ver',
+      'erspan_dir',
+      'erspan_hwid',
+      'egress',
+      'ingress',
+      'hwid',
+      'version',
+    ],
+  },
   bridge: {
     'a command, and no setting': ['fdb_flush'],
   },
@@ -271,14 +304,13 @@ export const LEFT_OUT: Readonly<Record<string, Readonly<Record<string, readonly 
     ],
     'the kernel ignores it': ['anycast'],
     'kinds of links, by which the tool selects': [
-      ...OTHER_KINDS,
+      ...[...OTHER_KINDS, ...TUNNELS],
       ...['bond', 'bond_slave', 'bridge', 'bridge_slave', 'dummy', 'ipvlan', 'ipvtap', 'macvlan', 'macvtap'],
       ...['veth', 'vlan', 'vxlan'],
     ],
   },
   route: {
     [TOOL]: ['flush', 'save', 'restore', 'showdump', 'root', 'match', 'vrf', 'enabled', 'disabled'],
-    'classes of packets for traffic control': ['realms'],
     'refused by kernels since 2.6': ['nat'],
     'labels of MPLS': ['ttl-propagate', 'mpls', 'as'],
     'families of no routes here': ['bridge'],
@@ -323,7 +355,6 @@ export const LEFT_OUT: Readonly<Record<string, Readonly<Record<string, readonly 
   rule: {
     [TOOL]: ['flush', 'save', 'restore'],
     'refused by kernels since 2.6': ['nat'],
-    'classes of packets for traffic control': ['realms'],
   },
   neigh: { [TOOL]: ['flush', 'vrf', 'nomaster'] },
   nexthop: {

@@ -194,3 +194,104 @@ export const BOND_PORT: readonly OptionRow[] = [
   row('queue_id', 'bondPort.queueId', 3, { json: 'linkinfo.info_slave_data.queue_id' }),
   row('prio', 'bondPort.priority', -5, { json: 'linkinfo.info_slave_data.prio' }),
 ];
+
+const geneve = own('geneve');
+
+/** Of a tunnel of Geneve over IPv4. */
+export const GENEVE4: readonly OptionRow[] = [
+  geneve('id', 'id', 42),
+  geneve('remote', 'remote', '10.1.0.2'),
+  geneve('ttl', 'ttl', 9),
+  geneve('tos', 'tos', 4, 'tos', { shown: '0x4' }),
+  geneve('df', 'dontFragment', 'set'),
+  geneve('dstport', 'port', 7000, 'port'),
+  geneve('udpcsum', 'udpChecksum', true, 'udp_csum', { args: 'udpcsum' }),
+  geneve('innerprotoinherit', 'innerProtocolInherit', true, 'inner_proto_inherit', {
+    args: 'innerprotoinherit',
+  }),
+];
+
+/** Of a tunnel of Geneve over IPv6. */
+export const GENEVE6: readonly OptionRow[] = [
+  geneve('id', 'id', 43),
+  geneve('remote', 'remote', 'fd01::2', 'remote6'),
+  geneve('flowlabel', 'flowLabel', 5, 'label', { args: 'flowlabel 0x5', shown: '0x5' }),
+  geneve('udp6zerocsumtx', 'udp6ZeroChecksumTx', true, 'udp_zero_csum6_tx', { args: 'udp6zerocsumtx' }),
+  geneve('udp6zerocsumrx', 'udp6ZeroChecksumRx', true, 'udp_zero_csum6_rx', { args: 'udp6zerocsumrx' }),
+];
+
+/** Of a tunnel of Geneve whose packets have the network. */
+export const GENEVE_EXTERNAL: readonly OptionRow[] = [
+  geneve('external', 'external', true, 'external', { args: 'external' }),
+  geneve('dstport', 'port', 7001, 'port'),
+];
+
+/** What tunnels over IPv4 have in common. */
+const tunnel4 = (kind: string): readonly OptionRow[] => {
+  const tunnel = own(kind);
+  return [
+    tunnel('remote', 'remote', '10.1.0.2'),
+    tunnel('local', 'local', '10.1.0.1'),
+    tunnel('dev', 'link', 'va', 'link'),
+    tunnel('ttl', 'ttl', 9),
+    tunnel('tos', 'tos', 4, 'tos', { shown: '0x4' }),
+    tunnel('pmtudisc', 'pathMtuDiscovery', true, 'pmtudisc', { args: 'pmtudisc' }),
+    tunnel('fwmark', 'mark', 7, 'fwmark', { shown: '0x7' }),
+  ];
+};
+/** What tunnels over IPv6 have in common. */
+const tunnel6 = (kind: string): readonly OptionRow[] => {
+  const tunnel = own(kind);
+  return [
+    tunnel('remote', 'remote', 'fd01::2'),
+    tunnel('local', 'local', 'fd01::1'),
+    tunnel('dev', 'link', 'va', 'link'),
+    tunnel('hoplimit', 'ttl', 9, 'ttl'),
+    tunnel('encaplimit', 'encapsulationLimit', 3, 'encap_limit'),
+    tunnel('flowlabel', 'flowInfo', 0x101_2345, 'flowlabel', {
+      args: 'tclass 0x10 flowlabel 0x12345',
+      shown: '0x12345',
+    }),
+    tunnel('dscp', 'flags', ['copyDscp', 'allowLocalRemote'], 'ip6_tnl_f_rcv_dscp_copy', {
+      ...{ args: 'dscp inherit allow-localremote', shown: true },
+    }),
+    tunnel('fwmark', 'mark', 7, 'fwmark', { shown: '0x7' }),
+  ];
+};
+/** The header of GRE. */
+const greHeader = (kind: string): readonly OptionRow[] => {
+  const gre = own(kind);
+  return [
+    gre('key', 'inputKey', 5, 'ikey', { args: 'ikey 5', shown: '0.0.0.5' }),
+    gre('key', 'outputKey', 6, 'okey', { args: 'okey 6', shown: '0.0.0.6' }),
+    gre('seq', 'outputSequence', true, 'oseq', { args: 'oseq' }),
+    gre('csum', 'inputChecksum', true, 'icsum', { args: 'icsum' }),
+  ];
+};
+
+/** Of a tunnel of GRE. */
+export const GRE: readonly OptionRow[] = [...tunnel4('gre'), ...greHeader('gre')];
+/** Of a tunnel of GRE with Ethernet. */
+export const GRETAP: readonly OptionRow[] = [
+  own('gretap')('remote', 'remote', '10.1.0.3'),
+  own('gretap')('pmtudisc', 'pathMtuDiscovery', false, 'pmtudisc', { args: 'nopmtudisc' }),
+  own('gretap')('ignore-df', 'ignoreDontFragment', true, 'ignore_df', { args: 'ignore-df' }),
+];
+/** Of a tunnel of GRE over IPv6. */
+export const IP6GRE: readonly OptionRow[] = [...tunnel6('ip6gre'), ...greHeader('ip6gre')];
+/** Of a tunnel in IPv6. */
+export const IP6TNL: readonly OptionRow[] = [
+  ...tunnel6('ip6tnl'),
+  own('ip6tnl')('mode', 'protocol', 41, 'proto', { args: 'mode ip6ip6', shown: 'ip6ip6' }),
+];
+/** Of a tunnel of IPv4 in IPv4. */
+export const IPIP: readonly OptionRow[] = [
+  ...tunnel4('ipip'),
+  own('ipip')('mode', 'protocol', 4, 'proto', { args: 'mode ipip', shown: 'ipip' }),
+];
+/** Of a tunnel of IPv6 in IPv4. */
+export const SIT: readonly OptionRow[] = [
+  ...tunnel4('sit'),
+  own('sit')('mode', 'protocol', 41, 'proto', { args: 'mode ip6ip', shown: 'ip6ip' }),
+  own('sit')('isatap', 'flags', 1, 'isatap', { args: 'isatap', shown: true }),
+];

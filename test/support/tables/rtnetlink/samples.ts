@@ -63,6 +63,7 @@ export const ROUTE: NewRoute = {
   flags: ['onlink', 'pervasive'],
   tos: 16,
   gateway: 'fd01::2',
+  realms: 0x1_0007,
   metrics: { mtu: 1400, locked: ['mtu'], congestionControl: 'reno' },
 };
 /** A route of IPv6 with two nexthops. */
@@ -92,6 +93,8 @@ export const RULE: NewRule = {
   dscpMask: 0x3e,
   flowLabel: 5,
   flowLabelMask: 0xff,
+  tunnelId: 0x0102_0304_0506_0708n,
+  realms: 0x1_0002,
   suppressPrefixLength: 3,
   table: 1000,
 };
@@ -122,6 +125,22 @@ export const NEXT_HOPS: Readonly<Record<string, NewNextHopObject>> = {
     resilient: { buckets: 65_535, idleTimer: 1.5, unbalancedTimer: 0 },
   },
 };
+const TUNNEL = {
+  ...{ link: 'va', ttl: 9, mark: 7, encapsulationSourcePort: 5, encapsulationDestinationPort: 6 },
+  encapsulation: 'gue',
+  encapsulationFlags: ['checksum6'],
+} as const;
+const TUNNEL4 = { ...TUNNEL, remote: '10.0.0.2', local: '10.0.0.1', tos: 4, pathMtuDiscovery: true } as const;
+const TUNNEL6 = {
+  ...{ ...TUNNEL, remote: 'fd00::2', local: 'fd00::1', encapsulationLimit: 3, flowInfo: 0x1234567 },
+  flags: ['copyDscp', 'allowLocalRemote'],
+} as const;
+const GRE_HEADER = {
+  ...{ outputKey: 0xffff_ffff, inputSequence: false, outputSequence: true, inputChecksum: true },
+  outputChecksum: false,
+} as const;
+const GRE = { ...TUNNEL4, ...GRE_HEADER, ignoreDontFragment: true } as const;
+
 /** Links with every setting of their kind: each is read as it is written. Link 0 is va. */
 export const KINDS: Readonly<Record<string, Parameters<typeof encodeNewLink>>> = {
   'a bond': [
@@ -186,6 +205,63 @@ export const KINDS: Readonly<Record<string, Parameters<typeof encodeNewLink>>> =
   'an ipvlan': ['i', 'ipvlan', { link: 'va', ipvlan: { mode: 'l3s', flags: ['private'] } }],
   'an ipvtap': ['i', 'ipvtap', { link: 'va', ipvtap: { mode: 'l2', flags: ['vepa'] } }],
   'a VRF': ['r', 'vrf', { vrf: { table: 'main' } }],
+  'a tunnel of Geneve over IPv4': [
+    'g',
+    'geneve',
+    {
+      geneve: {
+        ...{
+          id: 0x123456,
+          remote: '10.0.0.2',
+          local: '10.0.0.1',
+          port: 6082,
+          sourcePorts: { first: 1000, last: 2000 },
+        },
+        ...{ ttl: 'inherit', tos: 4, dontFragment: 'set', udpChecksum: true, innerProtocolInherit: true },
+        groHint: true,
+      },
+    },
+  ],
+  'a tunnel of Geneve over IPv6': [
+    'g',
+    'geneve',
+    {
+      geneve: {
+        ...{ external: true, remote: 'fd00::2', local: 'fd00::1', ttl: 9, flowLabel: 0x12345 },
+        ...{ udp6ZeroChecksumTx: true, udp6ZeroChecksumRx: false },
+      },
+    },
+  ],
+  'a tunnel of GRE': ['g', 'gre', { gre: GRE }],
+  'a tunnel of GRE with Ethernet': [
+    'g',
+    'gretap',
+    { gretap: { ...TUNNEL4, ...GRE_HEADER, external: true, pathMtuDiscovery: false } },
+  ],
+  'a tunnel of GRE over IPv6': ['g', 'ip6gre', { ip6gre: { ...TUNNEL6, ...GRE_HEADER, inputKey: 0 } }],
+  'a tunnel of GRE with Ethernet over IPv6': ['g', 'ip6gretap', { ip6gretap: { ...TUNNEL6, ...GRE_HEADER } }],
+  'a tunnel in IPv6': ['t', 'ip6tnl', { ip6tnl: { ...TUNNEL6, external: true, protocol: 41 } }],
+  'a tunnel in IPv4': ['t', 'ipip', { ipip: { ...TUNNEL4, external: true, protocol: 137 } }],
+  'a tunnel of IPv6 in IPv4': [
+    't',
+    'sit',
+    {
+      sit: {
+        ...{ ...TUNNEL4, protocol: 41, flags: 1, rapidPrefix: '2001:db8::', rapidPrefixLength: 32 },
+        ...{ rapidRelayPrefix: '10.0.0.0', rapidRelayPrefixLength: 8 },
+      },
+    },
+  ],
+  'a netkit': [
+    'n',
+    'netkit',
+    {
+      netkit: {
+        ...{ mode: 'l2', policy: 'drop', peerPolicy: 'pass', scrub: 'none', peerScrub: 'default' },
+        ...{ headroom: 16, tailroom: 8, pairing: 'single' },
+      },
+    },
+  ],
 };
 /** The link of a message. */
 export const readNamed = (message: Message) => readLink(message, CAPTURED_NAMES);

@@ -5,7 +5,11 @@ import {
   encodeLinkStatistics,
   readLinkStatistics,
 } from '../../../../src/kernel/rtnetlink/links/statistics.js';
-import { encodeNewLink, encodeSettings } from '../../../../src/kernel/rtnetlink/links/write.js';
+import {
+  encodeAlternativeName,
+  encodeNewLink,
+  encodeSettings,
+} from '../../../../src/kernel/rtnetlink/links/write.js';
 import type { Link } from '../../../../src/kernel/rtnetlink/types.js';
 import { listed, NAMES, only } from '../../../support/tables/rtnetlink/messages.js';
 import { KINDS, readNamed, statistics } from '../../../support/tables/rtnetlink/samples.js';
@@ -29,6 +33,19 @@ describe('links of a kind', () => {
   it('that is a port', () => {
     const port = only(listed(encodeSettings('va', { bondPort: { queueId: 3, priority: -2 } })), readNamed);
     assert.deepEqual(port.bondPort, { queueId: 3, priority: -2 });
+  });
+
+  it('have alternative names, in an attribute that is marked as one with others', () => {
+    const bytes = listed(encodeAlternativeName('add', 3, 'uplink'));
+    assert.deepEqual(only(bytes, readNamed).alternativeNames, ['uplink']);
+    // nlmsghdr, ifinfomsg, then the length and the type of IFLA_PROP_LIST with NLA_F_NESTED.
+    assert.deepEqual([...bytes.subarray(32, 36)], [16, 0, 52, 0x80]);
+    const faults = [
+      encodeAlternativeName('add', 'va', ''),
+      encodeAlternativeName('delete', 'va', 'x'.repeat(128)),
+      encodeAlternativeName('delete', 0, 'x'),
+    ].map(({ check }) => check.invalid?.field);
+    assert.deepEqual(faults, ['name', 'name', 'link']);
   });
 
   it('of the kind tun are read, and not created', () => {
@@ -70,6 +87,11 @@ describe('links of a kind', () => {
       encodeNewLink('r', 'vrf', { vrf: {} }),
       encodeNewLink('m', 'macvlan', { link: 'va', ipvlan: {} }),
       encodeNewLink('i', 'ipvtap'),
+      encodeNewLink('g', 'geneve', { geneve: { remote: '10.0.0.2' } }),
+      encodeNewLink('n', 'netkit', { peer: { up: true } }),
+      encodeNewLink('n', 'gre', { peer: {} }),
+      encodeNewLink('g', 'gre', { gre: { remote: 'fd00::2' } }),
+      encodeSettings('va', { ipip: { remote: '10.0.0.2', local: '10.0.0.1' } }),
       encodeSettings('va', { bond: {}, vxlan: {} }),
       encodeSettings('va', { bondPort: {}, bridgePort: {} }),
       encodeSettings('va', { vxlan: { sourcePorts: { first: 2, last: 1 } } }),
@@ -86,6 +108,11 @@ describe('links of a kind', () => {
       'settings.vrf.table must be given: a VRF has a table',
       'settings.ipvlan is of the kind ipvlan',
       'settings.link must be the name of the link below a ipvtap',
+      'settings.geneve.id must be given: a tunnel of Geneve without',
+      'settings.peer must have no flags, as up: the kernel ignores ',
+      'settings.peer is of the kinds veth and netkit',
+      'settings.gre.remote must be an IPv4 address',
+      'settings.ipip.ttl must be given: a change sets all settings ',
       'settings.vxlan excludes bond',
       'settings.bondPort excludes bridgePort',
       'settings.vxlan.sourcePorts must be a range of ports: { first',

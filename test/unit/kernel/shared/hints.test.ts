@@ -1,8 +1,6 @@
 // Hints, on machines of every kind.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { attemptOf } from '../../../../src/kernel/conntrack/names.js';
-import type { NewFlow } from '../../../../src/kernel/conntrack/types.js';
 import { missingModule } from '../../../../src/kernel/ipset/names.js';
 import { schedulerHint } from '../../../../src/kernel/ipvs/names.js';
 import { hintFor as ruleHint } from '../../../../src/kernel/nftables/hints.js';
@@ -182,17 +180,4 @@ test('the expression that the kernel refuses decides about the hint', () => {
   assert.match(hintOf('log'), /nft_log, or one that writes logs/);
   assert.match(hintOf('lookup'), /^the set that it names/);
   assert.match(hintOf(), /a set, an object, a chain, a module$/);
-});
-
-test('the hint to a change of a flow depends on its fields', () => {
-  const original = { source: '10.0.0.1', destination: '10.0.0.2', sourcePort: 1, destinationPort: 2 };
-  const hintOf = (code: string, fields: object) =>
-    attemptOf({
-      do: 'addFlow',
-      flow: { protocol: 'tcp', original, timeout: 1, ...fields } as NewFlow,
-    }).hint?.(code, undefined);
-  assert.match(hintOf('EOPNOTSUPP', { helper: 'ftp' }) ?? '', /nf_conntrack_ftp/);
-  assert.doesNotMatch(hintOf('EOPNOTSUPP', { mark: 1 }) ?? '', /helper/);
-  assert.match(hintOf('EBUSY', { helper: 'ftp' }) ?? '', /another helper/);
-  assert.equal(hintOf('EBUSY', { status: ['ASSURED'] }), undefined);
 });

@@ -111,9 +111,13 @@ export interface BondSettings {
 
 /** The active aggregator of a bond in the mode `802.3ad`. */
 export interface BondAggregator {
+  /** Number of the aggregator. */
   readonly id?: number;
+  /** Ports that belong to it. */
   readonly ports?: number;
+  /** Key of this host. */
   readonly actorKey?: number;
+  /** Key of the partner. */
   readonly partnerKey?: number;
   /** Hardware address. */
   readonly partner?: string;
@@ -141,6 +145,7 @@ export interface BondPortSettings {
 
 /** A port of a bond as the kernel lists it. The fields beside the settings are not written. */
 export interface ListedBondPort extends BondPortSettings {
+  /** Whether the port is in use. */
   readonly state?: 'active' | 'backup' | number;
   /** The carrier: `going_down` and `going_back` are the times of `downDelay` and `upDelay`. */
   readonly miiStatus?: 'up' | 'going_down' | 'down' | 'going_back' | number;

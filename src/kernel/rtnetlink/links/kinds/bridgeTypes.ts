@@ -30,6 +30,7 @@ export interface BridgeSettings {
   readonly vlanProtocol?: VlanProtocol;
   /** 0 means none. Default 1. */
   readonly vlanDefaultPvid?: number;
+  /** Counts packets of each VLAN. Default false. */
   readonly vlanStatistics?: boolean;
   /** Only while the bridge has no ports with VLANs. */
   readonly vlanStatisticsPerPort?: boolean;
@@ -53,27 +54,41 @@ export interface BridgeSettings {
   readonly multicastVlanSnooping?: boolean;
   /** 0 never, 1 automatic, 2 always. Default 1. */
   readonly multicastRouter?: number;
+  /** Queries have an address of the bridge as source, and not 0.0.0.0. Default false. */
   readonly multicastQueryUseAddress?: boolean;
+  /** Sends queries for members of groups. Default false. */
   readonly multicastQuerier?: boolean;
   /** Has no effect since Linux 5.1, which always lists 16. */
   readonly multicastHashElasticity?: number;
   /** A power of 2. Default 4096. */
   readonly multicastHashMax?: number;
+  /** Queries after a member has left, until the group is deleted. Default 2. */
   readonly multicastLastMemberCount?: number;
+  /** Queries after the start. Default 2. */
   readonly multicastStartupQueryCount?: number;
+  /** Time between queries after a member has left. Default 1 s. */
   readonly multicastLastMemberInterval?: number;
+  /** Time after which a member without reports is deleted. Default 260 s. */
   readonly multicastMembershipInterval?: number;
+  /** Time without queries of another querier, after which the bridge queries. Default 255 s. */
   readonly multicastQuerierInterval?: number;
+  /** Time between queries. Default 125 s. */
   readonly multicastQueryInterval?: number;
+  /** Time within which members answer a query. Default 10 s. */
   readonly multicastQueryResponseInterval?: number;
+  /** Time between queries after the start. Default 31.25 s. */
   readonly multicastStartupQueryInterval?: number;
+  /** Counts packets of IGMP and MLD. Default false. */
   readonly multicastStatistics?: boolean;
   /** 2 or 3. */
   readonly multicastIgmpVersion?: number;
   /** 1 or 2. */
   readonly multicastMldVersion?: number;
+  /** Forwarded packets of IPv4 pass iptables (`bridge-nf-call-iptables` for this bridge). Default false. */
   readonly callIptables?: boolean;
+  /** The same of IPv6. */
   readonly callIp6tables?: boolean;
+  /** The same of ARP. */
   readonly callArptables?: boolean;
 }
 
@@ -83,16 +98,23 @@ export interface BridgePortSettings {
   readonly state?: number;
   /** 0–63; default 32. */
   readonly priority?: number;
+  /** 1–65535: cost of a path in STP. Default by the speed of the link. */
   readonly cost?: number;
+  /** Ignores BPDUs, and disables the port that gets one. */
   readonly guard?: boolean;
+  /** Sends frames back through the port by which they came. */
   readonly hairpin?: boolean;
+  /** Ends a group at once when its member leaves. */
   readonly fastLeave?: boolean;
+  /** Never becomes the root port. */
   readonly rootBlock?: boolean;
   /** Default true. */
   readonly learning?: boolean;
   /** Default true. */
   readonly flood?: boolean;
+  /** Answers ARP for hosts behind other ports. */
   readonly proxyArp?: boolean;
+  /** Answers ARP for hosts of this port, as access points of wireless networks do. */
   readonly proxyArpWifi?: boolean;
   /** 0 never, 1 automatic, 2 always. */
   readonly multicastRouter?: number;
@@ -100,10 +122,15 @@ export interface BridgePortSettings {
   readonly multicastFlood?: boolean;
   /** Default true. */
   readonly broadcastFlood?: boolean;
+  /** Sends multicasts to each member as a unicast. */
   readonly multicastToUnicast?: boolean;
+  /** Bits of link-local groups that are forwarded by this port. Default 0. */
   readonly groupForwardMask?: number;
+  /** Answers ARP and neighbour discovery from the table of neighbours. */
   readonly neighbourSuppression?: boolean;
+  /** Maps VLANs to numbers of tunnels. */
   readonly vlanTunnel?: boolean;
+  /** Forwards no frames to other ports that are isolated. */
   readonly isolated?: boolean;
   /** Linux 5.18. */
   readonly locked?: boolean;
@@ -134,9 +161,13 @@ export interface VlanSettings {
   readonly protocol?: VlanProtocol;
   /** Default true. */
   readonly reorderHeader?: boolean;
+  /** Announces the VLAN by GVRP. Default false. */
   readonly gvrp?: boolean;
+  /** Announces the VLAN by MVRP. Default false. */
   readonly mvrp?: boolean;
+  /** Does not follow the link below when that goes up or down. Default false. */
   readonly looseBinding?: boolean;
+  /** Has a carrier as long as a port of the bridge below with this VLAN has one. Default false. Linux 5.2. */
   readonly bridgeBinding?: boolean;
   /** From the priority in the frame to that of the packet. Entries are added to those of before. */
   readonly ingressQosMap?: QosMap;

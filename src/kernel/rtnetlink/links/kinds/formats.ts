@@ -2,7 +2,14 @@
 import { type Family, formatAddress, parseAddressAsIs } from '../../../../net/address.js';
 import { isIntegerWithin } from '../../../shared/arguments.js';
 import type { AttributeCursor } from '../../../shared/wire/attributeCursor.js';
-import { type Format, hardwareAddress, type LinkNames, type Numbers } from '../../fields.js';
+import {
+  checked,
+  type Format,
+  hardwareAddress,
+  integer,
+  type LinkNames,
+  type Numbers,
+} from '../../fields.js';
 import { flagNames } from '../../flags.js';
 import type { MessageWriter } from '../../message.js';
 import type { UnnamedFlag } from '../../routes/types.js';
@@ -38,6 +45,52 @@ export function addressList(family: Family, most: number): Format<readonly strin
 /** An address of IPv4, which has another attribute than one of IPv6. */
 export function isIPv4(address: string): boolean {
   return isAddress(address, 4);
+}
+
+/** An address of one family. */
+export function addressOf(family: Family): Format<string> {
+  return {
+    rule: `must be an IPv${family} address`,
+    type: 'string',
+    accepts: (value) => isAddress(value, family),
+    write: (writer, value) => writer.bytes(parseAddressAsIs(value) ?? new Uint8Array()),
+    read: (attribute) => formatAddress(attribute.bytes(0, family === 4 ? 4 : 16)),
+  };
+}
+
+/** A TTL, or that of the inner packet, which has an attribute of its own. */
+export interface TtlAttributes {
+  readonly ttl: number;
+  readonly inherit: number;
+  /** How the kernel takes the second one: NLA_FLAG, or a number. */
+  writeInherit(writer: MessageWriter): void;
+}
+
+const ttlFormat = integer('u8');
+
+/** Writes one of the two attributes of a TTL. */
+export function writeTtl(
+  writer: MessageWriter,
+  path: string,
+  value: number | 'inherit' | undefined,
+  { ttl, inherit, writeInherit }: TtlAttributes,
+): void {
+  if (value === undefined) return;
+  if (value === 'inherit') writer.attribute(inherit, () => writeInherit(writer));
+  else if (checked(writer, path, value, { ...ttlFormat, rule: `${ttlFormat.rule}, or inherit` }))
+    writer.attribute(ttl, () => ttlFormat.write(writer, value));
+}
+
+/** Reads one of the two; false for another attribute. */
+export function readTtl(
+  attribute: AttributeCursor,
+  settings: Record<string, unknown>,
+  { ttl, inherit }: TtlAttributes,
+): boolean {
+  if (attribute.type === ttl) settings['ttl'] ??= attribute.u8();
+  else if (attribute.type !== inherit) return false;
+  else if (attribute.length === 0 || attribute.u8() !== 0) settings['ttl'] = 'inherit';
+  return true;
 }
 
 /** Hardware addresses, as attributes of this type within the attribute. */
@@ -78,11 +131,13 @@ export const portRange: Format<{ readonly first: number; readonly last: number }
   read: (attribute: AttributeCursor) => ({ first: attribute.u16be(), last: attribute.u16be(2) }),
 };
 
-/** All flags of an object: those that are not named are cleared. */
+/** All flags of an object: those that are not named are cleared. Those that the kernel sets itself are ignored. */
 export function flagSet<Name extends string>(
   numbers: Numbers<Name>,
+  width: 'u16' | 'u32' = 'u16',
+  ignored = 0,
 ): Format<readonly (Name | UnnamedFlag)[]> {
-  const namesOf = flagNames(numbers);
+  const namesOf = flagNames(numbers, ignored);
   const isName = (value: unknown): value is Name =>
     typeof value === 'string' && Object.hasOwn(numbers, value);
   return {
@@ -90,7 +145,7 @@ export function flagSet<Name extends string>(
     type: 'object',
     accepts: (value) => Array.isArray(value) && value.every(isName),
     write: (writer, value) =>
-      void writer.u16(value.filter(isName).reduce((sum, name) => sum | numbers[name], 0)),
-    read: (attribute: AttributeCursor, _links: LinkNames) => namesOf(attribute.u16()),
+      void writer[width](value.filter(isName).reduce((sum, name) => sum | numbers[name], 0)),
+    read: (attribute: AttributeCursor, _links: LinkNames) => namesOf(attribute[width]()),
   };
 }

@@ -1,8 +1,10 @@
 // The kinds of links that have settings, by their names, which are also the names of the fields.
 import { BOND, BOND_PORT } from './bond.js';
 import { BRIDGE, BRIDGE_PORT } from './bridge.js';
+import { GENEVE } from './geneve.js';
+import { GRE, IP6GRE, IP6TNL, IPIP, SIT } from './ipTunnel.js';
 import type { KindFormat } from './kind.js';
-import { IPVLAN, MACVLAN, TUN, VRF, VRF_PORT } from './upper.js';
+import { IPVLAN, MACVLAN, NETKIT, TUN, VRF, VRF_PORT } from './upper.js';
 import { VLAN } from './vlan.js';
 import { VXLAN } from './vxlan.js';
 
@@ -20,12 +22,24 @@ export const WRITTEN_KINDS = {
   ipvlan: IPVLAN,
   ipvtap: IPVLAN,
   vrf: VRF,
+  geneve: GENEVE,
+  gre: GRE,
+  gretap: GRE,
+  ip6gre: IP6GRE,
+  ip6gretap: IP6GRE,
+  ip6tnl: IP6TNL,
+  ipip: IPIP,
+  sit: SIT,
+  netkit: NETKIT,
 } as const;
 
 /** A kind whose settings are written. */
 export type WrittenKind = keyof typeof WRITTEN_KINDS;
 /** Their names. */
 export const WRITTEN_KIND_NAMES = Object.keys(WRITTEN_KINDS) as readonly WrittenKind[];
+
+/** The kinds of pairs of links, which are created together. The other end has the same attribute in both. */
+export const PAIRS: ReadonlySet<string> = new Set(['veth', 'netkit']);
 
 /** The kinds whose settings are listed. */
 export const LISTED_KINDS: ReadonlyMap<string, AnyKind> = new Map<string, AnyKind>([

@@ -3,8 +3,18 @@
 
 import { isDeepStrictEqual } from 'node:util';
 import type { AttributeCursor } from '../../../shared/wire/attributeCursor.js';
-import { type Fields, type Ignored, type LinkNames, readField, writeFields } from '../../fields.js';
+import {
+  checked,
+  type Fields,
+  type Ignored,
+  ipAddress,
+  type LinkNames,
+  readField,
+  toggle,
+  writeFields,
+} from '../../fields.js';
 import type { MessageWriter } from '../../message.js';
+import { isIPv4 } from './formats.js';
 
 /** Settings of a kind of link, or of a port of one ↔ attributes. */
 export interface KindFormat<T extends object, Listed extends object> {
@@ -30,10 +40,18 @@ export interface Special<T extends object> {
    * their value is, and lists them all the same.
    */
   readonly defaults?: Partial<T>;
+  /** NLA_FLAG: attributes that are there without a value, or are not. They are listed if they are true. */
+  readonly flags?: Readonly<Record<string, number>>;
+  /** Addresses, with the attribute of one of IPv4 and that of one of IPv6. */
+  readonly addresses?: Readonly<Record<string, readonly [ipv4: number, ipv6: number]>>;
+  /** Settings that a change must have, because the kernel sets all that it does not have to their defaults. */
+  readonly whole?: readonly (keyof T & string)[];
   write?(writer: MessageWriter, path: string, settings: T): void;
   /** Reads an attribute that is not in the table; false if it is unknown. */
   read?(attribute: AttributeCursor, settings: Record<string, unknown>, links: LinkNames): boolean;
 }
+
+const FLAG = toggle('u8');
 
 /**
  * A kind with a table of fields. `title` is its name with its article: `a bridge`. `attributes` of a listing have no effect: what a
@@ -45,8 +63,14 @@ export function kindOf<T extends object, Listed extends object = T>(
   special: Special<T> = {},
 ): KindFormat<T, Listed> {
   const listed = { ...fields, ...special.listed };
+  const { flags = {}, addresses = {} } = special;
+  const fieldOf = new Map([
+    ...Object.entries(flags).map(([name, attribute]) => [attribute, name] as const),
+    ...Object.entries(addresses).flatMap(([name, both]) => both.map((each) => [each, name] as const)),
+  ]);
   const names = new Set([
     ...Object.keys(listed),
+    ...fieldOf.values(),
     ...(special.names ?? []),
     ...(special.readOnly ?? []),
     'attributes',
@@ -55,19 +79,47 @@ export function kindOf<T extends object, Listed extends object = T>(
     names,
     write(writer, path, given, isNew) {
       if (!writer.check.object(path, given, names, title)) return;
+      if (!isNew) checkWhole(writer, path, given, special.whole ?? []);
       const settings = isNew && special.defaults ? without(given, special.defaults) : given;
       writeFields<T>(writer, `${path}.`, settings, fields);
+      for (const [name, attribute] of Object.entries(flags)) {
+        const value: unknown = settings[name as keyof T];
+        if (value === undefined || !checked(writer, `${path}.${name}`, value, FLAG) || !value) continue;
+        writer.attribute(attribute, () => undefined);
+      }
+      for (const [name, [ipv4, ipv6]] of Object.entries(addresses)) {
+        const value = settings[name as keyof T] as string | undefined;
+        if (value === undefined || !checked(writer, `${path}.${name}`, value, ipAddress)) continue;
+        writer.attribute(isIPv4(value) ? ipv4 : ipv6, () => ipAddress.write(writer, value));
+      }
       special.write?.(writer, `${path}.`, settings);
     },
     read(attributes, links) {
       const settings: Record<string, unknown> = {};
       while (attributes.next()) {
-        if (special.read?.(attributes, settings, links)) continue;
+        const name = fieldOf.get(attributes.type);
+        if (name !== undefined) settings[name] = name in flags || ipAddress.read(attributes, links);
+        if (name !== undefined || special.read?.(attributes, settings, links)) continue;
         readField(attributes, listed, settings, links, special.ignored);
       }
       return settings as Listed;
     },
   };
+}
+
+/** Notes a setting that a change leaves out, and the kernel would reset. */
+function checkWhole<T extends object>(
+  writer: MessageWriter,
+  path: string,
+  given: T,
+  whole: readonly (keyof T & string)[],
+): void {
+  for (const name of whole) {
+    if (given[name] !== undefined) continue;
+    const rule =
+      'must be given: a change sets all settings of this kind, and those that are absent to their defaults';
+    writer.check.fail(`${path}.${name}`, undefined, rule, true);
+  }
 }
 
 /** The settings without those that have their default value. */

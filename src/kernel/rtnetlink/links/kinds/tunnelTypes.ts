@@ -1,5 +1,5 @@
-// VXLANs and devices of tun, as JavaScript values. Source of every rule: include/uapi/linux/if_link.h (IFLA_VXLAN_, IFLA_TUN_),
-// drivers/net/vxlan/vxlan_core.c, drivers/net/tun.c, ip-link(8).
+// VXLANs, tunnels of Geneve and devices of tun, as JavaScript values. Source of every rule: include/uapi/linux/if_link.h (IFLA_VXLAN_,
+// IFLA_GENEVE_, IFLA_TUN_), drivers/net/vxlan/vxlan_core.c, drivers/net/geneve.c, drivers/net/tun.c, ip-link(8).
 import type { ListedAttribute } from '../../../shared/types.js';
 import type { LinkReference } from '../reference.js';
 
@@ -84,6 +84,49 @@ export interface VxlanSettings {
 export interface ListedVxlan extends VxlanSettings {
   /** Name of that link. */
   readonly link?: string;
+  /** Settings of a newer kernel that have no field here. A change leaves them as they are. */
+  readonly attributes?: readonly ListedAttribute[];
+}
+
+/**
+ * Fields of a tunnel of Geneve. `ttl`, `tos`, `flowLabel`, `dontFragment` and an address of the same family are changed later; for others
+ * the kernel answers EOPNOTSUPP.
+ */
+export interface GeneveSettings {
+  /** Number of the network (VNI): 0–16777215. Required when the link is created without `external`. */
+  readonly id?: number;
+  /** Address of the other end, which is no multicast group. Default 0.0.0.0: none. */
+  readonly remote?: string;
+  /** Source address, of the same family. Default: that of the route. Linux 7.3 has it. */
+  readonly local?: string;
+  /** UDP port: 0–65535. Default 6081. */
+  readonly port?: number;
+  /** UDP source ports, of which each flow has one. Default 1 to 65535. Linux 6.15. */
+  readonly sourcePorts?: UdpPorts;
+  /** 0–255, or that of the inner packet (Linux 4.20). 0 means that of the route. Default 0. */
+  readonly ttl?: number | 'inherit';
+  /** 0–255; 1 means that of the inner packet. Default 0. */
+  readonly tos?: number;
+  /** Flow label of IPv6: 0–1048575. Default 0. EINVAL with an address of IPv4. */
+  readonly flowLabel?: number;
+  /** Whether routers may fragment packets of IPv4. Default `unset`. Linux 5.0. */
+  readonly dontFragment?: 'unset' | 'set' | 'inherit' | number;
+  /** UDP checksums over IPv4. Default false. */
+  readonly udpChecksum?: boolean;
+  /** Sends without UDP checksum over IPv6. Default false; it is listed with an address of IPv6. */
+  readonly udp6ZeroChecksumTx?: boolean;
+  /** Accepts no UDP checksum over IPv6. Default false; with an address of IPv4, true. */
+  readonly udp6ZeroChecksumRx?: boolean;
+  /** The packets' metadata have the network and the other end. Excludes others than `port`. It is listed if it is true, as the next two. */
+  readonly external?: boolean;
+  /** Inner packets may be of IP, without Ethernet. Linux 5.18. */
+  readonly innerProtocolInherit?: boolean;
+  /** Sends hints for GRO to others of the same kernel. Linux 7.0. */
+  readonly groHint?: boolean;
+}
+
+/** A tunnel of Geneve as the kernel lists it. */
+export interface ListedGeneve extends GeneveSettings {
   /** Settings of a newer kernel that have no field here. A change leaves them as they are. */
   readonly attributes?: readonly ListedAttribute[];
 }

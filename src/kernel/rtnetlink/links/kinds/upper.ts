@@ -1,5 +1,5 @@
-// Settings of macvlans, ipvlans, VRFs and devices of tun, as attributes. Numbers: include/uapi/linux/if_link.h (IFLA_MACVLAN_,
-// IFLA_IPVLAN_, IFLA_VRF_, IFLA_TUN_).
+// Settings of macvlans, ipvlans, VRFs, netkits and devices of tun, as attributes. Numbers: include/uapi/linux/if_link.h (IFLA_MACVLAN_,
+// IFLA_IPVLAN_, IFLA_VRF_, IFLA_NETKIT_, IFLA_TUN_).
 import { checked, type Fields, field, integer, nameOrNumber, toggle } from '../../fields.js';
 import { routeTable } from '../../routes/fields.js';
 import { flagSet, hardwareAddressList } from './formats.js';
@@ -10,10 +10,12 @@ import type {
   IpvlanSettings,
   ListedIpvlan,
   ListedMacvlan,
+  ListedNetkit,
   ListedVrf,
   ListedVrfPort,
   MacvlanMode,
   MacvlanSettings,
+  NetkitSettings,
   VrfSettings,
 } from './upperTypes.js';
 
@@ -69,6 +71,24 @@ const TABLE = field(1, routeTable);
 export const VRF = kindOf<VrfSettings, ListedVrf>('a VRF', { table: TABLE });
 /** A port of a VRF. */
 export const VRF_PORT = kindOf<ListedVrfPort>('a port of a VRF', {}, { listed: { table: TABLE } });
+
+const netkitPolicy = nameOrNumber('u32', { pass: 0, drop: 2 });
+const netkitScrub = nameOrNumber('u32', { none: 0, default: 1 });
+const NETKIT_SETTINGS: Fields<NetkitSettings> = {
+  policy: field(3, netkitPolicy),
+  peerPolicy: field(4, netkitPolicy),
+  mode: field(5, nameOrNumber('u32', { l2: 0, l3: 1 })),
+  scrub: field(6, netkitScrub),
+  peerScrub: field(7, netkitScrub),
+  headroom: field(8, integer('u16')),
+  tailroom: field(9, integer('u16')),
+  pairing: field(10, nameOrNumber('u32', { pair: 0, single: 1 })),
+};
+
+/** The kind `netkit`. */
+export const NETKIT = kindOf<NetkitSettings, ListedNetkit>('a netkit', NETKIT_SETTINGS, {
+  listed: { primary: field(2, toggle('u8')) },
+});
 
 const TUN_STATE: Fields<Omit<ListedTun, 'attributes'>> = {
   owner: field(1, integer('u32')),

@@ -1,5 +1,5 @@
-// Links above others, and VRFs, as JavaScript values. Source of every rule: include/uapi/linux/if_link.h (IFLA_MACVLAN_, IFLA_IPVLAN_,
-// IFLA_VRF_), drivers/net/macvlan.c, drivers/net/ipvlan/, drivers/net/vrf.c, ip-link(8).
+// Links above others, VRFs and netkits, as JavaScript values. Source of every rule: include/uapi/linux/if_link.h (IFLA_MACVLAN_,
+// IFLA_IPVLAN_, IFLA_VRF_, IFLA_NETKIT_), drivers/net/macvlan.c, drivers/net/ipvlan/, drivers/net/vrf.c, drivers/net/netkit.c, ip-link(8).
 import type { ListedAttribute } from '../../../shared/types.js';
 import type { RouteTable, UnnamedFlag } from '../../routes/types.js';
 
@@ -81,5 +81,39 @@ export interface ListedVrf extends VrfSettings {
 export interface ListedVrfPort {
   readonly table?: RouteTable;
   /** Settings of a newer kernel that have no field here. */
+  readonly attributes?: readonly ListedAttribute[];
+}
+
+/** What a netkit does with packets without a program of BPF (`NETKIT_`): one of those with a name, or a number from 0 to 4294967295. */
+export type NetkitPolicy = 'pass' | 'drop' | number;
+
+/** Whether mark and priority are cleared on the way to another network namespace (`NETKIT_SCRUB_`): `none` leaves that to the program. */
+export type NetkitScrub = 'none' | 'default' | number;
+
+/** Fields of a netkit: a pair of links whose programs of BPF run in the network namespace of the first. The policies are changed later (else EACCES), by the first link. */
+export interface NetkitSettings {
+  /** Packets of IP, or frames of Ethernet. Default `l3`. */
+  readonly mode?: 'l2' | 'l3' | number;
+  /** Of packets that this end sends. Default `pass`. */
+  readonly policy?: NetkitPolicy;
+  /** The same of the other end. */
+  readonly peerPolicy?: NetkitPolicy;
+  /** Default `default`. Linux 6.10. */
+  readonly scrub?: NetkitScrub;
+  /** The same of the other end. */
+  readonly peerScrub?: NetkitScrub;
+  /** Bytes that are free before a packet. Default 0. Linux 6.14. */
+  readonly headroom?: number;
+  /** Bytes that are free behind a packet. Default 0. Linux 6.14. */
+  readonly tailroom?: number;
+  /** `single` has no other end. Default `pair`. Linux 7.0. */
+  readonly pairing?: 'pair' | 'single' | number;
+}
+
+/** A netkit as the kernel lists it. */
+export interface ListedNetkit extends NetkitSettings {
+  /** Whether it is the first of the pair. It is not written. */
+  readonly primary?: boolean;
+  /** Settings of a newer kernel that have no field here. A change leaves them as they are. */
   readonly attributes?: readonly ListedAttribute[];
 }

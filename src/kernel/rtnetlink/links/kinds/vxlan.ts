@@ -1,32 +1,19 @@
 // Settings of VXLANs, as attributes. Numbers: include/uapi/linux/if_link.h (IFLA_VXLAN_).
-import { parseAddressAsIs } from '../../../../net/address.js';
 import {
-  checked,
   type Fields,
-  type Format,
   field,
   integer,
-  ipAddress,
+  largeInteger,
   linkReference,
   nameOrNumber,
   toggle,
 } from '../../fields.js';
-import type { MessageWriter } from '../../message.js';
-import { isIPv4, portRange } from './formats.js';
+import { portRange, readTtl, type TtlAttributes, writeTtl } from './formats.js';
 import { kindOf } from './kind.js';
 import type { ListedVxlan, VxlanSettings } from './tunnelTypes.js';
 
 type Addresses = Pick<VxlanSettings, 'remote' | 'local'>;
-/** NLA_FLAG: the attribute is there, without a value, or it is not. */
 type Flags = Pick<VxlanSettings, 'remoteChecksumNoPartial' | 'groupPolicy' | 'genericProtocol'>;
-
-const reservedBits: Format<bigint> = {
-  rule: 'must be an integer from 0 to 18446744073709551615',
-  type: 'bigint',
-  accepts: (value) => typeof value === 'bigint' && value >= 0n && value < 1n << 64n,
-  write: (writer, value) => writer.u64be(value),
-  read: (attribute) => attribute.u64be(),
-};
 
 const SETTINGS: Fields<Omit<VxlanSettings, keyof Addresses | keyof Flags | 'ttl'>> = {
   id: field(1, integer('u32', 0, 0xff_ffff)),
@@ -52,7 +39,7 @@ const SETTINGS: Fields<Omit<VxlanSettings, keyof Addresses | keyof Flags | 'ttl'
   vniFilter: field(30, toggle('u8')),
   localBypass: field(31, toggle('u8')),
   flowLabelPolicy: field(32, nameOrNumber('u32', { fixed: 0, inherit: 1 })),
-  reservedBits: field(33, reservedBits),
+  reservedBits: field(33, largeInteger),
   multicastRouting: field(34, toggle('u8')),
 };
 /** IFLA_VXLAN_GROUP and _GROUP6, IFLA_VXLAN_LOCAL and _LOCAL6. */
@@ -65,67 +52,21 @@ const FLAGS: Readonly<Record<keyof Flags, number>> = {
   remoteChecksumNoPartial: 24,
   genericProtocol: 27,
 };
-const TTL = 5;
-const TTL_INHERIT = 28;
-
-const onlyToggle = toggle('u8');
-const ttlFormat = integer('u8');
-
-const ADDRESS_NAMES = Object.keys(ADDRESSES) as (keyof Addresses)[];
-const FLAG_NAMES = Object.keys(FLAGS) as (keyof Flags)[];
-const FIELD_OF: ReadonlyMap<number, keyof Addresses> = new Map(
-  ADDRESS_NAMES.flatMap((name) => ADDRESSES[name].map((attribute) => [attribute, name])),
-);
-const FLAG_OF: ReadonlyMap<number, keyof Flags> = new Map(FLAG_NAMES.map((name) => [FLAGS[name], name]));
+const TTL: TtlAttributes = { ttl: 5, inherit: 28, writeInherit: () => undefined };
 
 /** The kind `vxlan`. */
 export const VXLAN = kindOf<VxlanSettings, ListedVxlan>('a VXLAN', SETTINGS, {
-  names: [...ADDRESS_NAMES, ...FLAG_NAMES, 'ttl'],
+  names: ['ttl'],
+  flags: FLAGS,
+  addresses: ADDRESSES,
   // With it, the kernel takes bits of the header as used (Linux 6.14), which the listed `reservedBits` may have.
   defaults: { remoteChecksumRx: false },
   write(writer, path, vxlan) {
-    for (const name of ADDRESS_NAMES) writeAddress(writer, `${path}${name}`, vxlan[name], ADDRESSES[name]);
-    for (const name of FLAG_NAMES) {
-      const value = vxlan[name];
-      if (value === undefined || !checked(writer, `${path}${name}`, value, onlyToggle) || !value) continue;
-      writer.attribute(FLAGS[name], () => undefined);
-    }
-    writeTtl(writer, `${path}ttl`, vxlan.ttl);
+    writeTtl(writer, `${path}ttl`, vxlan.ttl, TTL);
     // The kernel lists 0 of one with `external`.
     if (vxlan.external === true && vxlan.id !== undefined && vxlan.id !== 0) {
       writer.check.fail(`${path}external`, true, 'excludes id', true);
     }
   },
-  read(attribute, vxlan, links) {
-    const address = FIELD_OF.get(attribute.type);
-    const flag = FLAG_OF.get(attribute.type);
-    if (address !== undefined) vxlan[address] = ipAddress.read(attribute, links);
-    else if (flag !== undefined) vxlan[flag] = true;
-    else if (attribute.type === TTL) vxlan['ttl'] ??= attribute.u8();
-    else if (attribute.type === TTL_INHERIT) {
-      if (attribute.length === 0 || attribute.u8() !== 0) vxlan['ttl'] = 'inherit';
-    } else return false;
-    return true;
-  },
+  read: (attribute, vxlan) => readTtl(attribute, vxlan, TTL),
 });
-
-function writeAddress(
-  writer: MessageWriter,
-  path: string,
-  value: string | undefined,
-  [ipv4, ipv6]: readonly [number, number],
-): void {
-  if (value === undefined || !checked(writer, path, value, ipAddress)) return;
-  const bytes = parseAddressAsIs(value) ?? new Uint8Array();
-  writer.attribute(isIPv4(value) ? ipv4 : ipv6, () => writer.bytes(bytes));
-}
-
-function writeTtl(writer: MessageWriter, path: string, ttl: VxlanSettings['ttl']): void {
-  if (ttl === undefined) return;
-  if (ttl === 'inherit') {
-    writer.attribute(TTL_INHERIT, () => undefined);
-    return;
-  }
-  const format = { ...ttlFormat, rule: `${ttlFormat.rule}, or inherit` };
-  if (checked(writer, path, ttl, format)) writer.attribute(TTL, () => format.write(writer, ttl));
-}

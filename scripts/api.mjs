@@ -181,10 +181,10 @@ function configOf(subpath, declarations, temporary) {
 }
 
 /**
- * `./ipvs` → `ipvs`, `.` → `index`.
+ * `./nftables/text` → `nftables-text`, `.` → `index`.
  *
  * @param {string} subpath
  */
 function nameOf(subpath) {
-  return subpath === '.' ? 'index' : subpath.slice('./'.length);
+  return subpath === '.' ? 'index' : subpath.slice('./'.length).replaceAll('/', '-');
 }

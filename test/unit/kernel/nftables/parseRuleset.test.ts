@@ -3,14 +3,13 @@ import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
+import { type NftablesOperation, throwOnFailure } from '../../../../src/kernel/nftables/index.js';
 import {
   formatRuleset,
-  type NftablesOperation,
   parseRuleset,
   parseRulesetAsync,
   RulesetError,
-  throwOnFailure,
-} from '../../../../src/kernel/nftables/index.js';
+} from '../../../../src/kernel/nftables/text/index.js';
 import { FakeNftables } from '../../../../src/kernel/testing/index.js';
 import { sample } from '../../../support/extent.js';
 import { inOrder } from '../../../support/nftables/listed.js';

@@ -44,6 +44,8 @@ export const PASSED_OVER: Readonly<Record<string, RegExp>> = {
   'nftables/text.formatRulesetAsync': NOT_PRINTED,
   'nftables/text.parseRuleset': MEMBERS_OF_MAP,
   'nftables/text.parseRulesetAsync': MEMBERS_OF_MAP,
+  // Expressions are checked where they are sent, and conditions are made by `match`.
+  'nftables/text.expressionsOf': /^\[1\]\[\]\./,
   // The client, whose methods it calls.
   'nftables/text.readRuleset': /^\[0\]\./,
   // The types have no places for an expression in an expression.
@@ -83,11 +85,11 @@ export const TAKES_A_PART: ReadonlySet<string> = new Set([
   ],
 ]);
 
-/** Objects that are interfaces, which may have other members: parts of the kernel, modes, sources, receivers of reports. */
+/** Objects that are interfaces, which may have other members: parts of the kernel, modes, sources, receivers of reports, parts of rules. */
 export const INTERFACES: Readonly<Record<string, RegExp>> = {
   library:
     /^create\w+Mode\[0\]|^createProxy\[0\]\.|\.start\[0\]$|^describeProblem|^ManifestSource\[0\]\.clock$|^atOnce/,
-  'nftables/text': /^readRuleset\[0\]$/,
+  'nftables/text': /^readRuleset\[0\]$|^expressionsOf\[1\]\[\]$/,
   kubernetes: /^ApiClient\[0\]$|\.(?:environment|client)$|\.start\[0\]$|^ApiSource\.fromKubeConfig\[0\]$/,
 };
 

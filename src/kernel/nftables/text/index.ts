@@ -3,6 +3,17 @@
 export type { TextInput } from '../../shared/programs/textLines.js';
 export { formatRuleset, formatRulesetAsync } from './formatRuleset.js';
 export {
+  type AllMatches,
+  type Condition,
+  expressionsOf,
+  type Match,
+  type Matches,
+  type MatchRange,
+  type MatchSet,
+  type MatchValue,
+  match,
+} from './match.js';
+export {
   type ParseRulesetOptions,
   parseRuleset,
   parseRulesetAsync,

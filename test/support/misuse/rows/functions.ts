@@ -4,7 +4,7 @@ import type * as ipset from '../../../../src/kernel/ipset/index.js';
 import type * as ipvs from '../../../../src/kernel/ipvs/index.js';
 import type * as netlink from '../../../../src/kernel/netlink/index.js';
 import type * as nftables from '../../../../src/kernel/nftables/index.js';
-import type * as text from '../../../../src/kernel/nftables/text/index.js';
+import * as text from '../../../../src/kernel/nftables/text/index.js';
 import type * as rtnetlink from '../../../../src/kernel/rtnetlink/index.js';
 import { FakeNftables } from '../../../../src/kernel/testing/index.js';
 import type { Subpath } from '../subpaths.js';
@@ -185,6 +185,7 @@ export const FUNCTIONS = {
     throwOnFailure: RESULTS,
   } satisfies FunctionRows<typeof nftables>,
   'nftables/text': {
+    expressionsOf: [['inet', [text.match.tcp.dport(80), 'counter', { kind: 'notrack' }]]],
     formatRuleset: RULESETS.map((ruleset) => [ruleset] as const),
     formatRulesetAsync: RULESETS.map((ruleset) => [ruleset] as const),
     parseRuleset: [['table ip t {\n}\n', { links: LINKS }]],

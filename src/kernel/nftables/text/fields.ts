@@ -136,7 +136,7 @@ export function fieldAt(
 
 /** A field by its name, with the base of its place. */
 export interface NamedField {
-  readonly field: HeaderField;
+  readonly field: AnyHeaderField;
   readonly base: Extract<Expression, { kind: 'payload' }>['base'];
   /** What a packet must be to have it. */
   readonly needs: readonly Need[];
@@ -157,11 +157,11 @@ const BY_NAME: ReadonlyMap<string, NamedField> = new Map(
   [
     ...LINK.map((field): NamedField => ({ field, base: 'link', needs: [{ layer: 'link' }] })),
     ...(['ip', 'ip6'] as const).flatMap((network) =>
-      NETWORK[network].map(
+      NETWORK_FIELDS[network].map(
         (field): NamedField => ({ field, base: 'network', needs: [{ layer: 'network', network }] }),
       ),
     ),
-    ...[...TRANSPORT].flatMap(([transport, fields]) =>
+    ...TRANSPORT_FIELDS.flatMap(([transport, fields]) =>
       fields.map(
         (field): NamedField => ({ field, base: 'transport', needs: needsOfTransport(transport, field) }),
       ),

@@ -19,8 +19,8 @@ const README = 'README.md';
 const ERRORS = ['ae-undocumented', 'ae-unresolved-link'];
 /**
  * Names that no export has, because users pass them on, or never see them: parts of the items of modes, the bases of the
- * fakes, the attempts that these name, the refusals that they answer with, lists of real servers, and the name by which a module imports
- * all types of another.
+ * fakes, the attempts that these name, the refusals that they answer with, lists of real servers, the name by which a module imports
+ * all types of another, and the types of the table of fields of rules.
  */
 const INTERNAL = [
   ...[
@@ -47,6 +47,7 @@ const INTERNAL = [
     'FakeRtnetlink_base',
   ],
   ...['Attempt', 'Refusal', 'ServerLists', 'RealServers', 'ChangePart', 'types'],
+  ...['AnyHeaderField', 'MetaFields', 'CtFields', 'CtDirections', 'MatchesOf', 'LoadedType'],
 ];
 /** Members may do without a comment where their name says all. */
 const MEMBER = /^Missing documentation for "[a-z]/;
@@ -181,10 +182,10 @@ function configOf(subpath, declarations, temporary) {
 }
 
 /**
- * `./ipvs` → `ipvs`, `.` → `index`.
+ * `./nftables/text` → `nftables-text`, `.` → `index`.
  *
  * @param {string} subpath
  */
 function nameOf(subpath) {
-  return subpath === '.' ? 'index' : subpath.slice('./'.length);
+  return subpath === '.' ? 'index' : subpath.slice('./'.length).replaceAll('/', '-');
 }

@@ -7,7 +7,7 @@
 
 import { spawnSync } from 'node:child_process';
 import { chmodSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join, relative } from 'node:path';
+import { join, relative, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { build } from 'esbuild';
 import { CHECKOUT } from './lib/checkout.mjs';
@@ -57,6 +57,13 @@ const credentialsOnly = {
   name: 'credentials of the client library',
   setup({ onResolve, onLoad }) {
     const namespace = 'credentials';
+    // What its modules do when they are loaded is for themselves alone: without those that nothing uses, such as every type of
+    // the API, it does the same.
+    onResolve({ filter: /^\.\.?\// }, ({ path, resolveDir }) =>
+      resolveDir.includes(`/node_modules/${CLIENT_LIBRARY}/`)
+        ? { path: resolve(resolveDir, path), sideEffects: false }
+        : undefined,
+    );
     onResolve({ filter: /^(@kubernetes\/client-node|node-fetch)$/ }, ({ path }) => ({ path, namespace }));
     onLoad({ filter: /^@kubernetes/, namespace }, () => ({
       contents: "export { KubeConfig } from '@kubernetes/client-node/dist/config.js';",

@@ -30,7 +30,8 @@ process.exitCode = await reportFailures('nftTests', async () => {
   );
   if (files.length === 0) throw new Failure(`${folder} has no files *.t`);
   const count = { valid: 0, read: 0, applied: 0, equal: 0, invalid: 0, wide: 0 };
-  const { openNftables, parseRuleset } = await import(join(CHECKOUT, 'dist/src/kernel/nftables/index.js'));
+  const { openNftables } = await import(join(CHECKOUT, 'dist/src/kernel/nftables/index.js'));
+  const { parseRuleset } = await import(join(CHECKOUT, 'dist/src/kernel/nftables/text/index.js'));
   const nftables = await openNftables();
   for (const file of files.sort())
     for (const { line, text, isValid } of testsOf(readFileSync(join(folder, file), 'utf8'))) {

@@ -1,5 +1,5 @@
 // The main module of the library: a proxy of exchangeable parts. The kernel libraries are separate modules:
-// kube-netlink-proxy/ipvs, /ipset, /rtnetlink, /nftables, /conntrack and /netlink; /kubernetes has sources, and /testing fakes.
+// kube-netlink-proxy/ipvs, /ipset, /rtnetlink, /nftables, /nftables/text, /conntrack and /netlink; /kubernetes has sources, and /testing fakes.
 export {
   describeProblem,
   NetlinkError,

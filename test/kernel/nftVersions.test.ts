@@ -6,6 +6,7 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { type Nftables, openNftables } from '../../src/kernel/nftables/index.js';
+import { readRuleset } from '../../src/kernel/nftables/text/index.js';
 import { formatRuleset } from '../../src/kernel/nftables/text/ruleset.js';
 import { FakeKernel } from '../../src/kernel/testing/index.js';
 import { LAYOUTS } from '../../src/modes/nftables/plan/options.js';
@@ -13,7 +14,6 @@ import { MIXED_LIFE } from '../support/clusters/mixedCluster.js';
 import { RANDOM_HOST } from '../support/clusters/randomCluster.js';
 import { makeNamespace, type Namespace } from '../support/namespaces/netns.js';
 import { inOrder } from '../support/nftables/listed.js';
-import { readRuleset } from '../support/nftables/readRuleset.js';
 import { NftablesNode } from '../support/oracle/testNode.js';
 import { prepared } from '../support/paths.js';
 

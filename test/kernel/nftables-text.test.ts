@@ -7,19 +7,21 @@ import { join } from 'node:path';
 import { after, before, beforeEach, it } from 'node:test';
 import {
   type Expression,
-  formatRuleset,
   type NewRule,
   type Nftables,
   type NftablesOperation,
   openNftables,
-  parseRuleset,
   type Rule,
-  RulesetError,
   throwOnFailure,
 } from '../../src/kernel/nftables/index.js';
+import {
+  formatRuleset,
+  parseRuleset,
+  RulesetError,
+  readRuleset,
+} from '../../src/kernel/nftables/text/index.js';
 import type { Ruleset } from '../../src/kernel/nftables/text/ruleset.js';
 import { makeNamespace, type Namespace } from '../support/namespaces/netns.js';
-import { readRuleset } from '../support/nftables/readRuleset.js';
 import { RULE_LINES, SETS } from '../support/nftables/ruleLines.js';
 import { FIREWALL, KUBE_PROXY } from '../support/nftables/rulesets.js';
 import { HOOKS } from '../support/nftables/ruleTexts.js';

@@ -17,7 +17,7 @@ import { parseRulesAsync } from '../../src/kernel/ipvs/rules.js';
 import { PACKING as IPVS } from '../../src/kernel/ipvs/verbs.js';
 import { MessageWriter } from '../../src/kernel/netlink/messages.js';
 import { NAMING } from '../../src/kernel/netlink/names.js';
-import { formatRulesetAsync, type Ruleset } from '../../src/kernel/nftables/index.js';
+import { formatRulesetAsync, type Ruleset } from '../../src/kernel/nftables/text/index.js';
 import { openRtnetlink } from '../../src/kernel/rtnetlink/index.js';
 import { PACKING as RTNETLINK } from '../../src/kernel/rtnetlink/verbs.js';
 import { loadAddon, type NativeClient, type NativeFailure } from '../../src/kernel/shared/addon.js';

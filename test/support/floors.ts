@@ -277,15 +277,27 @@ export function circles(files: ReadonlyMap<string, string>): string[] {
   return found;
 }
 
-/** The files that are loaded with a file, before it runs. Keys of `files` are paths below src/. */
-export function loadedWith(path: string, files: ReadonlyMap<string, string>): Set<string> {
+/** The files that are loaded with a file, before it runs, or `later` too. Keys of `files` are paths below src/. */
+export function loadedWith(
+  path: string,
+  files: ReadonlyMap<string, string>,
+  ...loads: readonly 'later'[]
+): Set<string> {
+  const times: readonly Import['load'][] = ['start', ...loads];
   const loaded = new Set([path]);
   for (const file of loaded) {
     for (const { specifier, load } of importsOf(file, files.get(file) ?? '')) {
-      if (load === 'start' && specifier.startsWith('.')) loaded.add(targetOf(file, specifier));
+      if (times.includes(load) && specifier.startsWith('.')) loaded.add(targetOf(file, specifier));
     }
   }
   return loaded;
+}
+
+/** The files that a file loads with import(). */
+export function loadedLater(path: string, text: string): string[] {
+  return importsOf(path, text)
+    .filter(({ specifier, load }) => load === 'later' && specifier.startsWith('.'))
+    .map(({ specifier }) => targetOf(path, specifier));
 }
 
 function targetOf(path: string, specifier: string): string {

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { circles, JUDGE_FLOORS, loadedWith, violations } from '../support/floors.js';
+import { circles, JUDGE_FLOORS, loadedLater, loadedWith, violations } from '../support/floors.js';
 import { ROOT } from '../support/paths.js';
 
 /** The files of src, by their path in it. */
@@ -65,6 +65,24 @@ describe('floors', () => {
       assert.ok(opened.has(`modes/${mode}/plan/planService.ts`));
       assert.deepEqual([...opened].filter(ofExplanation), [], mode);
     }
+  });
+
+  it('the command never loads the text of nftables but to print rules, and no import() has all of an export', () => {
+    const files = sources();
+    const reached = loadedWith('cli/main.ts', files, 'later');
+    assert.ok(reached.has('explain/read/nftables.ts') && reached.has('kernel/nftables/index.ts'));
+    const text = [...reached].filter((path) => path.startsWith('kernel/nftables/text/'));
+    assert.ok(text.includes('kernel/nftables/text/rules.ts'));
+    const forRulesets = /text\/(?:read\/|index|match|ruleset|\w*Ruleset|rulesetArguments)/;
+    assert.deepEqual(
+      text.filter((path) => forRulesets.test(path)),
+      [],
+    );
+    // A bundle keeps every export of a file that is loaded by import().
+    const whole = [...files].flatMap(([path, code]) =>
+      loadedLater(path, code).filter((target) => target.endsWith('/index.ts')),
+    );
+    assert.deepEqual(whole, []);
   });
 
   it('let no file outside of the modes and their explanations name one, except the selection', () => {

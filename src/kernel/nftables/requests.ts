@@ -117,13 +117,15 @@ function findInvalidShape({ key = 0, data, flags, ...others }: SetOfElements): I
   return check.invalid;
 }
 
-function numberOfFamily(family: unknown): number | undefined {
+/** The number of a family of tables; undefined if it is none. */
+export function numberOfFamily(family: unknown): number | undefined {
   if (typeof family === 'number') return invalidInteger('family', family, 0, 255) ? undefined : family;
   const isNamed = typeof family === 'string' && Object.hasOwn(FAMILIES, family);
   return isNamed ? FAMILIES[family as keyof typeof FAMILIES] : undefined;
 }
 
-function familyRule(field: string, value: unknown): InvalidValue {
+/** What a family that is none breaks. */
+export function familyRule(field: string, value: unknown): InvalidValue {
   const rule = `must be one of ${Object.keys(FAMILIES).join(', ')}, or an integer from 0 to 255`;
   return { field, value, rule, wrongType: typeof value !== 'string' && typeof value !== 'number' };
 }

@@ -249,16 +249,6 @@ export type ElementsOf<Set> = Set extends { readonly data: ValueTypes | 'verdict
       | (ElementBytes & { readonly data: Uint8Array })
   : readonly NewElement[] | ElementBytes;
 
-/** Tables, and what is in them. */
-export interface ListedRuleset {
-  readonly tables: readonly Table[];
-  readonly chains: readonly Chain[];
-  readonly rules: readonly Rule[];
-  /** Those of rules, too. */
-  readonly sets: readonly { readonly set: NftSet; readonly elements: readonly Element[] }[];
-  readonly objects: readonly NftObject[];
-}
-
 /** One operation of a transaction. */
 export type NftablesOperation =
   | ({ readonly do: 'addTable'; readonly table: NewTable } & Addition)
@@ -403,11 +393,6 @@ export interface Nftables extends KernelClient<NftablesOperation> {
   /** Those of these elements that the set has, which the kernel looks up one by one. */
   getElements(set: SetName, elements: readonly ElementName[], options?: CallOptions): Promise<Element[]>;
   generation(options?: CallOptions): Promise<Generation>;
-  /**
-   * All tables, or those of the filter, with what is in them, as one transaction left them: `formatRuleset` prints them. Rejects with
-   * `ERR_INTERRUPTED` when the ruleset changed during each of ten readings.
-   */
-  readRuleset(filter?: TableFilter, options?: CallOptions): Promise<ListedRuleset>;
   /** Port of the client's socket, which events of its own changes have as `sender`. Another client, also of this process, has another one. */
   port(options?: CallOptions): Promise<number>;
   /** Changes of the ruleset by any program. */

@@ -1,5 +1,4 @@
 // The verbs of nftables: those that send operations, and those that read.
-import { NetlinkError } from '../../errors.js';
 import { argumentError, checkCallOptions } from '../shared/arguments.js';
 import { attemptAt, checkBatch } from '../shared/batch.js';
 import { unless } from '../shared/calls.js';
@@ -25,9 +24,6 @@ import { findInvalidOperation } from './transaction/write.js';
 import type * as types from './types.js';
 
 type Operation = types.NftablesOperation;
-
-/** Readings of the ruleset, if it changes during each. */
-const MOST_READINGS = 10;
 
 /** The verbs that a client of nftables and its fake have in common. */
 export abstract class NftablesVerbs extends Applier<Operation> implements Partial<types.Nftables> {
@@ -217,24 +213,6 @@ export abstract class NftablesVerbs extends Applier<Operation> implements Partia
     return found;
   }
 
-  async readRuleset(filter: types.TableFilter = {}, options?: CallOptions): Promise<types.ListedRuleset> {
-    const operation = 'nftables.readRuleset';
-    requests.checkFilter(operation, filter);
-    for (let reading = 0; reading < MOST_READINGS; reading++) {
-      const before = await this.generation(options);
-      const read = await rulesetOnce(this, filter, options).catch((error: unknown) => error as Error);
-      const after = await this.generation(options);
-      if (before.id !== after.id) continue; // also if a set was deleted before its elements were listed
-      if (read instanceof Error) throw read;
-      return read;
-    }
-    throw new NetlinkError({
-      code: 'ERR_INTERRUPTED',
-      operation,
-      target: described(filter.family, filter.table),
-    });
-  }
-
   async generation(options?: CallOptions): Promise<types.Generation> {
     return generationIn(await this.ask(attemptToRead('generation'), requests.generationRequest(), options));
   }
@@ -303,27 +281,4 @@ function readerOf(set: types.SetOfElements, { operation }: Attempt): Read<types.
 
 function attemptOf(verb: string, { family, table, chain }: types.RuleFilter): Attempt {
   return attemptToRead(verb, described(family, table, chain));
-}
-
-/** One reading, during which the ruleset may change. */
-async function rulesetOnce(
-  nftables: NftablesVerbs,
-  filter: types.TableFilter,
-  options?: CallOptions,
-): Promise<types.ListedRuleset> {
-  const { table, ...family } = filter;
-  const tables = await nftables.listTables(family, options).toArray();
-  const chains = await nftables.listChains(filter, options).toArray();
-  const rules = await nftables.listRules(filter, options).toArray();
-  const objects = await nftables.listObjects(filter, options).toArray();
-  const sets: types.ListedRuleset['sets'][number][] = [];
-  for (const set of await nftables.listSets(filter, options).toArray())
-    sets.push({ set, elements: await nftables.listElements(set, options).toArray() });
-  return {
-    tables: tables.filter(({ name }) => table === undefined || name === table),
-    chains,
-    rules,
-    sets,
-    objects,
-  };
 }

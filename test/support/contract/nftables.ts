@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import type { NetlinkError } from '../../../src/errors.js';
-import { formatRuleset } from '../../../src/kernel/nftables/index.js';
+import { formatRuleset, readRuleset } from '../../../src/kernel/nftables/text/index.js';
 import type { Nftables, NftablesOperation } from '../../../src/kernel/nftables/types.js';
 import {
   ADDRESSES,
@@ -54,7 +54,7 @@ export function nftablesContract(open: () => Promise<Nftables>): void {
   it('reads the whole ruleset, as one transaction left it, and that of one table', async () => {
     const nftables = await opened();
     await nftables.addTable({ family: 'ip6', name: 'other' });
-    const whole = await nftables.readRuleset();
+    const whole = await readRuleset(nftables);
     assert.deepEqual(whole.tables, await nftables.listTables().toArray());
     assert.deepEqual(whole.chains, await nftables.listChains().toArray());
     assert.deepEqual(whole.rules, await nftables.listRules().toArray());
@@ -65,14 +65,14 @@ export function nftablesContract(open: () => Promise<Nftables>): void {
     );
     const { elements } = whole.sets.find(({ set }) => set.name === ADDRESSES.name) ?? assert.fail();
     assert.deepEqual(elements, await nftables.listElements(ADDRESSES).toArray());
-    const one = await nftables.readRuleset({ family: 'ip6', table: 'other' });
+    const one = await readRuleset(nftables, { family: 'ip6', table: 'other' });
     assert.deepEqual([one.tables.map(({ name }) => name), one.chains, one.sets], [['other'], [], []]);
     assert.match(formatRuleset(whole), /^table ip t \{/);
     // Each reading finds another ruleset than the one before it.
     const { generation } = nftables;
     let id = 0;
     nftables.generation = async () => ({ ...(await generation.call(nftables)), id: id++ });
-    await assert.rejects(nftables.readRuleset(), {
+    await assert.rejects(readRuleset(nftables), {
       code: 'ERR_INTERRUPTED',
       operation: 'nftables.readRuleset',
     });

@@ -18,8 +18,8 @@ export const REFUSED: Readonly<Record<string, RegExp>> = {
   'ipset.add': /^\[1\]\.attributes/,
   'ipvs.formatRules': WITHOUT_OPTION,
   'ipvs.formatRulesAsync': WITHOUT_OPTION,
-  'nftables.formatRuleset': HALF_INTERVAL,
-  'nftables.formatRulesetAsync': HALF_INTERVAL,
+  'nftables/text.formatRuleset': HALF_INTERVAL,
+  'nftables/text.formatRulesetAsync': HALF_INTERVAL,
 };
 
 /** What of a ruleset its text leaves out; expressions in expressions, and a Map, for which the types have no places. */
@@ -40,10 +40,14 @@ export const PASSED_OVER: Readonly<Record<string, RegExp>> = {
   'testing.FakeConntrack.track': /^\[0\]\.(family|id|use|counters|start|stop|secctx|reply\.icmp)\b/,
   'library.describeProblem': /^\[0\]\.(value|publicRule|kind|reason|reference)\b/,
   'library.atOnce': /^\[0\]\.(return|throw)\b/,
-  'nftables.formatRuleset': NOT_PRINTED,
-  'nftables.formatRulesetAsync': NOT_PRINTED,
-  'nftables.parseRuleset': MEMBERS_OF_MAP,
-  'nftables.parseRulesetAsync': MEMBERS_OF_MAP,
+  'nftables/text.formatRuleset': NOT_PRINTED,
+  'nftables/text.formatRulesetAsync': NOT_PRINTED,
+  'nftables/text.parseRuleset': MEMBERS_OF_MAP,
+  'nftables/text.parseRulesetAsync': MEMBERS_OF_MAP,
+  // Expressions are checked where they are sent, and conditions are made by `match`.
+  'nftables/text.expressionsOf': /^\[1\]\[\]\./,
+  // The client, whose methods it calls.
+  'nftables/text.readRuleset': /^\[0\]\./,
   // The types have no places for an expression in an expression.
   ...Object.fromEntries(
     ['apply', 'addRule', 'insertRule', 'replaceRule'].map((verb) => [`nftables.${verb}`, NESTED_EXPRESSION]),
@@ -81,10 +85,11 @@ export const TAKES_A_PART: ReadonlySet<string> = new Set([
   ],
 ]);
 
-/** Objects that are interfaces, which may have other members: parts of the kernel, modes, sources, receivers of reports. */
+/** Objects that are interfaces, which may have other members: parts of the kernel, modes, sources, receivers of reports, parts of rules. */
 export const INTERFACES: Readonly<Record<string, RegExp>> = {
   library:
     /^create\w+Mode\[0\]|^createProxy\[0\]\.|\.start\[0\]$|^describeProblem|^ManifestSource\[0\]\.clock$|^atOnce/,
+  'nftables/text': /^readRuleset\[0\]$|^expressionsOf\[1\]\[\]$/,
   kubernetes: /^ApiClient\[0\]$|\.(?:environment|client)$|\.start\[0\]$|^ApiSource\.fromKubeConfig\[0\]$/,
 };
 

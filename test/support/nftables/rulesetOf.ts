@@ -1,5 +1,6 @@
 // The ruleset that a transaction makes, as the kernel would list it. Sets of rules remain in their rules.
-import type { Element, NewElement, NftablesOperation, Ruleset } from '../../../src/kernel/nftables/index.js';
+import type { Element, NewElement, NftablesOperation } from '../../../src/kernel/nftables/index.js';
+import type { Ruleset } from '../../../src/kernel/nftables/text/index.js';
 import { layoutOf } from '../../../src/kernel/nftables/values/valueTypes.js';
 
 /** Of operations that add. */

@@ -7,6 +7,7 @@ import * as ipset from '../../../src/kernel/ipset/index.js';
 import * as ipvs from '../../../src/kernel/ipvs/index.js';
 import * as netlink from '../../../src/kernel/netlink/index.js';
 import * as nftables from '../../../src/kernel/nftables/index.js';
+import * as text from '../../../src/kernel/nftables/text/index.js';
 import * as rtnetlink from '../../../src/kernel/rtnetlink/index.js';
 import { type AnyRows, acceptedBy, misusesOf } from '../../support/misuse/calls.js';
 import { CountedAddon } from '../../support/misuse/countedAddon.js';
@@ -41,9 +42,12 @@ const INTERFACES = {
   nftables: 'Nftables',
 };
 
-const MODULES: Readonly<Record<Subpath, object>> = { ipvs, ipset, rtnetlink, conntrack, netlink, nftables };
+const MODULES: Readonly<Record<keyof typeof FUNCTIONS, object>> = {
+  ...{ ipvs, ipset, rtnetlink, conntrack, netlink, nftables },
+  'nftables/text': text,
+};
 
-const types = new ExportedTypes(SUBPATHS.map((subpath) => `${subpath}/index`));
+const types = new ExportedTypes(Object.keys(MODULES).map((subpath) => `${subpath}/index`));
 
 function typesOf(subpath: Subpath): Map<string, VerbType> {
   return types.interface(`${subpath}/index`, INTERFACES[subpath]);
@@ -92,7 +96,9 @@ describe('a call with an invalid value', () => {
       const misuses = misusesOf(subpath, typesOf(subpath), ROWS[subpath] as AnyRows);
       assert.deepEqual(await acceptedBy(misuses, FAKES[subpath]() as unknown as Verbs), []);
     });
+  }
 
+  for (const subpath of Object.keys(FUNCTIONS) as (keyof typeof FUNCTIONS)[]) {
     it(`is refused by the functions of ${subpath}, which have a row for every field`, async () => {
       const functions = types.functions(`${subpath}/index`);
       const rows = FUNCTIONS[subpath] as AnyRows;

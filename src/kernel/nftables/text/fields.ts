@@ -4,33 +4,46 @@ import type { EchoHeader, Known, Need } from './known.js';
 import type { LoadedType } from './values.js';
 
 /** A field of a header. */
-export interface HeaderField {
-  readonly header: string;
-  readonly name: string;
+export interface HeaderField<
+  Header extends string = string,
+  Name extends string = string,
+  Type extends LoadedType = LoadedType,
+> {
+  readonly header: Header;
+  readonly name: Name;
   /** In bytes, of the header. */
   readonly offset: number;
   readonly length: number;
-  readonly type: LoadedType;
+  readonly type: Type;
 }
 
 type Row = readonly [name: string, offset: number, length: number, type: LoadedType];
 
+/** The fields of rows, with their names and types. */
+type FieldsOf<Header extends string, Rows extends readonly Row[]> = {
+  [Place in keyof Rows]: HeaderField<Header, Rows[Place][0], Rows[Place][3]>;
+}[number][];
+
+function header<Header extends string, const Rows extends readonly Row[]>(
+  name: Header,
+  rows: Rows,
+): FieldsOf<Header, Rows>;
 function header(name: string, rows: readonly Row[]): HeaderField[] {
   return rows.map(([field, offset, length, type]) => ({ header: name, name: field, offset, length, type }));
 }
 
-const PORTS: readonly Row[] = [
+const PORTS = [
   ['sport', 0, 2, 'inet_service'],
   ['dport', 2, 2, 'inet_service'],
-];
-const ICMP: readonly Row[] = [
+] as const satisfies readonly Row[];
+const ICMP = [
   ['checksum', 2, 2, 'number'],
   ['id', 4, 2, 'number'],
   ['sequence', 6, 2, 'number'],
-];
+] as const satisfies readonly Row[];
 
 /** Headers of the network layer. */
-const NETWORK: Readonly<Record<'ip' | 'ip6', readonly HeaderField[]>> = {
+const NETWORK_FIELDS = {
   ip: header('ip', [
     ['length', 2, 2, 'number'],
     ['id', 4, 2, 'number'],
@@ -48,13 +61,14 @@ const NETWORK: Readonly<Record<'ip' | 'ip6', readonly HeaderField[]>> = {
     ['daddr', 24, 16, 'ipv6_addr'],
   ]),
 };
+const NETWORK: Readonly<Record<'ip' | 'ip6', readonly HeaderField[]>> = NETWORK_FIELDS;
 const LINK = header('ether', [
   ['daddr', 0, 6, 'ether_addr'],
   ['saddr', 6, 6, 'ether_addr'],
   ['type', 12, 2, 'ether_type'],
 ]);
 /** Headers of the transport layer, by the number of the protocol. */
-const TRANSPORT: ReadonlyMap<number, readonly HeaderField[]> = new Map([
+const TRANSPORT_FIELDS = [
   [1, header('icmp', [['type', 0, 1, 'icmp_type'], ['code', 1, 1, 'icmp_code'], ...ICMP])],
   [58, header('icmpv6', [['type', 0, 1, 'icmpv6_type'], ['code', 1, 1, 'icmpv6_code'], ...ICMP])],
   [
@@ -72,8 +86,18 @@ const TRANSPORT: ReadonlyMap<number, readonly HeaderField[]> = new Map([
   [132, header('sctp', [...PORTS, ['vtag', 4, 4, 'number']])],
   [33, header('dccp', PORTS)],
   [136, header('udplite', PORTS)],
-]);
+] as const;
+const TRANSPORT: ReadonlyMap<number, readonly HeaderField[]> = new Map<number, readonly HeaderField[]>(
+  TRANSPORT_FIELDS,
+);
 const ANY_TRANSPORT = header('th', PORTS);
+
+/** All fields of headers, by their literal names. */
+export type AnyHeaderField =
+  | (typeof NETWORK_FIELDS)[keyof typeof NETWORK_FIELDS][number]
+  | (typeof LINK)[number]
+  | (typeof TRANSPORT_FIELDS)[number][1][number]
+  | (typeof ANY_TRANSPORT)[number];
 
 /** The types of keys of rt, their names, and their lengths in bytes, if they are others. */
 export const ROUTE_FIELDS: Readonly<
@@ -112,7 +136,7 @@ export function fieldAt(
 
 /** A field by its name, with the base of its place. */
 export interface NamedField {
-  readonly field: HeaderField;
+  readonly field: AnyHeaderField;
   readonly base: Extract<Expression, { kind: 'payload' }>['base'];
   /** What a packet must be to have it. */
   readonly needs: readonly Need[];
@@ -133,11 +157,11 @@ const BY_NAME: ReadonlyMap<string, NamedField> = new Map(
   [
     ...LINK.map((field): NamedField => ({ field, base: 'link', needs: [{ layer: 'link' }] })),
     ...(['ip', 'ip6'] as const).flatMap((network) =>
-      NETWORK[network].map(
+      NETWORK_FIELDS[network].map(
         (field): NamedField => ({ field, base: 'network', needs: [{ layer: 'network', network }] }),
       ),
     ),
-    ...[...TRANSPORT].flatMap(([transport, fields]) =>
+    ...TRANSPORT_FIELDS.flatMap(([transport, fields]) =>
       fields.map(
         (field): NamedField => ({ field, base: 'transport', needs: needsOfTransport(transport, field) }),
       ),
@@ -145,8 +169,10 @@ const BY_NAME: ReadonlyMap<string, NamedField> = new Map(
     ...ANY_TRANSPORT.map((field): NamedField => ({ field, base: 'transport', needs: [] })),
   ].map((named) => [`${named.field.header} ${named.field.name}`, named]),
 );
+/** All fields of headers. */
+export const HEADER_FIELDS: readonly HeaderField[] = [...BY_NAME.values()].map(({ field }) => field);
 /** The names of all headers. */
-export const HEADERS: ReadonlySet<string> = new Set([...BY_NAME.values()].map(({ field }) => field.header));
+export const HEADERS: ReadonlySet<string> = new Set(HEADER_FIELDS.map(({ header }) => header));
 
 /** The field with this name. */
 export function fieldNamed(header: string, name: string): NamedField | undefined {
@@ -172,8 +198,7 @@ export function lengthOf(type: LoadedType): number {
   return LENGTHS[type] ?? 4;
 }
 
-/** The types of keys of meta; those that are written without `meta` are in {@link BARE}. */
-export const META_TYPES: Readonly<Partial<Record<Extract<MetaKey, string>, LoadedType>>> = {
+const META = {
   len: 'integer',
   protocol: 'ether_type',
   priority: 'classid',
@@ -196,7 +221,9 @@ export const META_TYPES: Readonly<Partial<Record<Extract<MetaKey, string>, Loade
   oifgroup: 'devgroup',
   cgroup: 'integer',
   random: 'integer',
-};
+} as const satisfies Partial<Record<Extract<MetaKey, string>, LoadedType>>;
+/** The types of keys of meta; those that are written without `meta` are in {@link BARE}. */
+export const META_TYPES: Readonly<Partial<Record<Extract<MetaKey, string>, LoadedType>>> = META;
 
 /** Keys of meta that nft writes without the word. */
 export const BARE: ReadonlySet<MetaKey> = new Set([
@@ -211,13 +238,20 @@ export const BARE: ReadonlySet<MetaKey> = new Set([
 /** Keys of meta and of ct whose numbers are in network order. */
 export const IN_NETWORK_ORDER: ReadonlySet<MetaKey | CtKey> = new Set(['protocol', 'random', 'id']);
 
+const NAMES_OF_META = { len: 'length' } as const satisfies Partial<Record<MetaKey, string>>;
 /** Keys of meta whose names are others. */
-export const META_NAMES: Readonly<Partial<Record<MetaKey, string>>> = { len: 'length' };
+export const META_NAMES: Readonly<Partial<Record<MetaKey, string>>> = NAMES_OF_META;
+/** Types of keys of meta by their names in nft. */
+export type MetaFields = {
+  readonly [Key in keyof typeof META as Key extends keyof typeof NAMES_OF_META
+    ? (typeof NAMES_OF_META)[Key]
+    : Key]: (typeof META)[Key];
+};
 
-/** Types of keys of ct, with their names and their lengths, in bytes, if they are others. */
-export const CT_FIELDS: Readonly<
+type CtRows = Readonly<
   Partial<Record<Extract<CtKey, string>, readonly [type: LoadedType, name?: string, length?: number]>>
-> = {
+>;
+const CT = {
   state: ['ct_state'],
   direction: ['ct_dir'],
   status: ['ct_status'],
@@ -239,6 +273,18 @@ export const CT_FIELDS: Readonly<
   bytes: ['integer', 'bytes', 8],
   pkts: ['integer', 'packets', 8],
   avgpkt: ['integer', 'avgpkt', 8],
+} as const satisfies CtRows;
+/** Types of keys of ct, with their names and their lengths, in bytes, if they are others. */
+export const CT_FIELDS: CtRows = CT;
+/** Types of keys of ct by their names in nft. */
+export type CtFields = {
+  readonly [Key in keyof typeof CT as (typeof CT)[Key] extends readonly [
+    unknown,
+    infer Name extends string,
+    ...unknown[],
+  ]
+    ? Name
+    : Key]: (typeof CT)[Key][0];
 };
 
 type Checksum = NonNullable<Extract<Expression, { kind: 'payloadSet' }>['checksum']>;

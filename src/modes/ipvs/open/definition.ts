@@ -22,7 +22,7 @@ const loaded = () => import('./open.js');
 async function mayHaveState({ kernel, families, command }: FormerSettings): Promise<boolean> {
   if (command.ownAll && hasIpvs()) return true;
   const openIpset = hasIpset()
-    ? async () => (await import('../../../kernel/ipset/index.js')).openIpset()
+    ? async () => (await import('../../../kernel/ipset/open.js')).openIpset()
     : undefined;
   return hasTraces({ ...kernel, openIpset }, families);
 }

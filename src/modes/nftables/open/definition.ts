@@ -13,7 +13,7 @@ export const NFTABLES_MODE: ModeDefinition = {
   isProgrammed: async ({ openNftables, machine }) =>
     (await import('./traces.js')).hasTraces(openNftables, machine),
   openFormer: async (settings) => {
-    const { openNftables } = await import('../../../kernel/nftables/index.js');
+    const { openNftables } = await import('../../../kernel/nftables/open.js');
     const { hasTraces } = await import('./traces.js');
     return (await hasTraces(openNftables)) ? (await loaded()).openState(settings) : undefined;
   },

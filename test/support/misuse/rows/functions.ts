@@ -4,7 +4,9 @@ import type * as ipset from '../../../../src/kernel/ipset/index.js';
 import type * as ipvs from '../../../../src/kernel/ipvs/index.js';
 import type * as netlink from '../../../../src/kernel/netlink/index.js';
 import type * as nftables from '../../../../src/kernel/nftables/index.js';
+import * as text from '../../../../src/kernel/nftables/text/index.js';
 import type * as rtnetlink from '../../../../src/kernel/rtnetlink/index.js';
+import { FakeNftables } from '../../../../src/kernel/testing/index.js';
 import type { Subpath } from '../subpaths.js';
 import { CALL } from './row.js';
 import { LINKS, RULESETS } from './rulesets.js';
@@ -180,10 +182,14 @@ export const FUNCTIONS = {
       ['ipv4_addr', '10.0.0.1'],
       ['ipv4_addr', Uint8Array.of(10, 0, 0, 1)],
     ],
+    throwOnFailure: RESULTS,
+  } satisfies FunctionRows<typeof nftables>,
+  'nftables/text': {
+    expressionsOf: [['inet', [text.match.tcp.dport(80), 'counter', { kind: 'notrack' }]]],
     formatRuleset: RULESETS.map((ruleset) => [ruleset] as const),
     formatRulesetAsync: RULESETS.map((ruleset) => [ruleset] as const),
     parseRuleset: [['table ip t {\n}\n', { links: LINKS }]],
     parseRulesetAsync: [['table ip t {\n}\n', { ...CALL, links: LINKS }]],
-    throwOnFailure: RESULTS,
-  } satisfies FunctionRows<typeof nftables>,
-} as const satisfies Record<Subpath, object>;
+    readRuleset: [[new FakeNftables(), { family: 'ip', table: 't' }, CALL]],
+  } satisfies FunctionRows<typeof text>,
+} as const satisfies Record<Subpath | 'nftables/text', object>;

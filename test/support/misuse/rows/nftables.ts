@@ -160,7 +160,6 @@ export const NFTABLES: Rows<Nftables> = {
   listTables: [[{ family: 'ip' }, CALL]],
   listChains: [[FILTER, CALL]],
   listRules: [[{ ...FILTER, chain: 'c' }, CALL]],
-  readRuleset: [[FILTER, CALL]],
   listSets: [[FILTER, CALL]],
   listElements: [[{ ...SET, key: NAMED.key, data: NAMED.data, flags: NAMED.flags }, CALL]],
   listElementBytes: [[{ ...SET, key: NAMED.key, data: NAMED.data, flags: NAMED.flags }, CALL]],

@@ -1,5 +1,6 @@
 // Valid rulesets for the text of nft, which together have every field of their types.
-import type { Expression, Ruleset } from '../../../../src/kernel/nftables/index.js';
+import type { Expression } from '../../../../src/kernel/nftables/index.js';
+import type { Ruleset } from '../../../../src/kernel/nftables/text/index.js';
 import { EXPRESSIONS } from '../../nftables/everything.js';
 import {
   NEW_CHAINS,

@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 import { explanationLines } from '../../../../src/cli/explain/text.js';
 import type { Explanation, PacketQuestion } from '../../../../src/explain/explanation.js';
 import { explain } from '../../../../src/explain/read/nftables.js';
-import { parseRuleset } from '../../../../src/kernel/nftables/index.js';
+import { parseRuleset } from '../../../../src/kernel/nftables/text/index.js';
 import { nftablesOptions } from '../../../../src/modes/nftables/open/fromConfiguration.js';
 import { HOST, service, slice } from '../../../support/clusters/manifests.js';
 import { FakeProcNet } from '../../../support/fakes/procNet.js';

@@ -3,14 +3,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { OperationEncoder } from '../../../../src/kernel/nftables/encode/operations.js';
-import {
-  type Expression,
-  formatRuleset,
-  type NewRule,
-  type NftablesOperation,
-  parseRuleset,
-  RulesetError,
-} from '../../../../src/kernel/nftables/index.js';
+import type { Expression, NewRule, NftablesOperation } from '../../../../src/kernel/nftables/index.js';
+import { formatRuleset, parseRuleset, RulesetError } from '../../../../src/kernel/nftables/text/index.js';
 import { ByteWriter } from '../../../../src/kernel/shared/wire/byteWriter.js';
 import { sample } from '../../../support/extent.js';
 import { RULES_BY_KIND } from '../../../support/nftables/everyRule.js';

@@ -3,14 +3,13 @@ import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
+import { type NftablesOperation, throwOnFailure } from '../../../../src/kernel/nftables/index.js';
 import {
   formatRuleset,
-  type NftablesOperation,
   parseRuleset,
   parseRulesetAsync,
   RulesetError,
-  throwOnFailure,
-} from '../../../../src/kernel/nftables/index.js';
+} from '../../../../src/kernel/nftables/text/index.js';
 import { FakeNftables } from '../../../../src/kernel/testing/index.js';
 import { sample } from '../../../support/extent.js';
 import { inOrder } from '../../../support/nftables/listed.js';
@@ -208,7 +207,10 @@ const inChain = (rule: string) => inChainOf('ip', rule);
 const inSet = (line: string) => `table ip t {\n\tset s {\n\t\ttype ipv4_addr\n\t\t${line}\n\t}\n}\n`;
 
 const BROKEN: readonly [text: string, line: number, column: number, rule: RegExp][] = [
-  ['bogus', 1, 1, /^`bogus` must be a table$/],
+  ['bogus', 1, 1, /^`bogus` must be a table: a listing has no commands and no definitions$/],
+  ['flush ruleset', 1, 1, /^`flush` must be a table/],
+  ['define port = 80', 1, 1, /^`define` must be a table/],
+  ['add rule ip t c accept', 1, 1, /^`add` must be a table/],
   ['table bogus t {\n}\n', 1, 7, /^`bogus` must be one of ip, ip6/],
   ['table ip {\n}}\n', 2, 2, /^`}` has no opening brace$/],
   ['table ip t {\n\tchain c {\n', 2, 2, /^`chain` has no closing brace$/],

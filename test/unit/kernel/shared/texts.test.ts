@@ -15,7 +15,11 @@ import {
   RulesError,
   type ServiceWithServers,
 } from '../../../../src/kernel/ipvs/index.js';
-import { formatRuleset, formatRulesetAsync, type Ruleset } from '../../../../src/kernel/nftables/index.js';
+import {
+  formatRuleset,
+  formatRulesetAsync,
+  type Ruleset,
+} from '../../../../src/kernel/nftables/text/index.js';
 import { rulesetLines } from '../../../../src/kernel/nftables/text/ruleset.js';
 
 const SETS = `create a hash:ip family inet hashsize 1024 maxelem 65536 comment

@@ -259,7 +259,7 @@ export class RulesetReader {
     const block = this.#blocks.at(-1);
     switch (block?.kind) {
       case undefined:
-        throw new Unreadable('must be a table', start);
+        throw new Unreadable('must be a table: a listing has no commands and no definitions', start);
       case 'table':
         return readTableStatement(cursor, block.table);
       case 'object':

@@ -1,14 +1,14 @@
 // Arguments of the functions that read and write the text of nft: what breaks a rule is refused, not printed. A listed object may have
 // what the library cannot write: it is checked without that.
-import { StepCounter, type Steps } from '../../steps.js';
-import { argumentError, type InvalidValue, isIntegerWithin } from '../shared/arguments.js';
-import { Checker } from '../shared/checker.js';
-import { ByteWriter } from '../shared/wire/byteWriter.js';
-import { OperationEncoder } from './encode/operations.js';
-import { isText, isVerdict } from './expressions/formats.js';
-import type { Ruleset } from './text/ruleset.js';
-import { isCatchAll } from './text/sets.js';
-import type { Expression, NftablesOperation } from './types.js';
+import { StepCounter, type Steps } from '../../../steps.js';
+import { argumentError, type InvalidValue, isIntegerWithin } from '../../shared/arguments.js';
+import { Checker } from '../../shared/checker.js';
+import { ByteWriter } from '../../shared/wire/byteWriter.js';
+import { OperationEncoder } from '../encode/operations.js';
+import { isText, isVerdict } from '../expressions/formats.js';
+import type { Expression, NftablesOperation } from '../types.js';
+import type { Ruleset } from './ruleset.js';
+import { isCatchAll } from './sets.js';
 
 /** Most bytes of the name of a link: `IFNAMSIZ` - 1. */
 const LONGEST_LINK_NAME = 15;

@@ -1,19 +1,19 @@
 // The text of nft, as `nft list ruleset` prints it → operations of a transaction. Pure.
-import { atOnce } from '../../steps.js';
-import { argumentError, checkCallOptions, checkObject, findUnknown } from '../shared/arguments.js';
+import { atOnce } from '../../../steps.js';
+import { argumentError, checkCallOptions, checkObject, findUnknown } from '../../shared/arguments.js';
 import {
   checkText,
   checkTextInput,
   linesIn,
   readLines,
   type TextInput,
-} from '../shared/programs/textLines.js';
-import type { CallOptions } from '../shared/types.js';
+} from '../../shared/programs/textLines.js';
+import type { CallOptions } from '../../shared/types.js';
+import type { NftablesOperation } from '../types.js';
+import { type RulesetProblem, RulesetReader } from './read/ruleset.js';
 import { findInvalidLinks } from './rulesetArguments.js';
-import { type RulesetProblem, RulesetReader } from './text/read/ruleset.js';
-import type { NftablesOperation } from './types.js';
 
-export type { RulesetProblem } from './text/read/ruleset.js';
+export type { RulesetProblem } from './read/ruleset.js';
 
 /** Options of {@link parseRuleset}. */
 export interface ParseRulesetOptions {
@@ -40,15 +40,15 @@ export class RulesetError extends Error {
 
 /**
  * The operations of one transaction that makes the tables of a text, as `nft list ruleset` prints it (nft 1.0.6), with or without `-n`,
- * `-a` and `-s`: of each table the table, its chains, its objects, its sets with their elements, and its rules. The expressions of rules are
+ * `-a` and `-s`, and not commands such as `flush ruleset`, `add rule` and `define`: of each table the table, its chains, its objects, its sets with their elements, and its rules. The expressions of rules are
  * those that nft makes, with the comparisons that nft does not print: `tcp dport 80` compares `meta l4proto` first. Handles are not
  * read, because the kernel gives them.
  *
- * It reads what {@link Nftables} can write: everything else is a problem, such as flowtables, elements with counters and names of
+ * It reads what `Nftables` can write: everything else is a problem, such as flowtables, elements with counters and names of
  * services. docs/library.md lists the expressions whose text is not read. Sets must be before the chains that use them, as nft prints them.
  *
  * Throws a RulesetError with line, column, text and rule of each statement that cannot be read, or that would break a rule of
- * {@link Nftables.apply}.
+ * `Nftables.apply`.
  *
  * It blocks the event loop for several ms for each 1000 lines: {@link parseRulesetAsync} is for long texts.
  */

@@ -33,8 +33,8 @@ const AREA_REFUSED = /ptrace set fp regs failed/;
  */
 export async function tryUml(cache, kernel) {
   const path = join(cache, `uml-${kernel.release}-on-${identity(kernel)}.json`);
-  /** @type {Trial} */
   const known = existsSync(path);
+  /** @type {Trial} */
   const trial = known ? JSON.parse(readFileSync(path, 'utf8')) : await boot(cache, kernel);
   if (!known) {
     // In one step: other runs read it meanwhile.

@@ -1,5 +1,7 @@
 // Reads the rules of nft's own tests (tests/py of its source) with our reader, applies them, and compares what nft lists with what nft makes
 // of them itself. The tests are not part of this checkout: a person names their folder. Needs root, nft, and a build (`npm run build`).
+// A folder with whole rulesets (`dumps/*.nft` of tests/shell) is read in the same way by the nft of Debian sid, which is downloaded; what nft
+// makes of each is also listed by us, printed, and read again.
 //
 //   node scripts/nftTests.mjs FOLDER     prints the numbers of rules, and those that nft refuses and we apply
 
@@ -8,6 +10,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { CHECKOUT } from './lib/checkout.mjs';
 import { Failure, reportFailures } from './lib/failure.mjs';
+import { ensureNftVersions, NFT_VERSIONS } from './test/nftVersions.mjs';
 
 /** Says in the environment that the network namespace is a new one: the tests flush its ruleset. */
 const INSIDE = 'KNP_NFT_TESTS';
@@ -28,7 +31,7 @@ process.exitCode = await reportFailures('nftTests', async () => {
   const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) =>
     name.endsWith('.t'),
   );
-  if (files.length === 0) throw new Failure(`${folder} has no files *.t`);
+  if (files.length === 0) return dumps(folder);
   const count = { valid: 0, read: 0, applied: 0, equal: 0, invalid: 0, wide: 0 };
   const { openNftables, parseRuleset } = await import(join(CHECKOUT, 'dist/src/kernel/nftables/index.js'));
   const nftables = await openNftables();
@@ -94,6 +97,115 @@ function theirs(text) {
  */
 function nft(input, ...args) {
   return spawnSync('nft', args, { input, encoding: 'utf8' }).stdout;
+}
+
+/**
+ * Reads the dumps of a folder: what our reader makes of each, and what is printed of what nft makes of it.
+ *
+ * @param {string} folder
+ * @returns {Promise<number>} the exit status
+ */
+async function dumps(folder) {
+  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) =>
+    /(^|\/)dumps\/[^/]+\.nft$/.test(name),
+  );
+  if (files.length === 0) throw new Failure(`${folder} has no files *.t, and no files dumps/*.nft`);
+  ensureNftVersions();
+  const sid = join(NFT_VERSIONS, 'sid/usr/sbin/nft');
+  const { openNftables, parseRuleset, formatRuleset } = await import(
+    join(CHECKOUT, 'dist/src/kernel/nftables/index.js')
+  );
+  const nftables = await openNftables();
+  const count = { loaded: 0, empty: 0, applied: 0, equal: 0, printed: 0, printRefused: 0, wrong: 0 };
+  for (const file of files.sort()) {
+    const text = readFileSync(join(folder, file), 'utf8');
+    const expected = byNft(text);
+    if (expected === undefined) continue;
+    count.loaded++;
+    if (expected === '') count.empty++;
+    const printed = printedOf(await nftables.readRuleset());
+    const ours = await byUs(text);
+    if (ours instanceof Error) console.log(`${file}: refused: ${ours.message}`);
+    else {
+      count.applied++;
+      if (ours === expected) count.equal++;
+      else difference(file, 'is another one', expected, ours);
+    }
+    if (printed instanceof Error) {
+      count.printRefused++;
+      console.log(`${file}: print refused: ${printed.message}`);
+      continue;
+    }
+    const [again, read] = [byNft(printed), await byUs(printed)];
+    // What has no notation is in brackets, which neither of the two reads.
+    const hole = /^(?:"[^"]*"|[^"[])*(\[[^\]]*\])/m.exec(printed)?.[1];
+    if (hole !== undefined && again === undefined && read instanceof Error) {
+      count.printRefused++;
+      console.log(`${file}: print refused: ${hole}`);
+    } else if (again !== expected) difference(file, 'printed is another one', expected, again ?? printed);
+    else if (!(read instanceof Error) && read !== expected)
+      difference(file, 'printed and read by us is another one', expected, read);
+    else count.printed++;
+  }
+  await nftables.close();
+  console.log(
+    `${count.loaded} dumps that nft loads, ${count.empty} of them empty: ${count.applied} read and applied, ${count.equal} equal; printed: ${count.printed} equal, ${count.printRefused} refused`,
+  );
+  return count.wrong > 0 ? 1 : 0;
+
+  /** @param {unknown} ruleset */
+  function printedOf(ruleset) {
+    try {
+      return /** @type {string} */ (formatRuleset(ruleset));
+    } catch (error) {
+      return /** @type {Error} */ (error);
+    }
+  }
+
+  /** @param {readonly [string, string, string, string]} words */
+  function difference(...[file, what, expected, found]) {
+    count.wrong++;
+    const lines = new Set(expected.split('\n'));
+    console.log(
+      `${file}: ${what}: ${found.split('\n').find((line) => !lines.has(line)) ?? 'lines are missing'}`,
+    );
+  }
+
+  /**
+   * What nft lists of a text that it loads; undefined if it refuses it, empty if there is nothing in it.
+   *
+   * @param {string} text
+   */
+  function byNft(text) {
+    spawnSync(sid, ['flush', 'ruleset']);
+    return spawnSync(sid, ['-f', '-'], { input: text }).status === 0 ? listed() : undefined;
+  }
+
+  /**
+   * The same of a text that we read and apply, or the reason why not.
+   *
+   * @param {string} text
+   */
+  async function byUs(text) {
+    spawnSync(sid, ['flush', 'ruleset']);
+    try {
+      const results = await nftables.apply(parseRuleset(text));
+      const failed = results.find(
+        (/** @type {Error | undefined} */ each) => each && !/ROLLED/.test(`${Reflect.get(each, 'code')}`),
+      );
+      return failed ?? listed();
+    } catch (error) {
+      return /** @type {Error} */ (error);
+    }
+  }
+
+  /** The rest of a lifetime changes between two listings. */
+  function listed() {
+    return spawnSync(sid, ['list', 'ruleset'], { encoding: 'utf8' }).stdout.replace(
+      / expires \S+/g,
+      ' expires',
+    );
+  }
 }
 
 /**

@@ -111,7 +111,7 @@ async function dumps(folder) {
   );
   if (files.length === 0) throw new Failure(`${folder} has no files *.t, and no files dumps/*.nft`);
   ensureNftVersions();
-  const sid = join(NFT_VERSIONS, 'sid/usr/sbin/nft');
+  const sid = join(NFT_VERSIONS, 'sid/nft');
   const { openNftables, parseRuleset, formatRuleset } = await import(
     join(CHECKOUT, 'dist/src/kernel/nftables/index.js')
   );

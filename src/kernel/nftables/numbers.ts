@@ -91,10 +91,15 @@ export const SET = {
   dataLength: 7,
   description: 9,
   id: 10,
+  policy: 8,
   timeout: 11,
+  gcInterval: 12,
   userData: 13,
   pad: 14,
+  objectType: 15,
   handle: 16,
+  expression: 17,
+  expressions: 18,
   type: 19,
   count: 20,
 } as const;
@@ -112,11 +117,14 @@ export const ELEMENT = {
   userData: 6,
   expression: 7,
   pad: 8,
+  object: 9,
   keyEnd: 10,
   expressions: 11,
 } as const;
 /** `NFT_SET_ELEM_INTERVAL_END` */
 export const INTERVAL_END = 1;
+/** `NFT_SET_ELEM_CATCHALL` */
+export const CATCH_ALL = 2;
 /** `NFTA_LIST_ELEM` */
 export const LIST_ELEMENT = 1;
 /** `NFTA_EXPR_` */
@@ -160,7 +168,15 @@ export const SET_FLAGS: Readonly<Record<Exclude<SetFlag, number>, number>> = {
   dynamic: 0x20,
 };
 /** Flags of sets that follow from other fields. */
-export const DERIVED_SET_FLAGS = { anonymous: 1, map: 8, object: 0x40, concatenation: 0x80 } as const;
+export const DERIVED_SET_FLAGS = {
+  anonymous: 1,
+  map: 8,
+  object: 0x40,
+  concatenation: 0x80,
+  expressions: 0x100,
+} as const;
+/** `NFT_SET_POL_` */
+export const SET_POLICIES = { performance: 0, memory: 1 } as const;
 
 /** Numbers of the hooks of a family. */
 type Hooks = Readonly<Partial<Record<Exclude<Hook, number>, number>>>;
@@ -189,4 +205,13 @@ export function hooksOf(family: number): Hooks {
 export const POLICIES: Readonly<Record<NonNullable<BaseChain['policy']>, number>> = { drop: 0, accept: 1 };
 
 /** `NFT_OBJECT_` */
-export const OBJECT_TYPES = { counter: 1, quota: 2 } as const;
+export const OBJECT_TYPES = {
+  counter: 1,
+  quota: 2,
+  'ct helper': 3,
+  limit: 4,
+  'ct timeout': 7,
+  secmark: 8,
+  'ct expectation': 9,
+  synproxy: 10,
+} as const;

@@ -7,7 +7,6 @@ import { ByteWriter } from '../shared/wire/byteWriter.js';
 import { OperationEncoder } from './encode/operations.js';
 import { isText, isVerdict } from './expressions/formats.js';
 import type { Ruleset } from './text/ruleset.js';
-import { isCatchAll } from './text/sets.js';
 import type { Expression, NftablesOperation } from './types.js';
 
 /** Most bytes of the name of a link: `IFNAMSIZ` - 1. */
@@ -138,7 +137,7 @@ class RulesetChecker {
     if (!Array.isArray(elements))
       check.fail(`${path}.elements`, elements, 'must be an array of elements', true);
     if (check.invalid || !check.isObject(`${path}.set`, set)) return;
-    const { attributes, userData, anonymous, key, data, flags, ...others } = set as Listed;
+    const { attributes, userData, anonymous, key, data, flags, expressions, ...others } = set as Listed;
     if (anonymous !== undefined && anonymous !== true)
       check.fail(`${path}.set.anonymous`, anonymous, 'must be true, or left out', true);
     if (!Array.isArray(flags)) check.fail(`${path}.set.flags`, flags, 'must be an array of flags', true);
@@ -146,6 +145,9 @@ class RulesetChecker {
       key: this.#typesOf(`${path}.set.key`, key),
       ...(data !== undefined && { data: this.#typesOf(`${path}.set.data`, data) }),
       flags,
+      ...(expressions !== undefined && {
+        expressions: this.#known(`${path}.set.expressions`, expressions),
+      }),
     };
     const written = Object.freeze({ ...others, ...known });
     this.#operation(`${path}.set`, 'set', { do: 'addSet', set: written });
@@ -185,13 +187,8 @@ class RulesetChecker {
     // The kernel may have listed data of which the library has no value.
     const { data, ...keys } = set;
     const isUnread = attributes !== undefined && written['data'] === undefined;
-    if (Array.isArray(attributes) && isCatchAll({ attributes })) {
-      const { key: _, ...others } = written;
-      this.#bytesOf(path, { ...others, key: NO_KEY, data: isVerdict(others['data']) ? undefined : NO_KEY });
-      return;
-    }
     if (hasUnnamedData) {
-      const { data: value, ...others } = written;
+      const { data: value, dataEnd: _, ...others } = written;
       this.#bytesOf(path, { key: NO_KEY, data: value });
       this.#operation(path, 'elements[0]', { do: 'addElements', set: keys, elements: [others] });
       return;

@@ -18,6 +18,7 @@ import type {
   ElementName,
   ElementValue,
   NewElement,
+  ObjectType,
   SetFlag,
   SetShape,
   ValueTypes,
@@ -160,6 +161,12 @@ export interface NewSet extends SetName {
   readonly size?: number;
   /** Default lifetime of elements of a set with `timeout`, in ms. Default: without end. */
   readonly timeout?: bigint;
+  /** The time after which the kernel removes elements that have expired, in ms: at most so often. Default: its own. */
+  readonly gcInterval?: number;
+  /** What the kernel is to save. Default: `performance`, which is time. */
+  readonly policy?: 'performance' | 'memory';
+  /** Counters, limits, quotas that each element has. Linux 5.7; several: 5.11. */
+  readonly expressions?: readonly Expression[];
   /** nft joins intervals that overlap, when it adds some. The kernel does not know of it. */
   readonly autoMerge?: boolean;
   /** At most 128 bytes. Linux 5.10. */
@@ -171,6 +178,8 @@ export interface SetOfElements extends NameInTable {
   /** As in {@link NftSet}. Absent, or a number: elements have bytes as keys. */
   readonly key?: ValueTypes | number;
   readonly data?: ValueTypes | 'verdict' | number;
+  readonly dataIsInterval?: true;
+  readonly objects?: ObjectType;
   readonly flags?: readonly SetFlag[];
 }
 
@@ -200,8 +209,6 @@ export interface NftSet extends Omit<NewSet, 'key' | 'data' | 'flags'>, Unread {
 export interface Element extends NewElement, Unread {
   /** It is the key behind the last one of an interval: of notifications, which have the two halves of an interval one by one. */
   readonly isEnd?: true;
-  /** Expressions of the element, such as its counter. */
-  readonly expressions?: readonly Expression[];
 }
 
 /**
@@ -217,37 +224,76 @@ export interface ListedElementBytes extends ElementBytes {
 export type NewObject = NameInTable & {
   /** At most 128 bytes. Linux 5.10. */
   readonly comment?: string;
-} & (
-    | {
-        readonly type: 'counter';
-        /** Default 0. */
-        readonly packets?: bigint;
-        /** Default 0. */
-        readonly bytes?: bigint;
-      }
-    | {
-        readonly type: 'quota';
-        readonly bytes: bigint;
-        /** Matches what is beyond the quota; default: what is within. */
-        readonly over?: boolean;
-        /** Bytes used so far. Default 0. */
-        readonly used?: bigint;
-      }
-  );
+} & ObjectContent;
+
+/** The protocols of connections that an object is for. */
+interface Connections {
+  readonly network: 'ip' | 'ip6' | 'inet';
+  readonly protocol: 'tcp' | 'udp';
+}
+
+/** What an object has beside its name and comment, by its type. */
+export type ObjectContent =
+  | {
+      readonly type: 'counter';
+      /** Default 0. */
+      readonly packets?: bigint;
+      /** Default 0. */
+      readonly bytes?: bigint;
+    }
+  | {
+      readonly type: 'quota';
+      readonly bytes: bigint;
+      /** Matches what is beyond the quota; default: what is within. */
+      readonly over?: boolean;
+      /** Bytes used so far. Default 0. */
+      readonly used?: bigint;
+    }
+  | ({ readonly type: 'limit' } & Omit<Extract<Expression, { kind: 'limit' }>, 'kind'>)
+  /** The helper of conntrack that follows connections, of at most 15 bytes: `ftp`. */
+  | ({ readonly type: 'ct helper'; readonly helper: string } & Connections)
+  /** Times of conntrack in s, by the names of the states of the protocol. */
+  | ({
+      readonly type: 'ct timeout';
+      readonly policy: Readonly<Record<string, number>>;
+    } & Connections)
+  /** A connection that is expected beside the one of the packet. */
+  | ({
+      readonly type: 'ct expectation';
+      readonly port: number;
+      /** In ms, as nft writes it. */
+      readonly timeout: number;
+      /** Most connections that are expected at a time. */
+      readonly size: number;
+    } & Connections)
+  /** A context of SELinux, of at most 4095 bytes. */
+  | { readonly type: 'secmark'; readonly context: string }
+  | ({ readonly type: 'synproxy' } & Synproxy);
+
+/** What a proxy of TCP handshakes tells clients. */
+export interface Synproxy {
+  /** Maximum segment size, in bytes. */
+  readonly mss?: number;
+  readonly windowScale?: number;
+  /** Options that servers have. */
+  readonly flags?: readonly ('timestamp' | 'sack-perm')[];
+}
 
 /** The name of an object. */
-export type ObjectName = NameInTable & { readonly type: NewObject['type'] };
+export type ObjectName = NameInTable & { readonly type: ObjectType };
 
 /** An object as the kernel lists it. */
 export type NftObject = (NewObject | (NameInTable & { readonly type: number })) &
   Unread & { readonly handle: bigint; readonly use: number };
 
 /** Elements that are added to a set; those of a map have data. */
-export type ElementsOf<Set> = Set extends { readonly data: ValueTypes | 'verdict' }
-  ?
-      | readonly (NewElement & { readonly data: ElementValue | Verdict })[]
-      | (ElementBytes & { readonly data: Uint8Array })
-  : readonly NewElement[] | ElementBytes;
+export type ElementsOf<Set> = Set extends { readonly objects: ObjectType }
+  ? readonly (NewElement & { readonly object: string })[]
+  : Set extends { readonly data: ValueTypes | 'verdict' }
+    ?
+        | readonly (NewElement & { readonly data: ElementValue | Verdict })[]
+        | (ElementBytes & { readonly data: Uint8Array })
+    : readonly NewElement[] | ElementBytes;
 
 /** Tables, and what is in them. */
 export interface ListedRuleset {

@@ -2,7 +2,7 @@
 import type { ListedAttribute } from '../../shared/types.js';
 import type { AttributeCursor } from '../../shared/wire/attributeCursor.js';
 import { nameOf, u32Of, u64Of } from '../expressions/formats.js';
-import { OBJECT_PADDING, OBJECT_PARTS } from '../expressions/objectParts.js';
+import { OBJECT_PARTS } from '../expressions/objectParts.js';
 import type { Reading } from '../expressions/parts.js';
 import {
   CHAIN,
@@ -254,7 +254,6 @@ function readContent(
 ): Record<string, unknown> | undefined {
   const fields: Record<string, unknown> = {};
   while (content?.next()) {
-    if (content.type === OBJECT_PADDING) continue;
     const attribute = content;
     const part = OBJECT_PARTS[type].find(({ attributes }) => attributes.includes(attribute.type));
     if (!part?.read(content, fields, NOTHING_NESTED)) return undefined;

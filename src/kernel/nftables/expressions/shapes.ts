@@ -1,7 +1,7 @@
 // The expressions that match and that load values, and how their fields lie in attributes (`NFTA_PAYLOAD_` and so on).
 import { actions } from './actionShapes.js';
-import { bigInteger, choice, data, integer, nameOrNumber, register, registerOrVerdict } from './formats.js';
-import { OBJECT_PADDING, OBJECT_PARTS } from './objectParts.js';
+import { choice, data, integer, nameOrNumber, register, registerOrVerdict } from './formats.js';
+import { LIMIT_PARTS, OBJECT_PARTS } from './objectParts.js';
 import { checksum, lookedUp, maskAndXor } from './ownParts.js';
 import { bits, field, fixed, ignored, optional, type Part, type Shape } from './parts.js';
 import type { Comparison, CtKey, MetaKey } from './types.js';
@@ -144,7 +144,7 @@ const matches: readonly Shape[] = [
     kind: 'lookup',
     name: 'lookup',
     parts: [
-      lookedUp,
+      lookedUp({ set: 1, id: 4 }),
       ignored(4), // NFTA_LOOKUP_SET_ID, of messages to the kernel
       field('source', 2, register),
       optional('register', 3, registerOrVerdict),
@@ -223,16 +223,9 @@ const matches: readonly Shape[] = [
   {
     kind: 'limit',
     name: 'limit',
-    parts: [
-      field('rate', 1, bigInteger),
-      field('unit', 2, bigInteger),
-      optional('burst', 3, integer('u32')),
-      optional('of', 4, choice({ packets: 0, bytes: 1 }), 'packets'),
-      bits(5, { booleans: { over: 1 } }),
-    ],
-    padding: 6,
+    parts: LIMIT_PARTS,
   },
-  { kind: 'quota', name: 'quota', parts: OBJECT_PARTS.quota, padding: OBJECT_PADDING },
+  { kind: 'quota', name: 'quota', parts: OBJECT_PARTS.quota },
 ];
 
 /** All kinds. Of two with the same name in the kernel, an expression is the first one that has a field for each attribute. */

@@ -1,6 +1,7 @@
 // The expressions of rules: what the kernel's virtual machine does with a packet, one after another, with registers. Source of every
 // rule: include/uapi/linux/netfilter/nf_tables.h; the names are those of the kernel's modules (`nft_payload`).
-import type { NewElement, SetShape, Verdict } from '../values/types.js';
+import type { Synproxy } from '../types.js';
+import type { NewElement, ObjectType, SetShape, Verdict } from '../values/types.js';
 
 export type { Verdict } from '../values/types.js';
 
@@ -271,7 +272,13 @@ export type Expression =
       /** `NF_LOG_` */
       readonly flags?: number;
     }
-  | { readonly kind: 'objref'; readonly type: 'counter' | 'quota'; readonly name: string }
+  | { readonly kind: 'objref'; readonly type: ObjectType; readonly name: string }
+  /** Of the object that a map with `objects` has for the register. */
+  | { readonly kind: 'objrefMap'; readonly set: string | AnonymousSet; readonly source: Register }
+  /** Of TCP handshakes, which a proxy takes. */
+  | ({ readonly kind: 'synproxy' } & Synproxy)
+  /** Later packets of the connection take the way of the flow table. */
+  | { readonly kind: 'flowOffload'; readonly table: string }
   | { readonly kind: 'notrack' }
   | {
       readonly kind: 'exthdr';

@@ -1,12 +1,11 @@
 // Sets and their elements as nft lists them, in steps: a list of elements may be long.
 import { StepCounter, type Steps, sortedInSteps } from '../../../steps.js';
 import type { ListedAttribute } from '../../shared/types.js';
-import { ELEMENT } from '../numbers.js';
 import type { Element, ElementValue, NftSet, SetFlag, ValueTypes, Verdict } from '../types.js';
 import { defaultExpressions } from '../values/keyExpressions.js';
-import { bytesOf } from '../values/values.js';
+import { bytesOf, isCatchAll } from '../values/values.js';
 import { FORM, layoutOf } from '../values/valueTypes.js';
-import { plainStatement } from './statements.js';
+import { plainStatement, statelessText } from './statements.js';
 import { elementText, HOST_IS_LITTLE, intervalText, nameText, quoted, timeText } from './values.js';
 
 /** A set with its elements. */
@@ -22,9 +21,9 @@ export function verdictText(verdict: Verdict): string {
 
 /** One element: key, lifetime, comment and data. */
 function textOfElement({ key, data }: NftSet, element: Element): string {
-  const { keyEnd, timeout, expires, comment, expressions = [] } = element;
+  const { keyEnd, timeout, expires, comment, object, expressions = [] } = element;
   const words = [
-    isCatchAll(element)
+    isCatchAll(element.key)
       ? '*'
       : keyEnd === undefined
         ? elementText(key, element.key)
@@ -34,16 +33,11 @@ function textOfElement({ key, data }: NftSet, element: Element): string {
   if (timeout !== undefined) words.push(`timeout ${timeText(timeout)}`);
   if (expires !== undefined) words.push(`expires ${timeText(expires)}`);
   if (comment !== undefined) words.push(`comment ${quoted(comment)}`);
-  const unread = element.attributes?.filter(({ type }) => type !== ELEMENT.flags) ?? [];
-  words.push(...unread.map(({ type }) => `[attribute ${type}]`));
+  words.push(...(element.attributes ?? []).map(({ type }) => `[attribute ${type}]`));
   if (element.userData) words.push(`[user data ${hexOf(element.userData)}]`);
-  if (element.data !== undefined && data !== undefined) words.push(':', dataText(data, element.data));
+  if (object !== undefined) words.push(':', quoted(object));
+  if (element.data !== undefined && data !== undefined) words.push(':', dataText(data, element));
   return words.join(' ');
-}
-
-/** Whether it stands for all keys that the set has not (`NFT_SET_ELEM_CATCHALL`). */
-export function isCatchAll({ attributes = [] }: Pick<Element, 'attributes'>): boolean {
-  return attributes.some(({ type, value }) => type === ELEMENT.flags && value.at(-1) === 2);
 }
 
 const hexOf = (bytes: Uint8Array) => `0x${Buffer.from(bytes).toString('hex')}`;
@@ -60,8 +54,9 @@ export function* unreadLines(
   if (userData) yield `${start}# user data ${hexOf(userData)}`;
 }
 
-function dataText(types: NonNullable<NftSet['data']>, data: ElementValue | Verdict): string {
+function dataText(types: NonNullable<NftSet['data']>, { data, dataEnd }: Element): string {
   if (typeof data === 'object' && 'verdict' in data) return verdictText(data);
+  if (dataEnd !== undefined && types !== 'verdict') return intervalText(types, data as ElementValue, dataEnd);
   return elementText(types === 'verdict' ? 0 : types, data as ElementValue);
 }
 
@@ -99,9 +94,10 @@ export type Lines = Generator<string | undefined, void, undefined>;
 /** The lines of a set or map. */
 export function* setLines(content: SetContent): Lines {
   const { set, elements } = content;
-  const { data, size, flags, timeout, comment, autoMerge } = set;
-  yield `\t${data === undefined ? 'set' : 'map'} ${nameText(set.name)} {`;
+  const { data, objects, size, flags, timeout, comment, autoMerge, gcInterval, policy, expressions } = set;
+  yield `\t${data === undefined && objects === undefined ? 'set' : 'map'} ${nameText(set.name)} {`;
   yield `\t\t${typesText(set)}`;
+  if (policy !== undefined) yield `\t\tpolicy ${policy}`;
   if (size !== undefined && !flags.includes('constant')) yield `\t\tsize ${size}`;
   const named = [
     ...FLAG_ORDER.filter((flag) => flags.includes(flag)),
@@ -109,7 +105,10 @@ export function* setLines(content: SetContent): Lines {
   ];
   if (named.length > 0) yield `\t\tflags ${named.join(',')}`;
   if (autoMerge) yield '\t\tauto-merge';
+  if (expressions)
+    yield `\t\t${expressions.map((each) => statelessText(each) ?? `[${each.kind}]`).join(' ')}`;
   if (timeout !== undefined) yield `\t\ttimeout ${timeText(timeout)}`;
+  if (gcInterval !== undefined) yield `\t\tgc-interval ${timeText(BigInt(gcInterval))}`;
   if (comment !== undefined) yield `\t\tcomment ${quoted(comment)}`;
   yield* unreadLines('\t\t', set);
   if (elements.length > 0) yield* elementLines(content);
@@ -139,18 +138,20 @@ function* elementLines({ set, elements }: SetContent): Lines {
 const FLAG_ORDER: readonly SetFlag[] = ['constant', 'dynamic', 'interval', 'timeout'];
 
 /** `type ipv4_addr . inet_service : verdict`, or `typeof`. */
-function typesText({ key, data, keyExpressions, dataExpressions }: NftSet): string {
-  if (keyExpressions === undefined) {
-    return `type ${namesOf(key)}${data === undefined ? '' : ` : ${namesOf(data)}`}`;
-  }
+function typesText({ key, data, dataIsInterval, objects, keyExpressions, dataExpressions }: NftSet): string {
+  const named = objects ?? (data === undefined ? undefined : namesOf(data));
+  const start = dataIsInterval ? ' : interval ' : ' : ';
+  if (keyExpressions === undefined)
+    return `type ${namesOf(key)}${named === undefined ? '' : `${start}${named}`}`;
   const isKnown = data !== undefined && data !== 'verdict' && typeof data !== 'number';
   const expressions = dataExpressions ?? (isKnown ? defaultExpressions(data) : undefined);
-  const named = expressions?.join(' . ') ?? (data === undefined ? undefined : namesOf(data));
-  return `typeof ${keyExpressions.join(' . ')}${named === undefined ? '' : ` : ${named}`}`;
+  const described = expressions?.join(' . ') ?? named;
+  return `typeof ${keyExpressions.join(' . ')}${described === undefined ? '' : `${start}${described}`}`;
 }
 
 function namesOf(types: ValueTypes | 'verdict' | number): string {
-  return typeof types === 'object' ? types.join(' . ') : String(types);
+  if (typeof types === 'number') return `[type ${types}]`;
+  return typeof types === 'object' ? types.join(' . ') : types;
 }
 
 /**
@@ -168,7 +169,7 @@ function* sorted(
   const counter = new StepCounter();
   const weighed: Weighed[] = [];
   for (const element of elements) {
-    weighed.push({ element, weight: isCatchAll(element) ? LAST : weightOf(key, element.key) });
+    weighed.push({ element, weight: isCatchAll(element.key) ? LAST : weightOf(key, element.key) });
     if (counter.isFull()) yield;
   }
   const inOrder = yield* sortedInSteps(weighed, (a, b) =>

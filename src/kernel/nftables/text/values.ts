@@ -1,8 +1,8 @@
 // Values, intervals and times in the notation of nft.
 import type { ElementValue, Value, ValueType, ValueTypes } from '../types.js';
 import { numberOfSymbol, SYMBOLS } from '../values/symbols.js';
-import { bytesOf, readValue } from '../values/values.js';
-import { layoutOf } from '../values/valueTypes.js';
+import { bytesOf, readValue, writeValue } from '../values/values.js';
+import { type Form, LENGTHS, layoutOf } from '../values/valueTypes.js';
 
 /**
  * Types of what expressions load, of which the library has no sets: a number in network order of any length, decimal or hexadecimal; a
@@ -94,9 +94,9 @@ function bytesText(value: ElementValue): string {
 
 /** An interval: a prefix if it is one, else first and last value; of a concatenation, part by part. */
 export function intervalText(types: ValueTypes | number, first: ElementValue, last: ElementValue): string {
-  if (types === 'ifname' && last instanceof Uint8Array) {
-    const name = first instanceof Uint8Array ? first : Buffer.from(String(first));
-    if (last.every((byte, i) => byte === (name[i] ?? 0xff))) return dataText('ifname', name, true);
+  if (last instanceof Uint8Array && typeof types !== 'number') {
+    const text = patternText(types, first, last);
+    if (text !== undefined) return text;
   }
   if (typeof types === 'number' || first instanceof Uint8Array || last instanceof Uint8Array) {
     return `${bytesText(first)}-${bytesText(last)}`;
@@ -104,6 +104,34 @@ export function intervalText(types: ValueTypes | number, first: ElementValue, la
   if (typeof types === 'string') return partText(types, first as Value, last as Value);
   const [from, to] = [first as readonly Value[], last as readonly Value[]];
   return types.map((type, i) => partText(type, from[i] as Value, to[i] as Value)).join(' . ');
+}
+
+/** An interval in which beginnings of names of links are: `"eth*"`; undefined if it is another one. */
+function patternText(types: ValueTypes, first: ElementValue, last: Uint8Array): string | undefined {
+  const { types: list, forms, offsets } = layoutOf(types, true);
+  const from = first instanceof Uint8Array ? first : bytesOfKey(types, first);
+  const texts = list.map((type, i) => {
+    const [start, end] = [offsets[i] as number, (offsets[i] as number) + LENGTHS[forms[i] as Form]];
+    const [name, until] = [from.subarray(start, end), last.subarray(start, end)];
+    if (type !== 'ifname' || Buffer.compare(name, until) === 0 || until.includes(0)) {
+      const [one, other] = [name, until].map((bytes) => readValue(layoutOf(type, true), bytes));
+      return one instanceof Uint8Array || other instanceof Uint8Array
+        ? undefined
+        : partText(type, one as Value, other as Value);
+    }
+    const length = name.indexOf(0);
+    const isPattern = until.every((byte, place) => byte === (place < length ? name[place] : 0xff));
+    return isPattern ? dataText('ifname', name.subarray(0, length), true) : undefined;
+  });
+  return texts.includes(undefined) ? undefined : texts.join(' . ');
+}
+
+/** The bytes of a key of a set with intervals. */
+function bytesOfKey(types: ValueTypes, value: ElementValue): Uint8Array {
+  const layout = layoutOf(types, true);
+  const bytes = new Uint8Array(layout.length);
+  writeValue(layout, value, bytes, 0);
+  return bytes;
 }
 
 function partText(type: ValueType, first: Value, last: Value): string {

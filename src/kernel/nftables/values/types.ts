@@ -1,6 +1,19 @@
 // Keys and data of sets as JavaScript values. Source of every rule: include/uapi/linux/netfilter/nf_tables.h,
 // net/netfilter/nf_tables_api.c, nft(8).
 
+import type { Expression } from '../expressions/types.js';
+
+/** The types of objects that rules refer to by name. */
+export type ObjectType =
+  | 'counter'
+  | 'quota'
+  | 'ct helper'
+  | 'limit'
+  | 'ct timeout'
+  | 'secmark'
+  | 'ct expectation'
+  | 'synproxy';
+
 /** The end of a packet's path through a chain. */
 export type Verdict =
   | { readonly verdict: 'accept' | 'drop' | 'continue' | 'break' | 'return' }
@@ -51,6 +64,10 @@ export interface SetShape {
   readonly key: ValueTypes;
   /** The data of a map. `verdict`: a verdict map. Absent: it is a set, and no map. */
   readonly data?: ValueTypes | 'verdict';
+  /** Elements of the map have two data each, a first and a last one: `interval`. Of types whose bytes are a multiple of 4. */
+  readonly dataIsInterval?: true;
+  /** The type of the objects that the elements of the map name, in place of `data`. */
+  readonly objects?: ObjectType;
   readonly flags?: readonly SetFlag[];
   /**
    * What nft knows an `integer` in the key by, one for each type of it: nft 1.0.6 ends when it lists a concatenation with an `integer`
@@ -103,17 +120,24 @@ export type ElementValue = Value | readonly Value[] | Uint8Array;
 
 /** An element that is written. */
 export interface NewElement {
+  /** An empty Uint8Array stands for all keys that the set has not: `*` in the notation of nft. */
   readonly key: ElementValue;
   /** The last key of an interval that begins with `key`, inclusive. Of sets with `interval`. Default: `key`. */
   readonly keyEnd?: ElementValue;
   /** Of a map; a {@link Verdict} of a verdict map. */
   readonly data?: ElementValue | Verdict;
+  /** The last of the data of a map with `dataIsInterval`. Default: `data`. */
+  readonly dataEnd?: ElementValue;
+  /** Name of the object that the element of a map with `objects` stands for. */
+  readonly object?: string;
   /** Lifetime of a set with `timeout`, in ms. Default: that of the set. */
   readonly timeout?: bigint;
   /** The rest of its lifetime, in ms. Default: `timeout`. */
   readonly expires?: bigint;
   /** At most 255 bytes with its header; nft writes at most 128. */
   readonly comment?: string;
+  /** Counters, limits, quotas of the element. Default: those of the set. */
+  readonly expressions?: readonly Expression[];
 }
 
 /** The name of an element. */

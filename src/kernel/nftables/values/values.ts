@@ -7,6 +7,11 @@ import { FORM, type Form, isValueType, type Layout, LENGTHS, layoutOf } from './
 /** Whether numbers are little-endian on this machine. */
 const HOST_IS_LITTLE = new Uint8Array(Uint16Array.of(1).buffer)[0] === 1;
 
+/** Whether a key stands for all keys that the set has not. */
+export function isCatchAll(key: unknown): boolean {
+  return key instanceof Uint8Array && key.length === 0;
+}
+
 /** The value has its layout. */
 export const WRITTEN = -1;
 /** The value as a whole has not: it is not a list, or has another length. */

@@ -1,12 +1,15 @@
 // What blocks of a table begin with and have beside elements and rules: types of sets, hooks of chains, counters of objects.
+import { OBJECT_TYPES } from '../../numbers.js';
 import type {
   BaseChain,
+  Expression,
   Hook,
   KeyExpression,
   NewChain,
   NewObject,
   NewSet,
   NewTable,
+  ObjectType,
   SetFlag,
   TableFamily,
   TableFlag,
@@ -17,7 +20,7 @@ import { isKeyExpression, KEY_EXPRESSION_RULE } from '../../values/keyExpression
 import { isValueType, VALUE_TYPES } from '../../values/valueTypes.js';
 import { BRIDGE_PRIORITIES, PRIORITIES } from '../ruleset.js';
 import { operandAt } from './operands.js';
-import { countsAt, quotaAt } from './statements.js';
+import { countsAt, quotaAt, statefulAt } from './statements.js';
 import { Cursor, type Token, Unreadable } from './tokens.js';
 import { integerAt, numberIn, timeAt } from './values.js';
 
@@ -138,10 +141,30 @@ export function readSetStatement(cursor: Cursor, set: SetDraft, isMap: boolean):
   else if (cursor.accept('flags')) set.flags = flagsAt(cursor, SET_FLAGS);
   else if (cursor.accept('auto-merge')) set.autoMerge = true;
   else if (cursor.accept('timeout')) set.timeout = timeAt(cursor);
+  else if (cursor.accept('gc-interval')) set.gcInterval = Number(timeAt(cursor));
+  else if (cursor.accept('policy')) set.policy = wordOf(cursor, ['performance', 'memory'], 'a policy');
   else if (cursor.accept('comment')) set.comment = cursor.quoted('a comment');
-  else throw unknown(cursor, isMap ? 'map' : 'set');
+  else if (!readExpressions(cursor, set)) throw unknown(cursor, isMap ? 'map' : 'set');
   cursor.end();
 }
+
+/** What each element has: `counter quota 500 bytes`. */
+function readExpressions(cursor: Cursor, set: SetDraft): boolean {
+  const expressions: Expression[] = [];
+  for (let found = statefulAt(cursor); found; found = statefulAt(cursor)) expressions.push(found);
+  if (expressions.length > 0) set.expressions = [...(set.expressions ?? []), ...expressions];
+  return expressions.length > 0;
+}
+
+/** The type of objects that the elements of a map name. */
+function objectTypeAt(cursor: Cursor): ObjectType | undefined {
+  const text = cursor.is('ct') ? `ct ${cursor.ahead(1)?.text}` : cursor.token.text;
+  const type = OBJECTS.find((each) => each === text);
+  if (type !== undefined) for (const _ of type.split(' ')) cursor.take('a type');
+  return type;
+}
+
+const OBJECTS = Object.keys(OBJECT_TYPES) as ObjectType[];
 
 /** Several types, or one. */
 function whole(types: readonly ValueType[]): ValueTypes {
@@ -152,7 +175,20 @@ function readTypes(cursor: Cursor, set: SetDraft, isMap: boolean): void {
   set.key = typesAt(cursor);
   if (!isMap) return;
   cursor.expect(':');
-  set.data = cursor.accept('verdict') ? 'verdict' : typesAt(cursor);
+  readData(cursor, set, () => {
+    set.data = typesAt(cursor);
+  });
+}
+
+/** What a map has behind its colon: objects, verdicts, or data. */
+function readData(cursor: Cursor, set: SetDraft, types: () => void): void {
+  const objects = objectTypeAt(cursor);
+  if (objects !== undefined) set.objects = objects;
+  else if (cursor.accept('verdict')) set.data = 'verdict';
+  else {
+    if (cursor.accept('interval')) set.dataIsInterval = true;
+    types();
+  }
 }
 
 function typesAt(cursor: Cursor): ValueTypes {
@@ -171,13 +207,11 @@ function readTypeof(cursor: Cursor, set: SetDraft, isMap: boolean): void {
   set.keyExpressions = keys.expressions;
   if (!isMap) return;
   cursor.expect(':');
-  if (cursor.accept('verdict')) {
-    set.data = 'verdict';
-    return;
-  }
-  const data = typeofAt(cursor);
-  set.data = data.types;
-  set.dataExpressions = data.expressions;
+  readData(cursor, set, () => {
+    const data = typeofAt(cursor);
+    set.data = data.types;
+    set.dataExpressions = data.expressions;
+  });
 }
 
 /** The expressions of `typeof`, and the types of their values. */

@@ -242,7 +242,7 @@ class RuleParser implements RuleReading {
     }
     const types = parts.map(({ type }) => keyType(type, token));
     const key = (types.length === 1 ? types[0] : types) as ValueTypes;
-    const set = yield* anonymousAt(cursor, data === undefined ? { key } : { key, data });
+    const set = yield* anonymousAt(cursor, data === undefined ? { key } : { key, data }, this.links);
     return { set, shape: set };
   }
 

@@ -216,12 +216,19 @@ export class RulesetReader {
   /** The set as elements and rules name it. It cannot change, so that it is checked once. */
   #nameOf(block: SetBlock): SetName {
     if (block.name) return block.name;
-    const { family, table, name, key, data, flags, keyExpressions, dataExpressions } = block.set;
+    const { set } = block;
+    // nft takes the flag from what needs it.
+    const isTimed = set.timeout !== undefined || set.gcInterval !== undefined;
+    if (isTimed && !set.flags?.includes('timeout')) set.flags = [...(set.flags ?? []), 'timeout'];
+    const { family, table, name, key, data, flags, keyExpressions, dataExpressions } = set;
+    const { dataIsInterval, objects } = set;
     if (key === undefined) throw new Unreadable('must have a type, before its elements', block.start);
     for (const list of [key, data, flags, keyExpressions, dataExpressions]) Object.freeze(list);
     block.name = Object.freeze({
       ...{ family, table, name, key },
       ...(data !== undefined && { data }),
+      ...(dataIsInterval && { dataIsInterval }),
+      ...(objects !== undefined && { objects }),
       ...(flags !== undefined && { flags }),
       ...(keyExpressions !== undefined && { keyExpressions }),
       ...(dataExpressions !== undefined && { dataExpressions }),
@@ -276,7 +283,7 @@ export class RulesetReader {
 
   #readElement(cursor: Cursor, block: SetBlock, start: Token): void {
     const set = this.#nameOf(block);
-    const element = elementAt(cursor, set);
+    const element = elementAt(cursor, set, this.#links);
     cursor.end();
     this.#valid({ do: 'addElements', set, elements: [element] }, start);
     block.elements.push(element);

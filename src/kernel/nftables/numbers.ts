@@ -1,5 +1,5 @@
 // Numbers of messages and attributes: include/uapi/linux/netfilter/nf_tables.h. Those of expressions are in expressions/.
-import type { BaseChain, Hook, SetFlag, TableFlag } from './types.js';
+import type { BaseChain, FlowTableFlag, Hook, SetFlag, TableFlag } from './types.js';
 
 /** `NFNL_SUBSYS_NFTABLES`, in the upper byte of the type of a message. */
 export const SUBSYSTEM = 10;
@@ -26,12 +26,16 @@ export const MESSAGE = {
   newObject: 18,
   getObject: 19,
   deleteObject: 20,
+  newFlowTable: 22,
+  getFlowTable: 23,
+  deleteFlowTable: 24,
   destroyTable: 26,
   destroyChain: 27,
   destroyRule: 28,
   destroySet: 29,
   destroyElements: 30,
   destroyObject: 31,
+  destroyFlowTable: 32,
 } as const;
 
 /** Flags of messages (`NLM_F_`). */
@@ -67,8 +71,8 @@ export const CHAIN = {
 } as const;
 /** `NFTA_HOOK_` */
 export const HOOK = { number: 1, priority: 2, device: 3, devices: 4 } as const;
-/** `NFTA_DEVICE_NAME` */
-export const DEVICE_NAME = 1;
+/** `NFTA_DEVICE_NAME`, `NFTA_DEVICE_PREFIX` */
+export const DEVICE = { name: 1, prefix: 2 } as const;
 /** `NFTA_RULE_` */
 export const RULE = {
   table: 1,
@@ -144,6 +148,14 @@ export const OBJECT = {
   pad: 7,
   userData: 8,
 } as const;
+/** `NFTA_FLOWTABLE_`, and `NFTA_FLOWTABLE_HOOK_` in its hook. */
+export const FLOW_TABLE = { table: 1, name: 2, hook: 3, use: 4, handle: 5, pad: 6, flags: 7 } as const;
+export const FLOW_TABLE_HOOK = { number: 1, priority: 2, devices: 3 } as const;
+/** `NFT_FLOWTABLE_` */
+export const FLOW_TABLE_FLAGS: Readonly<Record<Exclude<FlowTableFlag, number>, number>> = {
+  offload: 1,
+  counter: 2,
+};
 /** `NFTA_GEN_` */
 export const GENERATION = { id: 1, pid: 2, program: 3 } as const;
 

@@ -23,9 +23,11 @@ export function findInvalidLinks(field: string, links: unknown): InvalidValue | 
   return undefined;
 }
 
-const FIELDS: ReadonlySet<string> = new Set(['tables', 'chains', 'rules', 'sets', 'objects', 'links']);
+const FIELDS: ReadonlySet<string> = new Set([
+  ...['tables', 'chains', 'rules', 'sets', 'objects', 'flowTables', 'links'],
+]);
 const CONTENT: ReadonlySet<string> = new Set(['set', 'elements']);
-const LISTS = ['tables', 'chains', 'rules', 'sets', 'objects'] as const;
+const LISTS = ['tables', 'chains', 'rules', 'sets', 'objects', 'flowTables'] as const;
 
 /** Throws the error of a call whose ruleset is invalid. A rule whose `lookup` has a set of its own is checked in one step. */
 export function* checkRuleset(operation: string, ruleset: Ruleset): Steps<void> {
@@ -55,7 +57,8 @@ class RulesetChecker {
     const { check } = this;
     if (!check.object('ruleset', ruleset, FIELDS, 'a ruleset')) return;
     for (const name of LISTS) {
-      if (!Array.isArray(ruleset[name]))
+      const isAbsent = name === 'flowTables' && ruleset[name] === undefined;
+      if (!isAbsent && !Array.isArray(ruleset[name]))
         check.fail(`ruleset.${name}`, ruleset[name], 'must be an array', true);
     }
     const { links } = ruleset;
@@ -74,6 +77,10 @@ class RulesetChecker {
     yield* this.#each('sets', ruleset.sets, (path, value) => this.#set(path, value));
     yield* this.#each('objects', ruleset.objects, (path, value) => {
       this.#object(path, value);
+    });
+    yield* this.#each('flowTables', ruleset.flowTables ?? [], (path, value) => {
+      const { attributes, ...flowTable } = value as Listed;
+      this.#operation(path, 'flowTable', { do: 'addFlowTable', flowTable });
     });
   }
 
@@ -222,12 +229,13 @@ class RulesetChecker {
   }
 
   #object(path: string, { attributes, userData, ...object }: Listed): void {
-    if (typeof object['type'] !== 'number') {
+    // Its content may be among the attributes.
+    if (typeof object['type'] !== 'number' && attributes === undefined) {
       this.#operation(path, 'object', { do: 'addObject', object });
       return;
     }
     const { type, family, table, name, ...others } = object;
-    this.check.integer(`${path}.type`, type, 0, 0xffff_ffff);
+    if (typeof type === 'number') this.check.integer(`${path}.type`, type, 0, 0xffff_ffff);
     this.check.onlyFields(
       `${path}.`,
       others,

@@ -96,7 +96,7 @@ export interface BaseChain {
   readonly priority: number;
   /** The fate of packets that reach the end. Default `accept`. */
   readonly policy?: 'accept' | 'drop';
-  /** Names of the links of `ingress` and `egress`. */
+  /** Names of the links of `ingress` and `egress`; with an asterisk at the end, beginnings of names (Linux 6.16). */
   readonly devices?: readonly string[];
 }
 
@@ -228,7 +228,8 @@ export type NewObject = NameInTable & {
 
 /** The protocols of connections that an object is for. */
 interface Connections {
-  readonly network: 'ip' | 'ip6' | 'inet';
+  /** Default: that of the table. */
+  readonly network?: 'ip' | 'ip6' | 'inet';
   readonly protocol: 'tcp' | 'udp';
 }
 
@@ -286,6 +287,26 @@ export type ObjectName = NameInTable & { readonly type: ObjectType };
 export type NftObject = (NewObject | (NameInTable & { readonly type: number })) &
   Unread & { readonly handle: bigint; readonly use: number };
 
+/** A table of connections whose later packets go from link to link at once, past the chains: their rules have `flowOffload`. */
+export interface NewFlowTable extends NameInTable {
+  /** Chains of `ingress` with lower priorities are before it. */
+  readonly priority: number;
+  /** Names of the links whose packets it takes; with an asterisk at the end, beginnings of names (Linux 6.16). Default: none. */
+  readonly devices?: readonly string[];
+  /** `offload`: also to the hardware; `counter`: conntrack also counts its packets. A number is a bit that has no name here. */
+  readonly flags?: readonly FlowTableFlag[];
+}
+
+/** `NFT_FLOWTABLE_` */
+export type FlowTableFlag = 'offload' | 'counter' | number;
+
+/** A flow table as the kernel lists it. */
+export interface FlowTable extends NewFlowTable, Unread {
+  readonly handle: bigint;
+  /** Number of the rules that refer to it. */
+  readonly use: number;
+}
+
 /** Elements that are added to a set; those of a map have data. */
 export type ElementsOf<Set> = Set extends { readonly objects: ObjectType }
   ? readonly (NewElement & { readonly object: string })[]
@@ -303,6 +324,7 @@ export interface ListedRuleset {
   /** Those of rules, too. */
   readonly sets: readonly { readonly set: NftSet; readonly elements: readonly Element[] }[];
   readonly objects: readonly NftObject[];
+  readonly flowTables: readonly FlowTable[];
 }
 
 /** One operation of a transaction. */
@@ -337,7 +359,9 @@ export type NftablesOperation =
   /** Deletes all elements of the set. */
   | { readonly do: 'flushSet'; readonly set: NameInTable }
   | ({ readonly do: 'addObject'; readonly object: NewObject } & Addition)
-  | ({ readonly do: 'deleteObject'; readonly object: ObjectName } & Deletion);
+  | ({ readonly do: 'deleteObject'; readonly object: ObjectName } & Deletion)
+  | ({ readonly do: 'addFlowTable'; readonly flowTable: NewFlowTable } & Addition)
+  | ({ readonly do: 'deleteFlowTable'; readonly flowTable: NameInTable } & Deletion);
 
 /** Which objects are listed; default: all. */
 export interface TableFilter {
@@ -371,6 +395,7 @@ export type NftablesEvent = Sent &
         readonly elements: readonly Element[];
       }
     | { readonly kind: 'object'; readonly change: 'new' | 'deleted'; readonly object: NftObject }
+    | { readonly kind: 'flowTable'; readonly change: 'new' | 'deleted'; readonly flowTable: FlowTable }
     /** A transaction was committed. */
     | { readonly kind: 'generation'; readonly generation: Generation }
   );
@@ -423,6 +448,9 @@ export interface Nftables extends KernelClient<NftablesOperation> {
   ): Promise<void>;
   addObject(object: NewObject, options?: CallOptions): Promise<void>;
   deleteObject(object: ObjectName, options?: CallOptions): Promise<void>;
+  /** One that exists gets the links that it does not have. */
+  addFlowTable(flowTable: NewFlowTable, options?: CallOptions): Promise<void>;
+  deleteFlowTable(flowTable: NameInTable, options?: CallOptions): Promise<void>;
 
   listTables(filter?: Pick<TableFilter, 'family'>, options?: CallOptions): Listing<Table>;
   listChains(filter?: TableFilter, options?: CallOptions): Listing<Chain>;
@@ -440,6 +468,7 @@ export interface Nftables extends KernelClient<NftablesOperation> {
    */
   listElementBytes(set: SetOfBytes, options?: CallOptions): Listing<ListedElementBytes>;
   listObjects(filter?: TableFilter, options?: CallOptions): Listing<NftObject>;
+  listFlowTables(filter?: TableFilter, options?: CallOptions): Listing<FlowTable>;
   /** The table; undefined if there is none. The kernel looks it up, and lists no others. */
   getTable(table: TableName, options?: CallOptions): Promise<Table | undefined>;
   /** The chain; undefined if there is none, or no such table. The kernel looks it up, and lists no others. */

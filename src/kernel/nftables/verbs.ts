@@ -11,6 +11,7 @@ import { Applier } from '../shared/verbs.js';
 import { portOf } from '../shared/wire/messages.js';
 import { ElementBytesReader } from './decode/elementBytes.js';
 import { ElementReader } from './decode/elements.js';
+import { readFlowTable } from './decode/flowTables.js';
 import { readSet } from './decode/sets.js';
 import { readChain, readObject, readRule, readTable } from './decode/tables.js';
 import type { Messages } from './encode/messages.js';
@@ -107,6 +108,14 @@ export abstract class NftablesVerbs extends Applier<Operation> implements Partia
     return this.send({ do: 'deleteObject', object }, options);
   }
 
+  addFlowTable(flowTable: types.NewFlowTable, options?: CallOptions): Promise<void> {
+    return this.send({ do: 'addFlowTable', flowTable }, options);
+  }
+
+  deleteFlowTable(flowTable: types.NameInTable, options?: CallOptions): Promise<void> {
+    return this.send({ do: 'deleteFlowTable', flowTable }, options);
+  }
+
   /** See {@link types.Nftables.apply}. */
   async apply(
     operations: readonly Operation[],
@@ -149,6 +158,12 @@ export abstract class NftablesVerbs extends Applier<Operation> implements Partia
     requests.checkFilter('nftables.listObjects', filter);
     const request = requests.objectsRequest(filter);
     return this.listed(attemptOf('listObjects', filter), request, each(readObject), options);
+  }
+
+  listFlowTables(filter: types.TableFilter = {}, options?: CallOptions): Listing<types.FlowTable> {
+    requests.checkFilter('nftables.listFlowTables', filter);
+    const request = requests.flowTablesRequest(filter);
+    return this.listed(attemptOf('listFlowTables', filter), request, each(readFlowTable), options);
   }
 
   listElements(given: types.SetOfElements, options?: CallOptions): Listing<types.Element> {
@@ -316,6 +331,7 @@ async function rulesetOnce(
   const chains = await nftables.listChains(filter, options).toArray();
   const rules = await nftables.listRules(filter, options).toArray();
   const objects = await nftables.listObjects(filter, options).toArray();
+  const flowTables = await nftables.listFlowTables(filter, options).toArray();
   const sets: types.ListedRuleset['sets'][number][] = [];
   for (const set of await nftables.listSets(filter, options).toArray())
     sets.push({ set, elements: await nftables.listElements(set, options).toArray() });
@@ -325,5 +341,6 @@ async function rulesetOnce(
     rules,
     sets,
     objects,
+    flowTables,
   };
 }

@@ -285,7 +285,18 @@ export const RULES_BY_KIND: Readonly<Record<Exclude<Expression['kind'], 'unknown
   objref: [
     rule({ kind: 'objref', type: 'counter', name: 'passed' }),
     rule({ kind: 'objref', type: 'quota', name: 'month' }),
+    rule({ kind: 'objref', type: 'limit', name: 'pace' }),
   ],
+  objrefMap: [
+    rule(...isNetwork(2), source, { kind: 'objrefMap', set: 'objects', source: 1 }),
+    rule(...isNetwork(2), source, {
+      kind: 'objrefMap',
+      set: { key: 'ipv4_addr', objects: 'quota', elements: [{ key: '10.0.0.1', object: 'month' }] },
+      source: 1,
+    }),
+  ],
+  synproxy: [rule({ kind: 'synproxy', mss: 1460, windowScale: 7, flags: ['timestamp', 'sack-perm'] })],
+  flowOffload: [rule({ kind: 'flowOffload', table: 'fast' })],
   notrack: [rule({ kind: 'notrack' })],
   exthdr: EXTENSIONS.flatMap(([before, fields]) => [
     rule(...before, { kind: 'exthdr', ...fields, register: 1 }, equal(ofLength(fields.length))),

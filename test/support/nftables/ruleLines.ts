@@ -174,6 +174,15 @@ export const SETS = `	counter passed {
 		25 mbytes
 	}
 
+	limit pace {
+		rate 400/minute
+	}
+
+	map objects {
+		type ipv4_addr : counter
+		elements = { 10.0.0.1 : "passed" }
+	}
+
 	set recent {
 		type ipv4_addr
 		size 65535

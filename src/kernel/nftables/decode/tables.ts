@@ -7,7 +7,7 @@ import type { Reading } from '../expressions/parts.js';
 import {
   CHAIN,
   CHAIN_IS_BASE,
-  DEVICE_NAME,
+  DEVICE,
   GENERATION,
   HOOK,
   hooksOf,
@@ -135,11 +135,9 @@ function readBase(attribute: AttributeCursor, base: Draft<BaseChain>, family: nu
         base.devices = [inner.text()];
         break;
       case HOOK.devices: {
-        const devices: string[] = [];
-        for (const device = inner.nested(); device.next(); )
-          if (device.type === DEVICE_NAME) devices.push(device.text());
-          else isKnown = false; // NFTA_DEVICE_PREFIX: the beginning of names
-        base.devices = devices;
+        const devices = readDevices(inner);
+        if (devices) base.devices = devices;
+        else isKnown = false;
         break;
       }
       default:
@@ -148,6 +146,18 @@ function readBase(attribute: AttributeCursor, base: Draft<BaseChain>, family: nu
   }
   if (base.hook === undefined || base.priority === undefined) throw attribute.malformed('is no hook');
   return isKnown;
+}
+
+/** Names of links, and beginnings of names with an asterisk; undefined if one has no notation. */
+export function readDevices(attribute: AttributeCursor): string[] | undefined {
+  const devices: string[] = [];
+  for (const device = attribute.nested(); device.next(); ) {
+    const name = device.text();
+    if (device.type === DEVICE.prefix) devices.push(`${name}*`);
+    else if (device.type === DEVICE.name && !name.endsWith('*')) devices.push(name);
+    else return undefined;
+  }
+  return devices;
 }
 
 /** Reads a rule. */

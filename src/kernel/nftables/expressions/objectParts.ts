@@ -14,7 +14,7 @@ const PROTOCOLS = { tcp: 6, udp: 17 } as const;
 /** The protocols of connections. */
 function connections(network: number, protocol: number): Part[] {
   return [
-    field('network', network, choice(NETWORKS, 'u16')),
+    optional('network', network, choice(NETWORKS, 'u16')),
     field('protocol', protocol, choice(PROTOCOLS, 'u8')),
   ];
 }

@@ -30,11 +30,12 @@ export function socket({ key, level }: Of<'socket'>): Loaded {
 }
 
 /** The set of a rule, as the kernel lists it. */
-export function contentOf({ key, data, flags = [], elements }: AnonymousSet): SetContent {
+export function contentOf({ key, data, objects, flags = [], elements }: AnonymousSet): SetContent {
   const types =
     data === undefined ? { key } : { key, data, dataLength: data === 'verdict' ? 0 : layoutOf(data).length };
   const set = { family: 0, table: '', name: '', flags, anonymous: true, handle: 0n } as const;
-  return { set: { ...set, ...types, keyLength: layoutOf(key).length }, elements };
+  const named = objects === undefined ? {} : { objects };
+  return { set: { ...set, ...types, ...named, keyLength: layoutOf(key).length }, elements };
 }
 
 /** A value that is no constant. */

@@ -28,7 +28,7 @@ import {
   wordOf,
 } from './registers.js';
 import { anonymousText, type SetContent, verdictText } from './sets.js';
-import { plainStatement, statelessText } from './statements.js';
+import { objectStatement, plainStatement, statelessText } from './statements.js';
 import { dataText, type LoadedType, nameText, quoted, timeText } from './values.js';
 
 /** What rules refer to. */
@@ -62,6 +62,7 @@ const UNCHANGING: ReadonlySet<Expression['kind']> = new Set([
     'quota',
     'log',
     'objref',
+    'objrefMap',
     'connlimit',
     'verdict',
     'reject',
@@ -373,6 +374,13 @@ class RuleReader {
       }
       case 'dynset':
         return this.#dynset(expression);
+      case 'objrefMap': {
+        const { set, source } = expression;
+        const content = typeof set === 'string' ? this.#find(set) : contentOf(set);
+        const map = `${this.#key(source, content)} map ${this.#setText(String(set), content)}`;
+        const objects = content?.set.objects;
+        return objects === undefined ? `[objref ${map}]` : objectStatement(objects, map);
+      }
       case 'nat':
         return this.#nat(expression);
       case 'masq':

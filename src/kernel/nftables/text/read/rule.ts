@@ -1,7 +1,15 @@
 // A rule in the notation of nft → its expressions, with the registers that nft gives them, and with the comparisons that nft leaves out
 // because a later statement implies them.
 import type { Steps } from '../../../../steps.js';
-import type { Expression, NewElement, SetShape, TableFamily, ValueType, ValueTypes } from '../../types.js';
+import type {
+  Expression,
+  NewElement,
+  ObjectType,
+  SetShape,
+  TableFamily,
+  ValueType,
+  ValueTypes,
+} from '../../types.js';
 import { formOf, isValueType, LENGTHS, layoutOf } from '../../values/valueTypes.js';
 import { conditionOf, isMet, type Known, knownOf, learned, learnedOfSet, type Need } from '../known.js';
 import type { LoadedType } from '../values.js';
@@ -20,7 +28,7 @@ import {
 } from './operand.js';
 import { ctKeyAt, isOperand, operandAt } from './operands.js';
 import type { RuleReading } from './reading.js';
-import { plainStatementAt, statefulAt } from './statements.js';
+import { objectTypeAt, plainStatementAt, statefulAt } from './statements.js';
 import { type Cursor, type Token, Unreadable } from './tokens.js';
 import { bytesOfToken, timeAt, valueIn } from './values.js';
 
@@ -106,6 +114,11 @@ class RuleParser implements RuleReading {
       this.add({ kind: 'verdict', verdict });
       return;
     }
+    const objects = objectTypeAt(cursor);
+    if (objects) {
+      yield* this.#object(objects);
+      return;
+    }
     const plain = plainStatementAt(cursor, this.family, this.network);
     if (plain) {
       this.demand(plain.needs ?? [], start);
@@ -115,6 +128,20 @@ class RuleParser implements RuleReading {
     if (cursor.is('add', 'update', 'delete')) yield* this.#dynset();
     else if (cursor.is('ct') && isCtAssignment(cursor)) yield* this.#ctSet();
     else if (!(yield* natAt(this))) yield* this.#match();
+  }
+
+  /** The name of an object, or a map of them. */
+  *#object(type: ObjectType): Steps<void> {
+    const { cursor } = this;
+    if (cursor.token.isQuoted || !isOperand(cursor.token)) {
+      this.add({ kind: 'objref', type, name: cursor.take('the name of an object').text });
+      return;
+    }
+    const parts = this.keyAt();
+    cursor.expect('map');
+    const { set, shape } = yield* this.#setAt(parts, undefined, type);
+    const key = shape.flags?.includes('interval') ? parts.map(inNetworkOrder) : parts;
+    this.add(...loadParts(key, 0), { kind: 'objrefMap', set, source: registerOf(0) });
   }
 
   /** Adds the conditions that a packet must pass to be so. */
@@ -229,20 +256,33 @@ class RuleParser implements RuleReading {
   *#setAt(
     parts: readonly Operand[],
     data: ValueTypes | 'verdict' | undefined,
+    objects?: ObjectType,
   ): Steps<{ readonly set: LookedUp; readonly shape: SetShape }> {
     const { cursor } = this;
     const { token } = cursor;
     if (!cursor.is('{')) {
       const shape = this.#shapeAt(cursor.word('a set'));
-      const kind = (types: ValueTypes | 'verdict' | undefined) =>
-        types === undefined ? 'set' : types === 'verdict' ? 'verdict map' : 'map';
-      if (kind(shape.data) !== kind(data)) throw new Unreadable(`must be a ${kind(data)}`, token);
+      const kind = (types: ValueTypes | 'verdict' | undefined, named: ObjectType | undefined) =>
+        named !== undefined
+          ? `map of objects of type ${named}`
+          : types === undefined
+            ? 'set'
+            : types === 'verdict'
+              ? 'verdict map'
+              : 'map';
+      if (kind(shape.data, shape.objects) !== kind(data, objects))
+        throw new Unreadable(`must be a ${kind(data, objects)}`, token);
       checkKey(parts, shape, token);
       return { set: token.text.slice(1), shape };
     }
     const types = parts.map(({ type }) => keyType(type, token));
     const key = (types.length === 1 ? types[0] : types) as ValueTypes;
-    const set = yield* anonymousAt(cursor, data === undefined ? { key } : { key, data }, this.links);
+    const shape = {
+      key,
+      ...(data !== undefined && { data }),
+      ...(objects !== undefined && { objects }),
+    };
+    const set = yield* anonymousAt(cursor, shape, this.links);
     return { set, shape: set };
   }
 

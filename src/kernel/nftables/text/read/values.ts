@@ -225,10 +225,11 @@ const UNITS: ReadonlyMap<string, bigint> = new Map([
   ['ms', 1n],
 ]);
 
-/** A time in ms: `1d2h3m4s5ms`. */
-export function timeAt(cursor: Cursor): bigint {
+/** A time in ms: `1d2h3m4s5ms`. `unit` is that of numbers without one, if they are read. */
+export function timeAt(cursor: Cursor, unit?: bigint): bigint {
   const token = cursor.word('a time');
-  const time = timeIn(token.text);
+  const number = unit === undefined ? undefined : numberIn(token.text);
+  const time = number === undefined ? timeIn(token.text) : number * (unit ?? 1n);
   if (time === undefined) throw new Unreadable('must be a time: `1d2h3m4s5ms`', token);
   return time;
 }

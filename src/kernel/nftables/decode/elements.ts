@@ -78,7 +78,7 @@ export function* readElementsOfEvent(
 export class ElementReader {
   readonly #layouts: Layouts;
   readonly #operation: string;
-  /** The end whose start comes next. */
+  /** The key behind the interval whose start comes next: its end, or the start of the interval after it, if that has none. */
   #end: Uint8Array | undefined;
 
   /** @param shape what is known of the set; without `key`, elements have bytes */
@@ -90,12 +90,15 @@ export class ElementReader {
   /** The elements that are complete with this message. */
   *read(payload: Uint8Array): Generator<Element, void> {
     for (const half = new Halves(payload, this.#operation, this.#layouts); half.next(); ) {
-      const last = this.#end;
-      this.#end = half.isEnd ? half.key : undefined;
-      if (half.isEnd) continue;
       // A catch-all element has no key.
-      const isWhole = half.key.length === 0 || (last === undefined && !this.#layouts.hasEnds);
-      if (isWhole) yield half.element;
+      if (half.key.length === 0) {
+        yield half.element;
+        continue;
+      }
+      const last = this.#end;
+      this.#end = half.isEnd || this.#layouts.hasEnds ? new Uint8Array(half.key) : undefined;
+      if (half.isEnd) continue;
+      if (last === undefined && !this.#layouts.hasEnds) yield half.element;
       else yield this.#joined(half.element, half.key, last);
     }
   }

@@ -160,7 +160,9 @@ function contentLines(object: NftObject): string[] {
     case 'secmark':
       return [quoted(object.context)];
     case 'synproxy':
-      return synproxyContent(object).split(/ (?=wscale|timestamp|sack-perm$)/);
+      return synproxyContent(object)
+        .split(/ (?=wscale)|(?<=\d) (?=timestamp|sack)/)
+        .filter((line) => line !== '');
     default:
       return [];
   }

@@ -6,7 +6,15 @@ import { defaultExpressions } from '../values/keyExpressions.js';
 import { bytesOf, isCatchAll } from '../values/values.js';
 import { FORM, layoutOf } from '../values/valueTypes.js';
 import { plainStatement, statelessText } from './statements.js';
-import { elementText, HOST_IS_LITTLE, intervalText, nameText, quoted, timeText } from './values.js';
+import {
+  elementText,
+  HOST_IS_LITTLE,
+  intervalText,
+  isBitmask,
+  nameText,
+  quoted,
+  timeText,
+} from './values.js';
 
 /** A set with its elements. */
 export interface SetContent {
@@ -48,7 +56,7 @@ export function* unreadLines(
   {
     attributes = [],
     userData,
-  }: { readonly attributes?: readonly ListedAttribute[]; readonly userData?: Uint8Array },
+  }: { readonly attributes?: readonly ListedAttribute[]; readonly userData?: Uint8Array | undefined },
 ): Generator<string, void, undefined> {
   for (const { type, value } of attributes) yield `${start}[attribute ${type} ${hexOf(value)}]`;
   if (userData) yield `${start}# user data ${hexOf(userData)}`;
@@ -110,7 +118,9 @@ export function* setLines(content: SetContent): Lines {
   if (timeout !== undefined) yield `\t\ttimeout ${timeText(timeout)}`;
   if (gcInterval !== undefined) yield `\t\tgc-interval ${timeText(BigInt(gcInterval))}`;
   if (comment !== undefined) yield `\t\tcomment ${quoted(comment)}`;
-  yield* unreadLines('\t\t', set);
+  yield* unreadLines('\t\t', { ...set, userData: undefined });
+  // nft reads the types of some elements from it.
+  if (set.userData) yield `\t\t[user data ${hexOf(set.userData)}]`;
   if (elements.length > 0) yield* elementLines(content);
   yield '\t}';
 }
@@ -155,14 +165,15 @@ function namesOf(types: ValueTypes | 'verdict' | number): string {
 }
 
 /**
- * The elements in the order of nft: by key; intervals of concatenations as the kernel has them. Undefined: a step that puts them in
+ * The elements in the order of nft: by key; flags and intervals of concatenations as the kernel has them. Undefined: a step that puts them in
  * order.
  */
 function* sorted(
   { key, flags }: NftSet,
   elements: readonly Element[],
 ): Generator<Element | undefined, void, undefined> {
-  if (typeof key === 'number' || (typeof key === 'object' && flags.includes('interval'))) {
+  const isUnordered = typeof key === 'string' && isBitmask(key);
+  if (isUnordered || typeof key === 'number' || (typeof key === 'object' && flags.includes('interval'))) {
     yield* elements;
     return;
   }

@@ -142,7 +142,13 @@ function partText(type: ValueType, first: Value, last: Value): string {
     const length = prefixLength(inOrder(first), inOrder(last));
     if (length !== undefined) return `${valueText(type, first)}/${length}`;
   }
-  return `${valueText(type, first)}-${valueText(type, last)}`;
+  return `${boundText(type, first)}-${boundText(type, last)}`;
+}
+
+/** The first or the last value of an interval: nft reads names of values with a dash as one. */
+function boundText(type: ValueType, value: Value): string {
+  const number = typeof value === 'string' ? numberOfSymbol(type, value) : undefined;
+  return number === undefined ? valueText(type, value) : String(number);
 }
 
 /** Whether nft writes an interval of this type as a prefix, if it is one. */

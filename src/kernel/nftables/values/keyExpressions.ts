@@ -3,7 +3,7 @@ import type { KeyExpression, ValueType, ValueTypes } from './types.js';
 import { numberDatum, numberOfDatum, readUserData, type UserDatum, writeUserData } from './userData.js';
 
 /** `enum expr_types` */
-const EXPRESSION = { verdict: 1, payload: 7, meta: 9, concatenation: 13, numgen: 23 } as const;
+const EXPRESSION = { verdict: 1, value: 4, payload: 7, meta: 9, concatenation: 13, numgen: 23 } as const;
 /** Types in the user data of one expression: its type, and what it is made of. */
 const [KIND, PARTS] = [0, 1];
 
@@ -114,12 +114,20 @@ function numgenOf(name: string): { readonly type: number; readonly modulus: numb
 /** The expressions of user data; undefined if one is unknown here. */
 export function readKeyExpressions({ value }: UserDatum): KeyExpression[] | undefined {
   const found = split(value);
+  // So nft 1.1.7 writes those of a set that was made with `type`.
+  if (found && isOfType(found)) return [];
   if (found?.kind !== EXPRESSION.concatenation) {
     const name = nameOf(value);
     return name === undefined ? undefined : [name];
   }
   const names = found.parts.map((part) => nameOf(part.value));
   return names.every((name) => name !== undefined) ? names : undefined;
+}
+
+/** Whether user data have the type of a value in place of an expression. */
+function isOfType({ kind, parts }: { kind: number; parts: UserDatum[] }): boolean {
+  if (kind === EXPRESSION.value) return parts.length === 0;
+  return kind === EXPRESSION.concatenation && parts[0]?.value.length === 0;
 }
 
 function split(bytes: Uint8Array): { kind: number; parts: UserDatum[] } | undefined {

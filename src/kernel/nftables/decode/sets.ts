@@ -233,9 +233,10 @@ function fits(expressions: readonly KeyExpression[], types: ValueTypes | number)
 
 /** The expressions of data, unless they are the default; undefined if they have no notation. */
 function dataExpressions(datum: UserDatum, data: NftSet['data']): KeyExpression[] | undefined {
+  const expressions = readKeyExpressions(datum);
+  if (expressions?.length === 0) return [];
   if (data === undefined || typeof data === 'number') return undefined;
   if (data === 'verdict') return isVerdictExpression(datum) ? [] : undefined;
-  const expressions = readKeyExpressions(datum);
   if (!expressions || !fits(expressions, data)) return undefined;
   return defaultExpressions(data)?.join() === expressions.join() ? [] : expressions;
 }

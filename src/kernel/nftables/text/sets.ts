@@ -4,8 +4,9 @@ import type { ListedAttribute } from '../../shared/types.js';
 import { ELEMENT } from '../numbers.js';
 import type { Element, ElementValue, NftSet, SetFlag, ValueTypes, Verdict } from '../types.js';
 import { defaultExpressions } from '../values/keyExpressions.js';
-import { bytesOf } from '../values/values.js';
+import { bytesOf, writeValue } from '../values/values.js';
 import { FORM, layoutOf } from '../values/valueTypes.js';
+import type { Loaded } from './registers.js';
 import { plainStatement } from './statements.js';
 import { elementText, HOST_IS_LITTLE, intervalText, nameText, quoted, timeText } from './values.js';
 
@@ -20,12 +21,39 @@ export function verdictText(verdict: Verdict): string {
   return 'chain' in verdict ? `${verdict.verdict} ${nameText(verdict.chain)}` : verdict.verdict;
 }
 
+/** What is looked up in a set of a rule, and how its bytes are written. */
+export interface LookedUp {
+  readonly parts: readonly Loaded[];
+  readonly show: (part: Loaded, bytes: Uint8Array) => string;
+}
+
+/** A key, or an interval, in the notation of what is looked up. */
+function keyText({ key: types, flags }: NftSet, { key, keyEnd = key }: Element, { parts, show }: LookedUp): string {
+  if (typeof types === 'number') return elementText(types, key);
+  const layout = layoutOf(types, flags.includes('interval'));
+  const [first, last] = [key, keyEnd].map((value) => {
+    const bytes = new Uint8Array(layout.length);
+    writeValue(layout, value, bytes, 0);
+    return bytes;
+  }) as [Uint8Array, Uint8Array];
+  let at = 0;
+  const texts = parts.map((part) => {
+    const [from, to] = [first, last].map((bytes) => show(part, bytes.subarray(at, at + part.length)));
+    at += (part.length + 3) & ~3;
+    return from === to ? from : `${from}-${to}`;
+  });
+  return texts.join(' . ');
+}
+
 /** One element: key, lifetime, comment and data. */
-function textOfElement({ key, data }: NftSet, element: Element): string {
+function textOfElement(set: NftSet, element: Element, of?: LookedUp): string {
+  const { key, data } = set;
   const { keyEnd, timeout, expires, comment, expressions = [] } = element;
   const words = [
     isCatchAll(element)
       ? '*'
+      : of
+      ? keyText(set, element, of)
       : keyEnd === undefined
         ? elementText(key, element.key)
         : intervalText(key, element.key, keyEnd),
@@ -65,12 +93,12 @@ function dataText(types: NonNullable<NftSet['data']>, data: ElementValue | Verdi
   return elementText(types === 'verdict' ? 0 : types, data as ElementValue);
 }
 
-/** The elements of a set of a rule: `{ 0 : 10.0.0.1 . 80, 1 : 10.0.0.2 . 80 }`. */
-export function* anonymousText({ set, elements }: SetContent): Steps<string> {
+/** The elements of a set of a rule: `{ 0 : 10.0.0.1 . 80, 1 : 10.0.0.2 . 80 }`. `of` is what is looked up, if its notation is another one. */
+export function* anonymousText({ set, elements }: SetContent, of?: LookedUp): Steps<string> {
   const counter = new StepCounter();
   const texts: string[] = [];
   for (const element of sorted(set, elements)) {
-    if (element) texts.push(textOfElement(set, element));
+    if (element) texts.push(textOfElement(set, element, of));
     if (!element || counter.isFull()) yield;
   }
   return `{ ${texts.join(', ')} }`;

@@ -37,8 +37,22 @@ export type ValueType =
   | 'icmpv6_code'
   | 'fib_addrtype'
   | 'boolean'
+  | 'dscp'
+  | 'ecn'
+  | 'arp_op'
+  | 'igmp_type'
+  | 'dccp_pkttype'
+  | 'mh_type'
+  | 'iface_type'
+  | 'ct_event'
+  /** In ms. */
+  | 'time'
+  /** Of traffic control: both halves of `1:2`. */
+  | 'classid'
   /** 4 bytes in the machine's byte order. */
-  | 'integer';
+  | 'integer'
+  /** A number in network order, by its bits: nft calls all of them `integer`. */
+  | `integer${8 | 16 | 24 | 32 | 64 | 128}`;
 
 /** A flag of a set (`NFT_SET_`). The flags `anonymous`, `map` and `object` follow from other fields. */
 export type SetFlag = 'constant' | 'interval' | 'timeout' | 'dynamic' | number;

@@ -11,10 +11,10 @@ export interface Target extends Pick<Operand, 'type' | 'length' | 'isNetwork'> {
 
 /** The target that an operand names. */
 export function targetOf(
-  { text, type, length, isNetwork, payload, isMasked, meta }: Operand,
+  { text, type, length, isNetwork, payload, isMasked, bits, meta }: Operand,
   token: Token,
 ): Target {
-  if (isMasked) throw new Unreadable('must be a whole value: bits of it cannot be written', token);
+  if (isMasked || bits) throw new Unreadable('must be a whole value: bits of it cannot be written', token);
   if (meta !== undefined) {
     return { type, length, isNetwork, expression: (source) => ({ kind: 'metaSet', key: meta, source }) };
   }

@@ -1,7 +1,5 @@
 // Elements of sets in the notation of nft.
-import { StepCounter, type Steps } from '../../../../steps.js';
 import type {
-  AnonymousSet,
   ElementValue,
   NewElement,
   Value,
@@ -35,9 +33,13 @@ export function verdictAt(cursor: Cursor): Verdict | undefined {
   return { verdict: text as Exclude<Verdict['verdict'], 'jump' | 'goto'> };
 }
 
-/** Reads an element up to its end, a comma, or the end of the list. */
-export function elementAt(cursor: Cursor, { key, data }: Shape): NewElement {
-  const keys = keysAt(cursor, key);
+/** Reads an element up to its end, a comma, or the end of the list. `keyAt` reads its key, if that is other than its type says. */
+export function elementAt(
+  cursor: Cursor,
+  { key, data }: Shape,
+  keyAt = () => keysAt(cursor, key),
+): NewElement {
+  const keys = keyAt();
   const more: { timeout?: bigint; expires?: bigint; comment?: string } = {};
   for (;;) {
     const { token } = cursor;
@@ -126,18 +128,4 @@ export function hasDataOfParts(cursor: Cursor): boolean {
     if (!token.isQuoted && token.text === ':') isData = true;
     else if (isData && !token.isQuoted && token.text === '.') return true;
   }
-}
-
-/** Reads the list of a set of a rule: `{ 80, 443 }`. */
-export function* anonymousAt(cursor: Cursor, shape: Shape): Steps<AnonymousSet> {
-  cursor.expect('{');
-  const counter = new StepCounter();
-  const elements: NewElement[] = [];
-  do {
-    elements.push(elementAt(cursor, shape));
-    if (counter.isFull()) yield;
-  } while (cursor.accept(','));
-  cursor.expect('}');
-  const isInterval = elements.some(({ keyEnd }) => keyEnd !== undefined);
-  return { ...shape, ...(isInterval && { flags: ['interval'] as const }), elements };
 }

@@ -1,5 +1,6 @@
 // A value that expressions load, with what is needed to compare it, and the registers it is loaded to.
 import type { Expression, MetaKey, Register, ValueTypes } from '../../types.js';
+import type { Bits } from '../fields.js';
 import type { Need } from '../known.js';
 import type { LoadedType } from '../values.js';
 import { type Token, Unreadable } from './tokens.js';
@@ -17,6 +18,8 @@ export interface Operand {
   readonly most?: number;
   /** Whether numbers are in network order. */
   readonly isNetwork: boolean;
+  /** The bits of its bytes that it is, if they are not all. */
+  readonly bits?: Bits;
   /** Whether bits of it were changed. */
   readonly isMasked?: true;
   readonly needs: readonly Need[];
@@ -110,6 +113,22 @@ export function changed(operand: Operand, by: (register: Register) => Expression
 /** The operand with its bits changed: (value & mask) ^ xor. */
 export function withBits(operand: Operand, mask: Uint8Array, xor = new Uint8Array(mask.length)): Operand {
   return changed(operand, (register) => ({ kind: 'bitwise', source: register, register, mask, xor }));
+}
+
+/** The operand as a number: of some bits, without those behind them. */
+export function inFront(operand: Operand): Operand {
+  const { bits, payload: _, ...rest } = operand;
+  if (!bits?.[0]) return operand;
+  const [shift, count] = bits;
+  const { length } = operand;
+  return {
+    ...{ ...rest, bits: [0, count] },
+    load: (word) => {
+      const register = registerOf(word);
+      const shifted = { kind: 'shift', direction: 'right', bits: shift, length } as const;
+      return [...operand.load(word), { ...shifted, source: register, register }];
+    },
+  };
 }
 
 /** The operand with its number in network order, as comparisons by size and intervals need it. */

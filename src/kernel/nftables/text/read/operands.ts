@@ -10,6 +10,7 @@ import {
   lengthOf,
   META_NAMES,
   META_TYPES,
+  maskOfBits,
   ROUTE_FIELDS,
 } from '../fields.js';
 import { isBitmask, type LoadedType } from '../values.js';
@@ -57,6 +58,8 @@ export function isOperand({ text, isQuoted }: Token): boolean {
 /** Reads an operand with its operators. */
 export function operandAt(cursor: Cursor, surroundings: Surroundings): Operand {
   let operand = cursor.accept('(') ? inParentheses(cursor, surroundings) : plainOperand(cursor, surroundings);
+  if (operand.bits && cursor.is('<<', '>>', '&', '|', '^'))
+    throw new Unreadable('must be a value: the library changes bits of whole bytes only', cursor.token);
   while (cursor.is('<<', '>>')) operand = shifted(cursor, operand);
   return cursor.is('&', '|', '^') ? masked(cursor, operand) : operand;
 }
@@ -99,11 +102,17 @@ function plainOperand(cursor: Cursor, surroundings: Surroundings): Operand {
 function fieldOperand(cursor: Cursor, header: Token): Operand {
   if (!HEADERS.has(header.text)) throw new Unreadable('is no statement that the library has', header);
   const name = cursor.word(`a field of ${header.text}`);
-  const named = fieldNamed(header.text, name.text);
+  const two = cursor.isDone ? undefined : fieldNamed(header.text, `${name.text} ${cursor.token.text}`);
+  if (two) cursor.take('a field');
+  const named = two ?? fieldNamed(header.text, name.text);
   if (!named) throw new Unreadable(`is no field of ${header.text} that the library has`, name);
   const { field, base, needs } = named;
-  const place = { base, offset: field.offset, length: field.length };
-  return { ...payload(`${field.header} ${field.name}`, field.type, place), needs };
+  const { bits, type, length } = field;
+  const place = { base, offset: field.offset, length };
+  const whole = { ...payload(`${field.header} ${field.name}`, type, place), needs };
+  if (!bits) return whole;
+  const { isMasked: _, ...some } = withBits(whole, maskOfBits(bits, length));
+  return { ...some, bits, most: 2 ** bits[1] - 1, payload: place };
 }
 
 function payload(text: string, type: LoadedType, place: NonNullable<Operand['payload']>): Operand {

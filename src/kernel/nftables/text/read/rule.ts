@@ -2,16 +2,18 @@
 // because a later statement implies them.
 import type { Steps } from '../../../../steps.js';
 import type { Expression, NewElement, SetShape, TableFamily, ValueType, ValueTypes } from '../../types.js';
-import { formOf, isValueType, LENGTHS, layoutOf } from '../../values/valueTypes.js';
-import { conditionOf, isMet, type Known, knownOf, learned, learnedOfSet, type Need } from '../known.js';
-import type { LoadedType } from '../values.js';
+import { isValueType, layoutOf } from '../../values/valueTypes.js';
+import { conditionOf, ipOf, isMet, type Known, knownOf, learned, learnedOfSet, type Need } from '../known.js';
+import { type LoadedType, setTypeOf } from '../values.js';
 import { ctTarget, targetOf } from './assignment.js';
 import { COMPARISONS, comparisonAt } from './comparison.js';
-import { anonymousAt, verdictAt } from './elements.js';
+import { verdictAt } from './elements.js';
+import { anonymousAt } from './anonymous.js';
 import { natAt } from './nat.js';
 import {
   checkRoom,
   constant,
+  inFront,
   inNetworkOrder,
   Loading,
   loadParts,
@@ -71,8 +73,8 @@ class RuleParser implements RuleReading {
   }
 
   /** The protocol of the network layer, where it is known. */
-  get network(): Known['network'] {
-    return this.#known.network;
+  get network(): 'ip' | 'ip6' | undefined {
+    return ipOf(this.#known);
   }
 
   /** All statements, and the comment at the end. */
@@ -120,13 +122,15 @@ class RuleParser implements RuleReading {
   /** Adds the conditions that a packet must pass to be so. */
   demand(needs: readonly Need[], token: Token): void {
     for (const need of needs) {
-      if (this.family === 'arp' && need.layer !== 'link')
-        throw new Unreadable('must be of packets of ARP', token);
+      if (this.#known.network === 'arp' && need.layer === 'transport')
+        throw new Unreadable('must be of packets of arp', token);
       if (need.layer === 'transport') this.#hasTransport = true;
       const met = isMet(need, this.#known);
       if (met === false) throw new Unreadable(this.#contradiction(need), token);
       if (met) continue;
-      this.add(...conditionOf(need, this.family));
+      const condition = conditionOf(need, this.family, this.#known);
+      if (!condition) throw new Unreadable(`must be of packets of ${this.family}`, token);
+      this.add(...condition);
       this.#known = { ...this.#known, [need.layer]: knownBy(need) };
     }
   }
@@ -146,6 +150,7 @@ class RuleParser implements RuleReading {
   #contradiction({ layer }: Need): string {
     const { network, transport } = this.#known;
     if (layer === 'network') return `must be of packets of ${network}`;
+    if (layer === 'vlan') return 'must be of frames with one tag: others have such a field elsewhere, or none';
     return layer === 'transport'
       ? `must be of packets of protocol ${transport}`
       : 'must be of echo requests or replies: others have no such field';
@@ -213,7 +218,8 @@ class RuleParser implements RuleReading {
     invert = false,
   ): Steps<{ readonly load: (word: number) => Expression[]; readonly shape: SetShape }> {
     const { set, shape } = yield* this.#setAt(parts, data);
-    const key = shape.flags?.includes('interval') ? parts.map(inNetworkOrder) : parts;
+    const whole = 'elements' in shape ? parts : parts.map(inFront);
+    const key = shape.flags?.includes('interval') ? whole.map(inNetworkOrder) : whole;
     const load = (word: number): Expression[] => [
       ...loadParts(key, word),
       {
@@ -240,9 +246,7 @@ class RuleParser implements RuleReading {
       checkKey(parts, shape, token);
       return { set: token.text.slice(1), shape };
     }
-    const types = parts.map(({ type }) => keyType(type, token));
-    const key = (types.length === 1 ? types[0] : types) as ValueTypes;
-    const set = yield* anonymousAt(cursor, data === undefined ? { key } : { key, data });
+    const set = yield* anonymousAt(cursor, parts, data, this.links);
     return { set, shape: set };
   }
 
@@ -279,7 +283,9 @@ class RuleParser implements RuleReading {
       return map;
     }
     if (parts.length > 1) throw new Unreadable('must be `map`', cursor.token);
-    const operand = parts[0] as Operand;
+    const operand = inFront(parts[0] as Operand);
+    // Of a byte, the rest of the register is zero.
+    if (operand.bits && operand.length === 1 && type === 'mark') return operand;
     if (operand.length !== target.length)
       throw new Unreadable(`must be a value of ${target.length} bytes`, token);
     if (operand.type !== type && operand.type !== 'integer')
@@ -320,7 +326,8 @@ class RuleParser implements RuleReading {
     cursor.expect('}');
     // The conditions of all values are before their loading: they take registers, too.
     const loading = new Loading(name);
-    const source = loading.load(...(shape.flags?.includes('interval') ? parts.map(inNetworkOrder) : parts));
+    const whole = parts.map(inFront);
+    const source = loading.load(...(shape.flags?.includes('interval') ? whole.map(inNetworkOrder) : whole));
     const [dataSource] = value.map((each) => loading.load(each));
     this.add(...loading.expressions, {
       ...{ kind: 'dynset', operation, set: name.text.slice(1), source },
@@ -339,8 +346,7 @@ function knownBy(need: Need): string | number | true {
 /** Demands that values have the types of the keys of a set: others would be looked up in vain. */
 function checkKey(parts: readonly Operand[], { key }: SetShape, token: Token): void {
   const types = typeof key === 'string' ? [key] : key;
-  const isSame = (type: ValueType, i: number) =>
-    parts[i]?.type === type && parts[i].length === LENGTHS[formOf(type)];
+  const isSame = (type: ValueType, i: number) => parts[i] && setTypeOf(parts[i]) === type;
   if (parts.length !== types.length || !types.every(isSame))
     throw new Unreadable(`must be a set of ${parts.map(({ type }) => type).join(' . ')}`, token);
 }

@@ -52,7 +52,7 @@ const NETWORK: Readonly<Record<Network, readonly HeaderField[]>> = {
     ['ecn', 1, 1, 'ecn', [0, 2]],
     ['length', 2, 2, 'number'],
     ['id', 4, 2, 'number'],
-    ['frag-off', 6, 2, 'hexadecimal', [0, 13]],
+    ['frag-off', 6, 2, 'number'],
     ['ttl', 8, 1, 'number'],
     ['protocol', 9, 1, 'inet_proto'],
     ['checksum', 10, 2, 'number'],
@@ -166,8 +166,8 @@ type Place = Pick<Extract<Expression, { kind: 'payload' }>, 'base' | 'offset' | 
 /** The fields of the header of a layer, as far as it is known which one that is. */
 function fieldsOf(base: Place['base'], { network, transport, vlan }: Known): readonly HeaderField[] {
   if (base === 'link') return vlan ? [...LINK, ...VLAN] : LINK;
-  if (base === 'network') return network ? NETWORK[network] : [];
-  return base === 'transport' ? ((transport !== undefined && TRANSPORT.get(transport)) || ANY_TRANSPORT) : [];
+  if (base === 'network') return network && network !== 'several' ? NETWORK[network] : [];
+  return base === 'transport' ? ((typeof transport === 'number' && TRANSPORT.get(transport)) || ANY_TRANSPORT) : [];
 }
 
 /** The field at a place of the packet, or one that begins there and is longer. */
@@ -248,6 +248,7 @@ const LENGTHS: Readonly<Partial<Record<LoadedType, number>>> = {
   ifname: 16,
   name: 16,
   iface_type: 2,
+  day: 1,
 };
 
 /** The length of what an expression loads, in bytes. */
@@ -279,7 +280,24 @@ export const META_TYPES: Readonly<Partial<Record<Extract<MetaKey, string>, Loade
   oifgroup: 'devgroup',
   cgroup: 'integer',
   random: 'integer',
+  secpath: 'boolean',
+  iifkind: 'ifname',
+  oifkind: 'ifname',
+  time_day: 'day',
+  sdif: 'iface_index',
+  sdifname: 'ifname',
 };
+
+/** The length of what a key of meta loads, in bytes. */
+export function lengthOfMeta(key: MetaKey): number {
+  if (key === 'nftrace' || key === 'secpath') return 1;
+  return lengthOf((typeof key === 'string' ? META_TYPES[key] : undefined) ?? 'integer');
+}
+
+/** Keys of meta that nft reads without the word, and writes with it. */
+export const WITHOUT_META: ReadonlySet<string> = new Set([
+  ...['mark', 'iiftype', 'oiftype', 'skuid', 'skgid', 'nftrace', 'rtclassid', 'pkttype', 'cpu', 'cgroup'],
+]);
 
 /** Keys of meta that nft writes without the word. */
 export const BARE: ReadonlySet<MetaKey> = new Set([
@@ -295,7 +313,9 @@ export const BARE: ReadonlySet<MetaKey> = new Set([
 export const IN_NETWORK_ORDER: ReadonlySet<MetaKey | CtKey> = new Set(['protocol', 'random', 'id']);
 
 /** Keys of meta whose names are others. */
-export const META_NAMES: Readonly<Partial<Record<MetaKey, string>>> = { len: 'length' };
+export const META_NAMES: Readonly<Partial<Record<MetaKey, string>>> = {
+  ...{ len: 'length', secpath: 'ipsec', time_day: 'day' },
+};
 
 /** Types of keys of ct, with their names and their lengths, in bytes, if they are others. */
 export const CT_FIELDS: Readonly<
@@ -319,6 +339,7 @@ export const CT_FIELDS: Readonly<
   'proto-dst': ['inet_service'],
   zone: ['integer', 'zone', 2],
   id: ['integer'],
+  eventmask: ['ct_event', 'event'],
   bytes: ['integer', 'bytes', 8],
   pkts: ['integer', 'packets', 8],
   avgpkt: ['integer', 'avgpkt', 8],
@@ -337,11 +358,42 @@ const CHECKSUMS: Readonly<Record<string, Checksum>> = {
   sctp: { type: 'sctp', offset: 8 },
 };
 /** The fields that the checksums of transport headers cover. */
-const COVERED: ReadonlySet<string> = new Set(['ip saddr', 'ip daddr', 'ip6 saddr', 'ip6 daddr']);
+const COVERED: ReadonlySet<string> = new Set([
+  ...['ip saddr', 'ip daddr', 'ip protocol', 'ip length'],
+  ...['ip6 saddr', 'ip6 daddr', 'ip6 nexthdr', 'ip6 length'],
+]);
 
 /** The checksum that is corrected when a field is written, by its text; undefined if there is none. */
 export function checksumOf(text: string): Checksum | undefined {
   const [header = ''] = text.split(' ');
   const checksum = Object.hasOwn(CHECKSUMS, header) ? CHECKSUMS[header] : undefined;
   return COVERED.has(text) ? { ...(checksum ?? { type: 'none' }), pseudoHeader: true } : checksum;
+}
+
+/** The bytes that are written for a field, of which others stay as they are. A checksum is of whole words of 16 bits. */
+export interface WrittenBytes {
+  readonly offset: number;
+  readonly length: number;
+  /** The bits of the field in them. */
+  readonly mask: Uint8Array;
+}
+
+/** The bytes that are written for a field; undefined if they are those of the field. */
+export function bytesAround({ header, offset, length, bits }: HeaderField): WrittenBytes | undefined {
+  const isOdd = Object.hasOwn(CHECKSUMS, header) && length % 2 !== 0;
+  if (!bits && !isOdd) return undefined;
+  const own = bits ? maskOfBits(bits, length) : new Uint8Array(length).fill(0xff);
+  const start = isOdd ? offset & ~1 : offset;
+  const mask = new Uint8Array(isOdd ? length + 1 : length);
+  mask.set(own, offset - start);
+  return { offset: start, length: mask.length, mask };
+}
+
+/** The field for which these bytes are written, of which the others stay. */
+export function fieldAround({ base, offset, length }: Place, kept: Uint8Array, known: Known): HeaderField | undefined {
+  return fieldsOf(base, known).find((field) => {
+    const around = bytesAround(field);
+    const isSame = around?.offset === offset && around.length === length && kept.length === length;
+    return isSame && around.mask.every((byte, i) => (byte ^ (kept[i] as number)) === 0xff);
+  });
 }

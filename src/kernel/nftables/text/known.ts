@@ -9,10 +9,10 @@ export type Network = 'ip' | 'ip6' | 'arp';
 
 /** What is known of the packet. */
 export interface Known {
-  /** The protocol of the network layer. */
-  readonly network: Network | undefined;
-  /** The number of the protocol of the transport layer. */
-  readonly transport: number | undefined;
+  /** The protocol of the network layer, or that it is one of several. */
+  readonly network: Network | 'several' | undefined;
+  /** The number of the protocol of the transport layer, or that it is one of several. */
+  readonly transport: number | 'several' | undefined;
   /** Whether it has a header of Ethernet. */
   readonly link: true | undefined;
   /** Whether it has the tag of a virtual LAN behind that. */
@@ -102,8 +102,11 @@ export function conditionOf(need: Need, family: TableFamily, known: Known): read
 
 /** The protocol of IP that is known. */
 export function ipOf({ network }: Known): 'ip' | 'ip6' | undefined {
-  return network === 'arp' ? undefined : network;
+  return network === 'ip' || network === 'ip6' ? network : undefined;
 }
+
+/** The values that say which protocol the transport layer has. */
+export const PROTOCOL_KEYS: ReadonlySet<string> = new Set(['meta l4proto', 'ip protocol', 'ip6 nexthdr']);
 
 /** What a comparison of a value, by its text, with bytes says of the packet. */
 export function learned(known: Known, family: TableFamily, text: string, data: Uint8Array): Known {
@@ -125,13 +128,16 @@ export function learned(known: Known, family: TableFamily, text: string, data: U
       // Behind a second tag, all fields have other places.
       if (text === 'vlan type' && TAGGED.includes(Number(numberIn(data)))) return { ...known, vlan: false };
       const network = knownOf(family).network ? undefined : networkOf(text, data);
-      return network ? { ...known, network, ...(text === 'ether type' && { vlan: false }) } : known;
+      const more = text === 'ether type' ? { ...known, vlan: false } : known;
+      return network ? { ...more, network } : more;
     }
   }
 }
 
 /** What it says that a set of the rule has a value. */
 export function learnedOfSet(known: Known, text: string, elements: readonly (Element | NewElement)[]): Known {
+  if (PROTOCOL_KEYS.has(text)) return { ...known, transport: 'several' };
+  if (text === 'meta nfproto') return { ...known, network: 'several' };
   const header = text === 'icmp type' ? 'icmp' : text === 'icmpv6 type' ? 'icmpv6' : undefined;
   if (!header) return known;
   const numbers = elements.map(({ key, keyEnd }) =>

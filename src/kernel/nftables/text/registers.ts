@@ -1,5 +1,6 @@
 // What the registers hold while a rule is read from its expressions.
 import type { Expression, Register, ValueTypes } from '../types.js';
+import type { ExtensionPlace } from './extensions.js';
 import { type Bits, maskOfBits } from './fields.js';
 import type { Need } from './known.js';
 import { isValueType, layoutOf } from '../values/valueTypes.js';
@@ -30,6 +31,8 @@ export interface Loaded {
   readonly prefixOf?: Pick<Loaded, 'text' | 'type' | 'length' | 'needs'>;
   /** The place in the packet, if it is a field without changes. */
   readonly place?: Omit<Extract<Expression, { kind: 'payload' }>, 'kind' | 'register'>;
+  /** The place in an extension header or an option, if it is a field without changes. */
+  readonly extension?: ExtensionPlace;
   /** The bits of its bytes that it is, if they are not all. */
   readonly field?: Bits;
   /** Of such bits without those behind them: the text where they are looked up in a set of the table, or assigned. */

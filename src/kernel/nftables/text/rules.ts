@@ -3,11 +3,12 @@ import { atOnce } from '../../../steps.js';
 import type { Element, Expression, Rule, ValueType } from '../types.js';
 import { layoutOf } from '../values/valueTypes.js';
 import { Conditions } from './conditions.js';
-import { extensionAt, extensionText, needsOfExtension } from './extensions.js';
+import { extensionAt, extensionBitsAt, extensionText, needsOfExtension } from './extensions.js';
 import {
   bitsAt,
   CT_FIELDS,
   checksumOf,
+  fieldAround,
   fieldAt,
   fieldNamed,
   IN_NETWORK_ORDER,
@@ -174,16 +175,16 @@ class RuleReader {
         const { source, register, to, length, size } = expression;
         const of = this.#made(source);
         const isWhole = length === of.length && size === of.length && to === 'network' && !of.isNetwork;
-        const { bits: _, prefixOf: __, place: ___, ...whole } = of;
+        const { bits: _, prefixOf: __, place: ___, extension: ____, ...whole } = of;
         const value = { ...whole, text: textOf(of), isNetwork: to === 'network', isSwapped: true };
         return this.#load(register, isWhole ? value : unnamed(value, 'byteorder'), of);
       }
       case 'shift': {
         const { source, register, direction, bits, length } = expression;
         const of = this.#made(source);
-        const { bits: _, prefixOf: __, place: ___, ...whole } = of;
+        const { bits: _, prefixOf: __, place: ___, extension: ____, ...whole } = of;
         if (of.field && direction === 'right' && bits === of.field[0] && bits > 0 && length === of.length) {
-          const { field: ____, ...value } = whole;
+          const { field: _____, ...value } = whole;
           return this.#load(register, { ...unnamed(value, 'shift'), inFront: of.text }, of);
         }
         const text = `${operandText(of)} ${direction === 'left' ? '<<' : '>>'} ${bits}`;
@@ -257,7 +258,12 @@ class RuleReader {
   }
 
   /** The field that is some bits of a value; undefined if there is none. */
-  #bits({ place, bits: changed }: Loaded, mask: Uint8Array): Loaded | undefined {
+  #bits({ place, extension, bits: changed }: Loaded, mask: Uint8Array): Loaded | undefined {
+    const option = extension && !changed ? extensionBitsAt(extension, mask) : undefined;
+    if (extension && option?.bits && this.#conditions.has(needsOfExtension(extension))) {
+      const loaded = value(option.text, option.type, extension.length);
+      return { ...loaded, needs: needsOfExtension(extension), field: option.bits, isNetwork: true };
+    }
     const field = place && !changed ? bitsAt(place, mask, this.#conditions.known) : undefined;
     const needs = field && fieldNamed(field.header, field.name)?.needs;
     if (!field?.bits || !needs || !this.#conditions.has(needs)) return undefined;
@@ -273,7 +279,7 @@ class RuleReader {
       `[exthdr ${operation} ${type},${offset * 8},${length * 8}]`;
     if (present) return { ...value(text, 'boolean', length), needs };
     const loadedType = extensionAt(expression)?.type ?? 'number';
-    return { ...value(text, loadedType, length), isNetwork: true, needs };
+    return { ...value(text, loadedType, length), isNetwork: true, needs, extension: expression };
   }
 
   #ct({ key, direction }: Of<'ct'>): Loaded {
@@ -395,6 +401,8 @@ class RuleReader {
         return `ct ${direction === undefined ? '' : `${direction} `}${key} set ${this.#given(source, type, IN_NETWORK_ORDER.has(key))}`;
       }
       case 'payloadSet': {
+        const part = this.#part(expression);
+        if (part !== undefined) return part;
         const { text, type, needs } = this.#payload(expression);
         this.#leaveOut(needs);
         const given = this.#given(expression.source, type, true);
@@ -438,14 +446,31 @@ class RuleReader {
     }
   }
 
+  /** The assignment to a field that is a part of the bytes that are written; undefined of any other. */
+  #part(expression: Of<'payloadSet'>): string | undefined {
+    const { place, bits } = this.#made(expression.source);
+    const { base, offset, length } = expression;
+    const isSame = place?.base === base && place.offset === offset && place.length === length;
+    const field = isSame && bits ? fieldAround(expression, bits.mask, this.#conditions.known) : undefined;
+    const needs = field && fieldNamed(field.header, field.name)?.needs;
+    if (!field || !needs || !bits || !this.#conditions.has(needs)) return undefined;
+    const text = `${field.header} ${field.name}`;
+    if (bits.xor.some((byte, i) => byte & (bits.mask[i] as number)) || !isSameChecksum(expression, text))
+      return undefined;
+    this.#source(expression.source);
+    this.#leaveOut(needs);
+    const { type, bits: own } = field;
+    const loaded = { ...value(text, type, field.length), ...(own && { field: own }) };
+    const at = field.offset - offset;
+    return `${text} set ${shownText(loaded, bits.xor.slice(at, at + field.length), true)}`;
+  }
+
   /** A value that is assigned: a constant in the notation of the target, or an expression. */
   #given(register: number, type: LoadedType, isNetwork = false): string {
     const loaded = this.#source(register);
     if (loaded.constant) return dataText(type, loaded.constant, isNetwork);
     if (loaded.isSwapped) return `[byteorder ${textOf(loaded)}]`;
-    return loaded.inFront !== undefined && (type !== 'mark' || loaded.length > 1)
-      ? loaded.text
-      : wholeText(loaded);
+    return loaded.field?.[0] ? wholeText(loaded) : textOf(loaded);
   }
 
   /** The name of a link in a register, or its index. */

@@ -48,6 +48,7 @@ export function isBitmask(type: LoadedType): type is ValueType {
 /** One value. Flags are listed with a comma where they are compared, and with `|` in sets. */
 export function valueText(type: ValueType, value: Value, separator?: string): string {
   if (type === 'ifname') return nameOfLink(String(value));
+  if (type === 'day') return typeof value === 'string' ? quoted(value) : String(value);
   if (typeof value === 'string') return value;
   if (type === 'mark') return hexText(value, 4);
   if (type === 'ether_type') return hexText(value, 2);

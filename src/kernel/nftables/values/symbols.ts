@@ -120,6 +120,7 @@ export const SYMBOLS: Readonly<Partial<Record<ValueType, Symbols>>> = {
     ...{ lephb: 1, af11: 10, af12: 12, af13: 14, af21: 18, af22: 20, af23: 22, af31: 26, af32: 28, af33: 30 },
     ...{ af41: 34, af42: 36, af43: 38, va: 44, ef: 46 },
   },
+  day: { Sunday: 0, Monday: 1, Tuesday: 2, Wednesday: 3, Thursday: 4, Friday: 5, Saturday: 6 },
   ecn: { 'not-ect': 0, ect1: 1, ect0: 2, ce: 3 },
   arp_op: { request: 1, reply: 2, rrequest: 3, rreply: 4, inrequest: 8, inreply: 9, nak: 10 },
   igmp_type: {

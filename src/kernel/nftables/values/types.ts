@@ -45,6 +45,7 @@ export type ValueType =
   | 'mh_type'
   | 'iface_type'
   | 'ct_event'
+  | 'day'
   /** In ms. */
   | 'time'
   /** Of traffic control: both halves of `1:2`. */

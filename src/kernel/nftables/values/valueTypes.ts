@@ -73,6 +73,7 @@ const TYPES: Readonly<Record<ValueType, readonly [number: number, form: Form]>> 
   ct_event: [40, FORM.u32],
   ifname: [41, FORM.name],
   igmp_type: [42, FORM.u8],
+  day: [45, FORM.u8],
 };
 /** The names of all types. */
 export const VALUE_TYPES: readonly ValueType[] = Object.keys(TYPES) as ValueType[];

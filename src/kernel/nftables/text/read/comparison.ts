@@ -42,11 +42,15 @@ export function comparisonAt(
   sign: string | undefined,
   links: ReadonlyMap<string, number>,
 ): ReadComparison {
-  const { type } = operand;
+  const { type, flipped } = operand;
   if (!operand.isMasked && isBitmask(type))
     return { expressions: flagComparison(cursor, operand, type, sign) };
   const operator = COMPARISONS[sign ?? '=='];
   if (operator === undefined) throw new Unreadable('must be a value: `!` is of flags', cursor.token);
+  if (isBitmask(type) && (operator === 'eq' || operator === 'neq')) {
+    const data = bytesOfValue(type, flagsAt(cursor, type, sign !== undefined), operand.isNetwork);
+    return { expressions: [...operand.load(0), compared(operator, data)] };
+  }
   const token = cursor.take('a value');
   const bounds = boundsOf(operand, token, links);
   const isOrdered = operator !== 'eq' && operator !== 'neq';
@@ -55,6 +59,12 @@ export function comparisonAt(
   if (bounds.last === undefined) {
     const ordered = isOrdered ? inNetworkOrder(operand) : operand;
     const data = bounds.first(ordered);
+    // The value has the bits of the other side, as nft compares them.
+    if (flipped && !isOrdered) {
+      const { xor } = flipped;
+      const other = data.map((byte, i) => byte ^ (xor[i] as number));
+      return { expressions: [...flipped.operand.load(0), compared(operator, other)] };
+    }
     const expressions = [...ordered.load(0), compared(operator, data)];
     return operator === 'eq' && !operand.isMasked ? { expressions, equal: data } : { expressions };
   }

@@ -8,10 +8,11 @@ import {
   HEADERS,
   IN_NETWORK_ORDER,
   lengthOf,
+  lengthOfMeta,
   META_NAMES,
   META_TYPES,
-  maskOfBits,
   ROUTE_FIELDS,
+  WITHOUT_META,
 } from '../fields.js';
 import { isBitmask, type LoadedType } from '../values.js';
 import { extensionAt } from './extensions.js';
@@ -22,6 +23,7 @@ import {
   loadParts,
   type Operand,
   registerOf,
+  someBits,
   WORDS,
   withBits,
   wordsOf,
@@ -46,6 +48,7 @@ const DIRECTIONS = ['original', 'reply'] as const;
 const WORDS_OF_OPERANDS: ReadonlySet<string> = new Set([
   ...HEADERS,
   ...(BARE as ReadonlySet<string>),
+  ...WITHOUT_META,
   ...['meta', 'ct', 'fib', 'numgen', 'jhash', 'symhash', 'socket', 'rt', 'exthdr'],
   ...IPV6_EXTENSIONS,
 ]);
@@ -76,7 +79,8 @@ function plainOperand(cursor: Cursor, surroundings: Surroundings): Operand {
   if (text.startsWith('@')) return rawPayload(cursor, token);
   const extension = extensionAt(cursor, token);
   if (extension) return extension;
-  if (META_KEYS.has(text) && BARE.has(text as MetaKey)) return meta(text as MetaKey & string);
+  if (META_KEYS.has(text) && (BARE.has(text as MetaKey) || WITHOUT_META.has(text)))
+    return meta(text as MetaKey & string);
   switch (text) {
     case 'meta':
       return metaOperand(cursor);
@@ -109,10 +113,8 @@ function fieldOperand(cursor: Cursor, header: Token): Operand {
   const { field, base, needs } = named;
   const { bits, type, length } = field;
   const place = { base, offset: field.offset, length };
-  const whole = { ...payload(`${field.header} ${field.name}`, type, place), needs };
-  if (!bits) return whole;
-  const { isMasked: _, ...some } = withBits(whole, maskOfBits(bits, length));
-  return { ...some, bits, most: 2 ** bits[1] - 1, payload: place };
+  const whole = { ...payload(`${field.header} ${field.name}`, type, place), needs, field };
+  return bits ? { ...someBits(whole, bits), payload: place, field } : whole;
 }
 
 function payload(text: string, type: LoadedType, place: NonNullable<Operand['payload']>): Operand {
@@ -149,7 +151,7 @@ function metaOperand(cursor: Cursor): Operand {
 
 function meta(key: Extract<MetaKey, string>): Operand {
   const type = META_TYPES[key] as LoadedType;
-  const length = key === 'nftrace' ? 1 : lengthOf(type);
+  const length = lengthOfMeta(key);
   const text = BARE.has(key) ? key : `meta ${key}`;
   const isNetwork = IN_NETWORK_ORDER.has(key);
   return {
@@ -172,6 +174,8 @@ export function ctKeyAt(
   if (key === undefined) throw new Unreadable('is no key of ct that the library has', name);
   if ((key === 'src' || key === 'dst') && network === undefined)
     throw new Unreadable('must have the family of the address before it: `ct original ip saddr`', name);
+  if (family !== undefined && network !== undefined && family !== network)
+    throw new Unreadable(`must be of packets of ${network}`, name);
   return direction === undefined ? { key } : { key, direction };
 }
 
@@ -331,8 +335,8 @@ function masked(cursor: Cursor, operand: Operand): Operand {
   const mask = new Uint8Array(operand.length).fill(0xff);
   const xor = new Uint8Array(operand.length);
   for (let last = 0; cursor.is('&', '^', '|', '<<', '>>'); ) {
-    const token = cursor.take('an operator');
-    const { text: operator } = token;
+    const { token } = cursor;
+    const operator = cursor.sign('&', '^', '|', '<<', '>>') ?? '';
     const rank = RANKS.indexOf(operator);
     // In nft, it would be of the constant before it.
     if (rank < last) throw new Unreadable('must be behind parentheses around what is before it', token);
@@ -350,7 +354,8 @@ function masked(cursor: Cursor, operand: Operand): Operand {
       }
     }
   }
-  return withBits(operand, mask, xor);
+  const isFlipped = mask.every((byte) => byte === 0xff);
+  return { ...withBits(operand, mask, xor), ...(isFlipped && { flipped: { operand, xor } }) };
 }
 
 function bitsAt(cursor: Cursor, operand: Operand): Uint8Array {

@@ -3,10 +3,10 @@
 import type { Steps } from '../../../../steps.js';
 import type { Expression, NewElement, SetShape, TableFamily, ValueType, ValueTypes } from '../../types.js';
 import { isValueType, layoutOf } from '../../values/valueTypes.js';
-import { conditionOf, ipOf, isMet, type Known, knownOf, learned, learnedOfSet, type Need } from '../known.js';
-import { type LoadedType, setTypeOf } from '../values.js';
+import { conditionOf, ipOf, isMet, type Known, knownOf, learned, learnedOfSet, type Need, PROTOCOL_KEYS } from '../known.js';
+import { isBitmask, type LoadedType, setTypeOf } from '../values.js';
 import { ctTarget, targetOf } from './assignment.js';
-import { COMPARISONS, comparisonAt } from './comparison.js';
+import { boundsOf, COMPARISONS, comparisonAt } from './comparison.js';
 import { verdictAt } from './elements.js';
 import { anonymousAt } from './anonymous.js';
 import { natAt } from './nat.js';
@@ -24,7 +24,7 @@ import { ctKeyAt, isOperand, operandAt } from './operands.js';
 import type { RuleReading } from './reading.js';
 import { plainStatementAt, statefulAt } from './statements.js';
 import { type Cursor, type Token, Unreadable } from './tokens.js';
-import { bytesOfToken, timeAt, valueIn } from './values.js';
+import { bytesOfToken, bytesOfValue, flagsAt, timeAt, valueIn } from './values.js';
 
 /** What a rule refers to. */
 export interface RuleSurroundings {
@@ -45,6 +45,17 @@ export interface ReadRule {
 export function readRuleAt(cursor: Cursor, surroundings: RuleSurroundings): Steps<ReadRule> {
   return new RuleParser(cursor, surroundings).read();
 }
+
+/** Statements after which a packet does not come to the next one. */
+const ENDS: ReadonlySet<Expression['kind']> = new Set(['nat', 'masq', 'redir', 'reject', 'queue']);
+
+/** Types whose numbers have no meaning of their own. */
+const FREE: ReadonlySet<ValueType> = new Set(['mark', 'integer']);
+const OPERATORS = {
+  '&': (a: number, b: number) => a & b,
+  '^': (a: number, b: number) => a ^ b,
+  '|': (a: number, b: number) => a | b,
+} as const;
 
 type LookedUp = Extract<Expression, { kind: 'lookup' }>['set'];
 
@@ -82,9 +93,9 @@ class RuleParser implements RuleReading {
     const { cursor } = this;
     while (!cursor.isDone) {
       const last = this.#expressions.at(-1);
-      const isEnd = last?.kind === 'verdict' && last.verdict.verdict !== 'continue';
+      const isEnd = last && (last.kind === 'verdict' ? last.verdict.verdict !== 'continue' : ENDS.has(last.kind));
       if (isEnd && !cursor.is('comment'))
-        throw new Unreadable('must be the end of the rule, behind a verdict', cursor.token);
+        throw new Unreadable('must be the end of the rule, behind a verdict or what is one', cursor.token);
       if (cursor.accept('comment')) {
         const comment = cursor.quoted('a comment');
         cursor.end();
@@ -108,7 +119,7 @@ class RuleParser implements RuleReading {
       this.add({ kind: 'verdict', verdict });
       return;
     }
-    const plain = plainStatementAt(cursor, this.family, this.network);
+    const plain = plainStatementAt(cursor, this.network);
     if (plain) {
       this.demand(plain.needs ?? [], start);
       this.add(plain.expression);
@@ -143,12 +154,13 @@ class RuleParser implements RuleReading {
 
   /** Notes that a value is compared: of the protocol, one is enough for ports. */
   #noteTransport({ text, isMasked }: Operand): void {
-    const isProtocol = text === 'meta l4proto' || text === 'ip protocol' || text === 'ip6 nexthdr';
-    if (isProtocol && !isMasked) this.#hasTransport = true;
+    if (PROTOCOL_KEYS.has(text) && !isMasked) this.#hasTransport = true;
   }
 
   #contradiction({ layer }: Need): string {
     const { network, transport } = this.#known;
+    if (network === 'several' || transport === 'several')
+      return 'must be of packets of one protocol: the rule says that there may be several';
     if (layer === 'network') return `must be of packets of ${network}`;
     if (layer === 'vlan') return 'must be of frames with one tag: others have such a field elsewhere, or none';
     return layer === 'transport'
@@ -164,6 +176,7 @@ class RuleParser implements RuleReading {
       const { token } = cursor;
       const part = operandAt(cursor, { network: this.network });
       this.demand(part.needs, token);
+      if (parts.length > 0 || cursor.is('.', 'map', 'vmap', '{', '!=')) checkPlainAddress(part, token);
       if (part.text === 'ct proto-src' || part.text === 'ct proto-dst') this.demandPorts(token);
       if (part.meta === 'nfproto' && this.family !== 'inet')
         throw new Unreadable('must be of the family inet: others have packets of one protocol', token);
@@ -180,6 +193,10 @@ class RuleParser implements RuleReading {
     const parts = this.keyAt();
     if (parts.length === 1 && cursor.accept('set')) {
       const target = targetOf(parts[0] as Operand, start);
+      if (target.around) {
+        this.add(...target.around(this.#part(parts[0] as Operand)), target.expression(registerOf(0)));
+        return;
+      }
       this.add(...(yield* this.#assigned(target)).load(0), target.expression(registerOf(0)));
       return;
     }
@@ -187,8 +204,8 @@ class RuleParser implements RuleReading {
       this.add(...(yield* this.#lookup(parts, 'verdict')).load(0));
       return;
     }
-    if (parts.length === 1) this.#noteTransport(parts[0] as Operand);
-    const sign = cursor.is('!', ...Object.keys(COMPARISONS)) ? cursor.take('a sign').text : undefined;
+    const sign = cursor.sign('!', ...Object.keys(COMPARISONS));
+    if (parts.length === 1 && sign !== '!=') this.#noteTransport(parts[0] as Operand);
     const { token } = cursor;
     if (!token.isQuoted && (token.text === '{' || token.text.startsWith('@'))) {
       if (sign !== undefined && sign !== '!=' && sign !== '==')
@@ -275,7 +292,7 @@ class RuleParser implements RuleReading {
     const { token } = cursor;
     const { type } = target;
     const isValue = isValueType(type) && valueIn(type, token.text) !== undefined;
-    if (isValue || !isOperand(token)) return constant(bytesOfToken(target, cursor.take('a value')), type);
+    if (isValue || !isOperand(token)) return constant(this.#constant(target), type);
     const parts = this.keyAt();
     if (cursor.is('map')) {
       const map = yield* this.mapAt(parts, keyType(type, token));
@@ -284,13 +301,37 @@ class RuleParser implements RuleReading {
     }
     if (parts.length > 1) throw new Unreadable('must be `map`', cursor.token);
     const operand = inFront(parts[0] as Operand);
-    // Of a byte, the rest of the register is zero.
-    if (operand.bits && operand.length === 1 && type === 'mark') return operand;
     if (operand.length !== target.length)
       throw new Unreadable(`must be a value of ${target.length} bytes`, token);
     if (operand.type !== type && operand.type !== 'integer')
       throw new Unreadable(`must be a value of ${type}, and is one of ${operand.type}`, token);
     return operand;
+  }
+
+  /** The value of a field that is a part of what is written. */
+  #part(operand: Operand): Uint8Array {
+    const { cursor, links } = this;
+    if (isBitmask(operand.type)) return bytesOfValue(operand.type, flagsAt(cursor, operand.type), true);
+    const { token } = cursor;
+    const { first, last } = boundsOf(operand, cursor.take('a value'), links);
+    if (last) throw new Unreadable('must be one value', token);
+    return first(operand);
+  }
+
+  /** A value that is assigned: flags have several names, and other numbers operators of bits. */
+  #constant(target: Pick<Operand, 'type' | 'length' | 'isNetwork'>): Uint8Array {
+    const { cursor } = this;
+    if (isBitmask(target.type)) return bytesOfValue(target.type, flagsAt(cursor, target.type), target.isNetwork);
+    let bytes = bytesOfToken(target, cursor.take('a value'));
+    const { token } = cursor;
+    for (let sign = cursor.sign('&', '^', '|'); sign; sign = cursor.sign('&', '^', '|')) {
+      if (!isValueType(target.type) || !FREE.has(target.type)) throw new Unreadable('must be behind a number', token);
+      const other = bytesOfToken(target, cursor.take('a value'));
+      const by = OPERATORS[sign as keyof typeof OPERATORS];
+      bytes = bytes.map((byte, i) => by(byte, other[i] as number));
+      if (cursor.is('&', '^', '|')) throw new Unreadable('must be one operator', cursor.token);
+    }
+    return bytes;
   }
 
   /** `ct mark set meta mark`, `ct original zone set 2` */
@@ -349,6 +390,12 @@ function checkKey(parts: readonly Operand[], { key }: SetShape, token: Token): v
   const isSame = (type: ValueType, i: number) => parts[i] && setTypeOf(parts[i]) === type;
   if (parts.length !== types.length || !types.every(isSame))
     throw new Unreadable(`must be a set of ${parts.map(({ type }) => type).join(' . ')}`, token);
+}
+
+/** Demands that an address of a connection has its family: of one without, the kernel does not know which one it has in a set. */
+function checkPlainAddress({ text }: Operand, token: Token): void {
+  if (text === 'ct saddr' || text === 'ct daddr')
+    throw new Unreadable('must have the family of the address before it: `ct original ip saddr`', token);
 }
 
 /** Whether `ct` at the cursor begins an assignment: `ct mark set`, `ct original zone set`. */

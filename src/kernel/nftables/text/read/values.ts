@@ -208,8 +208,8 @@ export function bytesOfToken(
   return bytesOfValue(type, value, isNetwork);
 }
 
-/** A sum of flags: `fin,syn`, or `(fin | syn)`. */
-export function flagsAt(cursor: Cursor, type: ValueType): number {
+/** A sum of flags: `fin,syn`, or `(fin | syn)`. `isOpen`: nothing is behind them that `|` would be of. */
+export function flagsAt(cursor: Cursor, type: ValueType, isOpen = false): number {
   const isInParentheses = cursor.accept('(');
   let sum = 0;
   do {
@@ -217,7 +217,7 @@ export function flagsAt(cursor: Cursor, type: ValueType): number {
     const value = valueIn(type, token.text);
     if (value === undefined) throw unreadableValue(type, token);
     sum |= typeof value === 'number' ? value : (numberOfSymbol(type, value) as number);
-  } while (isInParentheses ? cursor.accept('|', ',') : cursor.accept(','));
+  } while (isInParentheses || isOpen ? cursor.accept('|', ',') : cursor.accept(','));
   if (isInParentheses) cursor.expect(')');
   return sum >>> 0;
 }
@@ -260,11 +260,22 @@ export function sizeOf(unit: string): bigint | undefined {
   return SIZES.get(unit);
 }
 
+/** The words at the cursor that are one text of a form, with or without blanks in it: `25 mbytes/ second`. */
+export function spacedAt(cursor: Cursor, what: string, form: RegExp): string {
+  const { token } = cursor;
+  let text = cursor.word(what).text;
+  while (!form.test(text) && /^[a-z0-9/]+$/.test(cursor.token.text)) text += cursor.word(what).text;
+  if (!form.test(text)) throw new Unreadable(`must be ${what}`, token);
+  return text;
+}
+
 /** A number of bytes: `25 mbytes`. */
 export function bytesAt(cursor: Cursor): bigint {
-  const number = integerAt(cursor, 'a number of bytes', 2n ** 64n - 1n);
-  const unit = cursor.word('a unit of bytes');
-  const size = sizeOf(unit.text);
-  if (size === undefined) throw new Unreadable(`must be one of ${[...SIZES.keys()].join(', ')}`, unit);
-  return number * size;
+  const { token } = cursor;
+  const [, digits = '', unit = ''] = /^(\d+)([a-z]+)$/.exec(spacedAt(cursor, 'a number of bytes', /^\d+[a-z]+$/)) ?? [];
+  const size = sizeOf(unit);
+  if (size === undefined) throw new Unreadable(`must be one of ${[...SIZES.keys()].join(', ')}`, token);
+  return integerOf(token, digits, MOST_U64) * size;
 }
+
+const MOST_U64 = 2n ** 64n - 1n;

@@ -1,13 +1,14 @@
 // Reads the rules of nft's own tests (tests/py of its source) with our reader, applies them, and compares what nft lists with what nft makes
-// of them itself. The tests are not part of this checkout: a person names their folder. Needs root, nft, and a build (`npm run build`).
-// A folder with whole rulesets (`dumps/*.nft` of tests/shell) is read in the same way by the nft of Debian sid, which is downloaded; what nft
-// makes of each is also listed by us, printed, and read again.
+// of them itself. The tests are not part of this checkout: a person names their folder, or one file. Needs root, nft, and a build
+// (`npm run build`). A folder with whole rulesets (`dumps/*.nft` of tests/shell) is read in the same way by the nft of Debian sid, which is
+// downloaded; what nft makes of each is also listed by us, printed, and read again.
 //
-//   node scripts/nftTests.mjs FOLDER     prints the numbers of rules, and those that nft refuses and we apply
+//   node scripts/nftTests.mjs PATH             prints the numbers of rules, and those that nft refuses and we apply
+//   node scripts/nftTests.mjs PATH --reasons   prints for each other rule, too, why it is not equal
 
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
-import { join, relative } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { CHECKOUT } from './lib/checkout.mjs';
 import { Failure, reportFailures } from './lib/failure.mjs';
 import { ensureNftVersions, NFT_VERSIONS } from './test/nftVersions.mjs';
@@ -16,11 +17,12 @@ import { ensureNftVersions, NFT_VERSIONS } from './test/nftVersions.mjs';
 const INSIDE = 'KNP_NFT_TESTS';
 
 process.exitCode = await reportFailures('nftTests', async () => {
-  const [folder, ...more] = process.argv.slice(2);
-  if (folder === undefined || more.length > 0 || !statSync(folder, { throwIfNoEntry: false })?.isDirectory())
-    throw new Failure('usage: node scripts/nftTests.mjs FOLDER');
+  const [path, option, ...more] = process.argv.slice(2);
+  const found = path === undefined ? undefined : statSync(path, { throwIfNoEntry: false });
+  if (path === undefined || !found || (option ?? '--reasons') !== '--reasons' || more.length > 0)
+    throw new Failure('usage: node scripts/nftTests.mjs PATH [--reasons]');
   if (!process.env[INSIDE]) {
-    const args = ['-n', process.execPath, join(CHECKOUT, 'scripts/nftTests.mjs'), folder];
+    const args = ['-n', process.execPath, join(CHECKOUT, 'scripts/nftTests.mjs'), ...process.argv.slice(2)];
     const { status, error } = spawnSync('unshare', args, {
       stdio: 'inherit',
       env: { ...process.env, [INSIDE]: '1' },
@@ -28,41 +30,49 @@ process.exitCode = await reportFailures('nftTests', async () => {
     if (error) throw new Failure(`cannot start unshare: ${error.message}`);
     return status ?? 1;
   }
-  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) =>
-    name.endsWith('.t'),
-  );
+  const folder = found.isDirectory() ? path : dirname(path);
+  const names = found.isDirectory()
+    ? readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    : [basename(path)];
+  const files = names.filter((name) => name.endsWith('.t'));
   if (files.length === 0) return dumps(folder);
-  const count = { valid: 0, read: 0, applied: 0, equal: 0, invalid: 0, wide: 0 };
+  const count = { valid: 0, loaded: 0, read: 0, applied: 0, equal: 0, invalid: 0, wide: 0 };
   const { openNftables, parseRuleset } = await import(join(CHECKOUT, 'dist/src/kernel/nftables/index.js'));
   const nftables = await openNftables();
   for (const file of files.sort())
     for (const { line, text, isValid } of testsOf(readFileSync(join(folder, file), 'utf8'))) {
       const ours = await apply(text);
+      const say = (/** @type {string} */ what) => console.log(`${file}:${line}: ${what}\n${text}`);
       if (isValid) {
         count.valid++;
-        if (ours !== undefined) count.read++;
-        if (!ours) continue;
-        count.applied++;
-        if (ours === theirs(text)) count.equal++;
+        const theirs = listedByNft(text);
+        if (theirs !== undefined) count.loaded++;
+        if (!ours.unread) count.read++;
+        if (ours.listing !== undefined) count.applied++;
+        if (ours.listing !== undefined && ours.listing === theirs) count.equal++;
+        else if (option && ours.listing === undefined)
+          say(`${ours.unread ? 'not read' : 'not applied'}: ${ours.reason}`);
+        else if (option)
+          say(`listed as ${ours.listing}\nand of nft as ${theirs ?? 'nothing: it refuses it'}`);
       } else {
         count.invalid++;
-        if (!ours) continue;
+        if (ours.listing === undefined) continue;
         count.wide++;
-        console.log(`${relative(folder, join(folder, file))}:${line}: applied, and nft refuses it\n${text}`);
+        say('applied, and nft refuses it');
       }
     }
   await nftables.close();
   console.log(
-    `${count.valid} rules × families that nft accepts: ${count.read} read, ${count.applied} applied, ${count.equal} equal`,
+    `${count.valid} rules × families that nft accepts (${count.loaded} on this kernel): ${count.read} read, ${count.applied} applied, ${count.equal} equal`,
   );
   console.log(`${count.invalid} that it refuses: ${count.wide} applied`);
   return count.wide > 0 ? 1 : 0;
 
   /**
-   * What nft lists of a text that we apply: empty if the kernel refuses it, undefined if it cannot be read.
+   * What nft lists of a text that we apply, or why there is none.
    *
    * @param {string} text
-   * @returns {Promise<string | undefined>}
+   * @returns {Promise<{ listing?: string | undefined, reason?: string, unread?: true }>}
    */
   async function apply(text) {
     nft('', 'flush', 'ruleset');
@@ -70,25 +80,23 @@ process.exitCode = await reportFailures('nftTests', async () => {
     let operations;
     try {
       operations = parseRuleset(text);
-    } catch {
-      return undefined;
+    } catch (error) {
+      return { reason: String(error), unread: true };
     }
     const results = await nftables.apply(operations);
-    return results.some((/** @type {unknown} */ result) => result !== undefined)
-      ? ''
-      : nft('', 'list', 'ruleset');
+    const failed = results.find((/** @type {unknown} */ result) => result !== undefined);
+    return failed === undefined ? { listing: nft('', 'list', 'ruleset').stdout } : { reason: String(failed) };
   }
 });
 
 /**
- * What nft lists of a text that it loads itself.
+ * What nft lists of a text that it loads itself; undefined if it does not, or the kernel refuses it.
  *
  * @param {string} text
  */
-function theirs(text) {
+function listedByNft(text) {
   nft('', 'flush', 'ruleset');
-  nft(text, '-f', '-');
-  return nft('', 'list', 'ruleset');
+  return nft(text, '-f', '-').status === 0 ? nft('', 'list', 'ruleset').stdout : undefined;
 }
 
 /**
@@ -96,7 +104,7 @@ function theirs(text) {
  * @param {readonly string[]} args
  */
 function nft(input, ...args) {
-  return spawnSync('nft', args, { input, encoding: 'utf8' }).stdout;
+  return spawnSync('nft', args, { input, encoding: 'utf8' });
 }
 
 /**
@@ -213,7 +221,7 @@ async function dumps(folder) {
 }
 
 /**
- * The rules of a file, each once for each table: `:chain;hook`, `*family;table;chains`, `!set type`, `?set elements`, `%object type`, and
+ * The rules of a file, each once for each table, with the sets and objects that it names: `:chain;hook`, `*family;table;chains`, `!set type types`, `?set elements`, `%object type`, and
  * `rule;ok` or `rule;fail`. A line that begins with `-` or `#` is none.
  *
  * @param {string} file
@@ -223,25 +231,33 @@ function* testsOf(file) {
   const tables = [];
   const chains = new Map();
   const sets = new Map();
+  const objects = new Map();
   for (const [i, source] of file.split('\n').entries()) {
     const [first = '', second = '', third = ''] = source.split(';');
     const [name = '', ...rest] = first.slice(1).trim().split(/\s+/);
     if (first.startsWith(':')) chains.set(name, source.slice(source.indexOf(';') + 1));
     else if (first.startsWith('*')) tables.push({ family: name, table: second, names: third.split(',') });
-    else if (first.startsWith('!') && second === 'ok') sets.set(name, { type: rest.join(' '), elements: '' });
+    else if (first.startsWith('%') && source.endsWith(';ok')) {
+      const [, kind, content] = /^%\S+ type (ct \w+|\w+) ?(.*);ok$/.exec(source) ?? [];
+      if (kind) objects.set(name, `\t${kind} ${name} {\n\t\t${content?.replace(/^\{|\}$/g, '')}\n\t}\n`);
+    } else if (first.startsWith('!') && second === 'ok')
+      sets.set(name, { type: rest.join(' '), elements: [] });
     else if (first.startsWith('?') && second === 'ok' && sets.has(name))
-      sets.get(name).elements = rest.join(' ');
+      sets.get(name).elements.push(rest.join(' '));
     else if (/^[^-#!?%\s]/.test(first) && (second === 'ok' || second === 'fail'))
       for (const { family, table, names } of tables) {
-        const blocks = [...sets].map(([set, { type, elements }]) => {
-          const [types = '', timeout] = type.split(/ (?=timeout )/);
-          const flags = timeout === undefined ? '' : '\t\tflags timeout\n';
-          const list = elements === '' ? '' : `\t\telements = { ${elements} }\n`;
-          return `\t${type.includes(':') ? 'map' : 'set'} ${set} {\n\t\ttype ${types}\n${flags}${list}\t}\n`;
+        const isNamed = (/** @type {[string, unknown]} */ [each]) => new RegExp(`[@"]${each}\\b`).test(first);
+        const blocks = [...sets].filter(isNamed).map(([set, { type, elements }]) => {
+          const [types = '', flags = ''] = type.split(/ (?=timeout |flags )/);
+          const list = elements.length === 0 ? '' : `\t\telements = { ${elements.join(', ')} }\n`;
+          return `\t${type.includes(':') ? 'map' : 'set'} ${set} {\n\t\t${types}\n\t\t${flags}\n${list}\t}\n`;
         });
         const [chain = 'c'] = names;
         const hook = chains.has(chain) ? `\t\t${chains.get(chain)};\n` : '';
-        const text = `table ${family} ${table} {\n${blocks.join('')}\tchain ${chain} {\n${hook}\t\t${first}\n\t}\n}\n`;
+        const text = `table ${family} ${table} {\n${[...objects]
+          .filter(isNamed)
+          .map(([, block]) => block)
+          .join('')}${blocks.join('')}\tchain ${chain} {\n${hook}\t\t${first}\n\t}\n}\n`;
         yield { line: i + 1, text, isValid: second === 'ok' };
       }
   }

@@ -54,6 +54,12 @@ const META: Keys<MetaKey> = {
   oifgroup: [1, 1, 1, 1],
   cgroup: [1, 1, 1, 1],
   random: [1, 2, 3, 4],
+  secpath: [1],
+  iifkind: name('dummy'),
+  oifkind: name('dummy'),
+  time_day: [6],
+  sdif: [1, 0, 0, 0],
+  sdifname: name('vrf'),
 };
 
 /** Values of the keys of ct that nft can read. */

@@ -4,8 +4,13 @@ import type { AttributeCursor } from '../../shared/wire/attributeCursor.js';
 import { nameOf, u32Of, u64Of } from '../expressions/formats.js';
 import type { Expression } from '../expressions/types.js';
 import { DERIVED_SET_FLAGS, DESCRIPTION, OBJECT_TYPES, SET, SET_FLAGS, SET_POLICIES } from '../numbers.js';
-import type { KeyExpression, NftSet, ObjectType, SetFlag, ValueTypes } from '../types.js';
-import { defaultExpressions, isVerdictExpression, readKeyExpressions } from '../values/keyExpressions.js';
+import type { KeyExpression, NftSet, ObjectType, SetFlag, ValueType, ValueTypes } from '../types.js';
+import {
+  defaultExpressions,
+  integerTypeOf,
+  isVerdictExpression,
+  readKeyExpressions,
+} from '../values/keyExpressions.js';
 import {
   numberOfDatum,
   readUserData,
@@ -54,9 +59,15 @@ export function readSet(payload: Uint8Array, operation = 'nftables.listSets'): N
   const { gcInterval, policy, objects, expressions } = draft;
   const userData = draft.userData && readUserData(draft.userData);
   const isInterval = userData?.some((datum) => isDataInterval(datum)) ?? false;
-  const key = typesOfNumber(keyType, keyLength) ?? keyType;
+  const integersOf = (type: number) => {
+    const datum = userData?.find((each) => each.type === type);
+    return datum && readKeyExpressions(datum)?.map(integerTypeOf);
+  };
+  const key = typesOfNumber(keyType, keyLength, integersOf(SET_UDATA.keyTypeof)) ?? keyType;
   const data =
-    dataType === undefined ? undefined : typesOfData(dataType, (dataLength ?? 0) / (isInterval ? 2 : 1));
+    dataType === undefined
+      ? undefined
+      : typesOfData(dataType, (dataLength ?? 0) / (isInterval ? 2 : 1), integersOf(SET_UDATA.dataTypeof));
   return {
     family: reply.family,
     table: reply.required(draft.table, 'NFTA_SET_TABLE'),
@@ -152,8 +163,12 @@ function readDescription(attribute: AttributeCursor, draft: Draft): boolean {
   return true;
 }
 
-function typesOfData(number: number, length: number): ValueTypes | 'verdict' | number {
-  return number === VERDICT_TYPE ? 'verdict' : (typesOfNumber(number, length) ?? number);
+function typesOfData(
+  number: number,
+  length: number,
+  integers?: readonly (ValueType | undefined)[],
+): ValueTypes | 'verdict' | number {
+  return number === VERDICT_TYPE ? 'verdict' : (typesOfNumber(number, length, integers) ?? number);
 }
 
 /** The flags that no other field tells. */

@@ -228,8 +228,14 @@ function writeContent(
   } else {
     const { length } = shape.data;
     const at = beginValue(bytes, ELEMENT.data, shape.hasDataEnd ? 2 * length : length);
-    if (writeValue(shape.data, data, bytes.memory, at) !== WRITTEN) return false;
-    if (shape.hasDataEnd && writeValue(shape.data, dataEnd ?? data, bytes.memory, at + length) !== WRITTEN)
+    const isWhole = shape.hasDataEnd && data instanceof Uint8Array && data.length === 2 * length;
+    if (isWhole) bytes.memory.set(data, at);
+    else if (writeValue(shape.data, data, bytes.memory, at) !== WRITTEN) return false;
+    if (
+      shape.hasDataEnd &&
+      !isWhole &&
+      writeValue(shape.data, dataEnd ?? data, bytes.memory, at + length) !== WRITTEN
+    )
       return false;
   }
   if (expressions !== undefined) {

@@ -270,7 +270,7 @@ function writeSetUserData(
 /** `enum byteorder` of nft: 1 for the machine's, 2 for network order, and 0 for a concatenation. */
 function byteOrder({ isConcatenation, forms: [form] }: Layout): number {
   if (isConcatenation) return 0;
-  return form === FORM.u32 || form === FORM.u32be || form === FORM.name ? 1 : 2;
+  return form === FORM.u32 || form === FORM.u16host || form === FORM.name ? 1 : 2;
 }
 
 /** Checks the expressions of `typeof` of a set that is named. */

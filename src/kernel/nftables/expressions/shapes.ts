@@ -37,6 +37,12 @@ export const META_KEYS: Readonly<Record<Exclude<MetaKey, number>, number>> = {
   oifgroup: 22,
   cgroup: 23,
   random: 24,
+  secpath: 25,
+  iifkind: 26,
+  oifkind: 27,
+  time_day: 31,
+  sdif: 33,
+  sdifname: 34,
 };
 
 /** `enum nft_ct_keys` */

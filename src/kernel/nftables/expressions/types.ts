@@ -38,6 +38,12 @@ export type MetaKey =
   | 'oifgroup'
   | 'cgroup'
   | 'random'
+  | 'secpath'
+  | 'iifkind'
+  | 'oifkind'
+  | 'time_day'
+  | 'sdif'
+  | 'sdifname'
   | number;
 
 /** A value of `ct` (`NFT_CT_`), a number if it has no name here. */

@@ -1,12 +1,14 @@
 // Rules as nft lists them, from their expressions.
 import { atOnce } from '../../../steps.js';
 import type { Element, Expression, Rule, ValueType } from '../types.js';
-import { isValueType } from '../values/valueTypes.js';
+import { layoutOf } from '../values/valueTypes.js';
 import { Conditions } from './conditions.js';
-import { extensionAt, extensionText, needsOfExtension } from './extensions.js';
+import { extensionAt, extensionBitsAt, extensionText, needsOfExtension } from './extensions.js';
 import {
+  bitsAt,
   CT_FIELDS,
   checksumOf,
+  fieldAround,
   fieldAt,
   fieldNamed,
   IN_NETWORK_ORDER,
@@ -14,7 +16,7 @@ import {
   META_NAMES,
   META_TYPES,
 } from './fields.js';
-import type { Need } from './known.js';
+import { ipOf, type Need } from './known.js';
 import { contentOf, fib, flagsOf, meta, route, socket, value } from './loaded.js';
 import {
   comparisonText,
@@ -24,12 +26,13 @@ import {
   operandText,
   Registers,
   rangeText,
+  shownText,
   textOf,
   wordOf,
 } from './registers.js';
 import { anonymousText, type SetContent, verdictText } from './sets.js';
 import { objectStatement, plainStatement, statelessText } from './statements.js';
-import { dataText, type LoadedType, nameText, quoted, timeText } from './values.js';
+import { dataText, isPlainKey, type LoadedType, nameText, quoted, setTypeOf, timeText } from './values.js';
 
 /** What rules refer to. */
 export interface Surroundings {
@@ -88,7 +91,7 @@ class RuleReader {
 
   /** The protocol of the network layer, if it is known. */
   get #network(): 'ip' | 'ip6' | undefined {
-    return this.#conditions.known.network;
+    return ipOf(this.#conditions.known);
   }
 
   /** The statements. */
@@ -162,6 +165,8 @@ class RuleReader {
       case 'bitwise': {
         const { source, register, mask, xor } = expression;
         const of = this.#made(source);
+        const bits = xor.some((byte) => byte !== 0) ? undefined : this.#bits(of, mask);
+        if (bits) return this.#load(register, bits, of);
         const value = { ...of, text: operandText(of), bits: { mask, xor } };
         const { prefixOf: _, ...whole } = value;
         const isWhole = mask.length === of.length && !of.isSwapped;
@@ -171,14 +176,18 @@ class RuleReader {
         const { source, register, to, length, size } = expression;
         const of = this.#made(source);
         const isWhole = length === of.length && size === of.length && to === 'network' && !of.isNetwork;
-        const { bits: _, prefixOf: __, ...whole } = of;
+        const { bits: _, prefixOf: __, place: ___, extension: ____, ...whole } = of;
         const value = { ...whole, text: textOf(of), isNetwork: to === 'network', isSwapped: true };
         return this.#load(register, isWhole ? value : unnamed(value, 'byteorder'), of);
       }
       case 'shift': {
         const { source, register, direction, bits, length } = expression;
         const of = this.#made(source);
-        const { bits: _, prefixOf: __, ...whole } = of;
+        const { bits: _, prefixOf: __, place: ___, extension: ____, ...whole } = of;
+        if (of.field && direction === 'right' && bits === of.field[0] && bits > 0 && length === of.length) {
+          const { field: _____, ...value } = whole;
+          return this.#load(register, { ...unnamed(value, 'shift'), inFront: of.text }, of);
+        }
         const text = `${operandText(of)} ${direction === 'left' ? '<<' : '>>'} ${bits}`;
         const value = { ...whole, text };
         const isWhole = length === of.length && !of.isSwapped;
@@ -237,14 +246,30 @@ class RuleReader {
     const short = { link: 'll', network: 'nh', transport: 'th', inner: 'ih' }[base];
     const raw: Loaded = {
       ...value(`@${short},${offset * 8},${length * 8}`, 'hexadecimal', length),
-      isNetwork: true,
+      ...{ isNetwork: true, place: { base, offset, length } },
     };
     if (!field) return raw;
     const text = `${field.header} ${field.name}`;
     const needs = fieldNamed(field.header, field.name)?.needs ?? [];
     if (!this.#conditions.has(needs)) return raw;
-    const named = { text, type: field.type, length: field.length, needs };
-    return field.length === length ? { ...named, isNetwork: true } : { ...raw, prefixOf: named };
+    // The type of what is behind a tag is read with the tag known, and without it has another place.
+    const implied = text === 'vlan type' ? needs.filter(({ layer }) => layer !== 'vlan') : needs;
+    const named = { text, type: field.type, length: field.length, needs: implied };
+    return field.length === length ? { ...raw, ...named } : { ...raw, prefixOf: named };
+  }
+
+  /** The field that is some bits of a value; undefined if there is none. */
+  #bits({ place, extension, bits: changed }: Loaded, mask: Uint8Array): Loaded | undefined {
+    const option = extension && !changed ? extensionBitsAt(extension, mask) : undefined;
+    if (extension && option?.bits && this.#conditions.has(needsOfExtension(extension))) {
+      const loaded = value(option.text, option.type, extension.length);
+      return { ...loaded, needs: needsOfExtension(extension), field: option.bits, isNetwork: true };
+    }
+    const field = place && !changed ? bitsAt(place, mask, this.#conditions.known) : undefined;
+    const needs = field && fieldNamed(field.header, field.name)?.needs;
+    if (!field?.bits || !needs || !this.#conditions.has(needs)) return undefined;
+    const { header, name, type, length, bits } = field;
+    return { ...value(`${header} ${name}`, type, length), needs, field: bits, isNetwork: true };
   }
 
   #extension(expression: Of<'exthdr'>): Loaded {
@@ -255,7 +280,7 @@ class RuleReader {
       `[exthdr ${operation} ${type},${offset * 8},${length * 8}]`;
     if (present) return { ...value(text, 'boolean', length), needs };
     const loadedType = extensionAt(expression)?.type ?? 'number';
-    return { ...value(text, loadedType, length), isNetwork: true, needs };
+    return { ...value(text, loadedType, length), isNetwork: true, needs, extension: expression };
   }
 
   #ct({ key, direction }: Of<'ct'>): Loaded {
@@ -305,17 +330,31 @@ class RuleReader {
     const isInterval = flags.includes('interval');
     if (!parts?.every((part) => (isInterval ? isOrdered(part) : !part.isSwapped)))
       return `[register ${register}]`;
-    const types = typeof key === 'string' ? [key] : key;
-    // Elements are named by the types of the set, and read by those of the values.
-    const isOther = (part: Loaded, i: number) =>
-      typeof types === 'object' && isValueType(part.type) && part.type !== types[i];
-    if (content.set.anonymous && parts.some(isOther)) return `[${types} of ${parts.map(textOf).join(' . ')}]`;
+    if (!content.set.anonymous) return parts.map((part) => wholeText(this.#used(part))).join(' . ');
+    // A reader takes the types from the values.
+    const types = typeof key === 'number' ? [] : typeof key === 'string' ? [key] : key;
+    const isOther = (part: Loaded, i: number) => !isSameKey(setTypeOf(part), types[i], parts.length > 1);
+    if (parts.some(isOther)) return `[${types} of ${parts.map(textOf).join(' . ')}]`;
     return parts.map((part) => textOf(this.#used(part))).join(' . ');
   }
 
-  #setText(name: string, content: SetContent | undefined): string {
+  #setText(name: string, content: SetContent | undefined, source: number): string {
     if (!content?.set.anonymous) return `@${nameText(name)}`;
-    return this.#written?.get(content.elements) ?? atOnce(anonymousText(content));
+    const { key, flags } = content.set;
+    const parts = this.#registers.parts(source, typeof key === 'object' ? key.length : 1) ?? [];
+    if (parts.every(isPlainKey))
+      return this.#written?.get(content.elements) ?? atOnce(anonymousText(content));
+    const show = (part: Loaded, bytes: Uint8Array) =>
+      this.#linkText(part, bytes) ??
+      shownText(part, bytes, part.isNetwork || flags.includes('interval'), ' | ');
+    return atOnce(anonymousText(content, { parts, show }));
+  }
+
+  /** The name of the link of an index; undefined of other values. */
+  #linkText({ type, bits }: Loaded, bytes: Uint8Array, isNetwork = false): string | undefined {
+    if (type !== 'iface_index' || bits || bytes.length !== 4) return undefined;
+    const link = this.#links.get(numberOf(bytes, isNetwork));
+    return link === undefined ? undefined : quoted(link);
   }
 
   /** A look-up: one that loads data is a value, any other a statement. */
@@ -323,7 +362,7 @@ class RuleReader {
     const name = typeof set === 'string' ? set : '';
     const content = typeof set === 'string' ? this.#find(set) : contentOf(set);
     const key = this.#key(source, content);
-    const text = this.#setText(name, content);
+    const text = this.#setText(name, content, source);
     if (register === undefined) {
       this.#add(`${key} ${invert ? '!= ' : ''}${text}`);
       if (content?.set.anonymous && !invert) this.#conditions.learnOfSet(key, content.elements);
@@ -365,6 +404,8 @@ class RuleReader {
         return `ct ${direction === undefined ? '' : `${direction} `}${key} set ${this.#given(source, type, IN_NETWORK_ORDER.has(key))}`;
       }
       case 'payloadSet': {
+        const part = this.#part(expression);
+        if (part !== undefined) return part;
         const { text, type, needs } = this.#payload(expression);
         this.#leaveOut(needs);
         const given = this.#given(expression.source, type, true);
@@ -377,7 +418,7 @@ class RuleReader {
       case 'objrefMap': {
         const { set, source } = expression;
         const content = typeof set === 'string' ? this.#find(set) : contentOf(set);
-        const map = `${this.#key(source, content)} map ${this.#setText(String(set), content)}`;
+        const map = `${this.#key(source, content)} map ${this.#setText(String(set), content, source)}`;
         const objects = content?.set.objects;
         return objects === undefined ? `[objref ${map}]` : objectStatement(objects, map);
       }
@@ -415,11 +456,31 @@ class RuleReader {
     }
   }
 
+  /** The assignment to a field that is a part of the bytes that are written; undefined of any other. */
+  #part(expression: Of<'payloadSet'>): string | undefined {
+    const { place, bits } = this.#made(expression.source);
+    const { base, offset, length } = expression;
+    const isSame = place?.base === base && place.offset === offset && place.length === length;
+    const field = isSame && bits ? fieldAround(expression, bits.mask, this.#conditions.known) : undefined;
+    const needs = field && fieldNamed(field.header, field.name)?.needs;
+    if (!field || !needs || !bits || !this.#conditions.has(needs)) return undefined;
+    const text = `${field.header} ${field.name}`;
+    if (bits.xor.some((byte, i) => byte & (bits.mask[i] as number)) || !isSameChecksum(expression, text))
+      return undefined;
+    this.#source(expression.source);
+    this.#leaveOut(needs);
+    const { type, bits: own } = field;
+    const loaded = { ...value(text, type, field.length), ...(own && { field: own }) };
+    const at = field.offset - offset;
+    return `${text} set ${shownText(loaded, bits.xor.slice(at, at + field.length), true)}`;
+  }
+
   /** A value that is assigned: a constant in the notation of the target, or an expression. */
   #given(register: number, type: LoadedType, isNetwork = false): string {
     const loaded = this.#source(register);
     if (loaded.constant) return dataText(type, loaded.constant, isNetwork);
-    return loaded.isSwapped ? `[byteorder ${textOf(loaded)}]` : textOf(loaded);
+    if (loaded.isSwapped) return `[byteorder ${textOf(loaded)}]`;
+    return loaded.field?.[0] ? wholeText(loaded) : textOf(loaded);
   }
 
   /** The name of a link in a register, or its index. */
@@ -435,11 +496,9 @@ class RuleReader {
     const isPrefix = made.prefixOf && (operator === 'eq' || operator === 'neq');
     if (isPrefix) this.#leaveOut(made.prefixOf?.needs);
     const loaded = this.#source(source);
-    const index = loaded.type === 'iface_index' && data.length === 4 ? numberOf(data, loaded.isNetwork) : 0;
-    const link = loaded.bits ? undefined : this.#links.get(index);
+    const link = this.#linkText(loaded, data, loaded.isNetwork);
     const isEquality = operator === 'eq' || operator === 'neq';
-    if (link !== undefined && isEquality)
-      return `${loaded.text} ${operator === 'eq' ? '' : '!= '}${quoted(link)}`;
+    if (link !== undefined && isEquality) return `${loaded.text} ${operator === 'eq' ? '' : '!= '}${link}`;
     const text = comparisonText(loaded, operator, data);
     if (operator === 'eq' && !loaded.bits && !isPrefix && data.length === loaded.length)
       this.#conditions.learn(loaded.text, data, this.#statements.length);
@@ -487,6 +546,18 @@ class RuleReader {
     const text = this.#given(first, type, true);
     return last === undefined ? text : `${text}-${this.#given(last, type, true)}`;
   }
+}
+
+/** The text of a whole value: of some bits, without those behind them. */
+function wholeText(loaded: Loaded): string {
+  return loaded.inFront ?? (loaded.field?.[0] ? `[bits of ${textOf(loaded)}]` : textOf(loaded));
+}
+
+/** Whether a set has elements of a type. In a listing, the integers in a concatenation have no length of their own. */
+function isSameKey(type: ValueType | undefined, listed: ValueType | undefined, isPart: boolean): boolean {
+  if (type === listed) return type !== undefined;
+  if (!type?.startsWith('integer') || !listed?.startsWith('integer')) return false;
+  return isPart || layoutOf(type).length === layoutOf(listed).length;
 }
 
 /** A value that has no notation: one of another length than the expression says. */

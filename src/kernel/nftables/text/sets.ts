@@ -3,8 +3,9 @@ import { StepCounter, type Steps, sortedInSteps } from '../../../steps.js';
 import type { ListedAttribute } from '../../shared/types.js';
 import type { Element, ElementValue, NftSet, SetFlag, ValueTypes, Verdict } from '../types.js';
 import { defaultExpressions } from '../values/keyExpressions.js';
-import { bytesOf, isCatchAll } from '../values/values.js';
+import { bytesOf, isCatchAll, writeValue } from '../values/values.js';
 import { FORM, layoutOf } from '../values/valueTypes.js';
+import type { Loaded } from './registers.js';
 import { plainStatement, statelessText } from './statements.js';
 import {
   elementText,
@@ -27,15 +28,46 @@ export function verdictText(verdict: Verdict): string {
   return 'chain' in verdict ? `${verdict.verdict} ${nameText(verdict.chain)}` : verdict.verdict;
 }
 
+/** What is looked up in a set of a rule, and how its bytes are written. */
+export interface LookedUp {
+  readonly parts: readonly Loaded[];
+  readonly show: (part: Loaded, bytes: Uint8Array) => string;
+}
+
+/** A key, or an interval, in the notation of what is looked up. */
+function keyText(
+  { key: types, flags }: NftSet,
+  { key, keyEnd = key }: Element,
+  { parts, show }: LookedUp,
+): string {
+  if (typeof types === 'number') return elementText(types, key);
+  const layout = layoutOf(types, flags.includes('interval'));
+  const [first, last] = [key, keyEnd].map((value) => {
+    const bytes = new Uint8Array(layout.length);
+    writeValue(layout, value, bytes, 0);
+    return bytes;
+  }) as [Uint8Array, Uint8Array];
+  let at = 0;
+  const texts = parts.map((part) => {
+    const [from, to] = [first, last].map((bytes) => show(part, bytes.subarray(at, at + part.length)));
+    at += (part.length + 3) & ~3;
+    return from === to ? from : `${from}-${to}`;
+  });
+  return texts.join(' . ');
+}
+
 /** One element: key, lifetime, comment and data. */
-function textOfElement({ key, data }: NftSet, element: Element): string {
+function textOfElement(set: NftSet, element: Element, of?: LookedUp): string {
+  const { key, data } = set;
   const { keyEnd, timeout, expires, comment, object, expressions = [] } = element;
   const words = [
     isCatchAll(element.key)
       ? '*'
-      : keyEnd === undefined
-        ? elementText(key, element.key)
-        : intervalText(key, element.key, keyEnd),
+      : of
+        ? keyText(set, element, of)
+        : keyEnd === undefined
+          ? elementText(key, element.key)
+          : intervalText(key, element.key, keyEnd),
   ];
   words.push(...expressions.map((each) => plainStatement(each) ?? `[${each.kind}]`));
   if (timeout !== undefined) words.push(`timeout ${timeText(timeout)}`);
@@ -68,12 +100,12 @@ function dataText(types: NonNullable<NftSet['data']>, { data, dataEnd }: Element
   return elementText(types === 'verdict' ? 0 : types, data as ElementValue);
 }
 
-/** The elements of a set of a rule: `{ 0 : 10.0.0.1 . 80, 1 : 10.0.0.2 . 80 }`. */
-export function* anonymousText({ set, elements }: SetContent): Steps<string> {
+/** The elements of a set of a rule: `{ 0 : 10.0.0.1 . 80, 1 : 10.0.0.2 . 80 }`. `of` is what is looked up, if its notation is another one. */
+export function* anonymousText({ set, elements }: SetContent, of?: LookedUp): Steps<string> {
   const counter = new StepCounter();
   const texts: string[] = [];
   for (const element of sorted(set, elements)) {
-    if (element) texts.push(textOfElement(set, element));
+    if (element) texts.push(textOfElement(set, element, of));
     if (!element || counter.isFull()) yield;
   }
   return `{ ${texts.join(', ')} }`;
@@ -161,7 +193,9 @@ function typesText({ key, data, dataIsInterval, objects, keyExpressions, dataExp
 
 function namesOf(types: ValueTypes | 'verdict' | number): string {
   if (typeof types === 'number') return `[type ${types}]`;
-  return typeof types === 'object' ? types.join(' . ') : types;
+  const names = typeof types === 'object' ? types.join(' . ') : types;
+  // nft calls all of them integer: it knows their lengths from expressions only.
+  return /integer\d/.test(names) ? `[${names}]` : names;
 }
 
 /**

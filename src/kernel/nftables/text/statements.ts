@@ -187,7 +187,7 @@ function rejectText(
 ): string {
   if (type === 'tcp reset') return 'reject with tcp reset';
   if (type === 'icmpx') {
-    return code === 1 && !isOfOne ? 'reject' : `reject with icmpx ${nameOf(ICMPX_CODES, code)}`;
+    return code === 1 && !network ? 'reject' : `reject with icmpx ${nameOf(ICMPX_CODES, code)}`;
   }
   const isSix = network === 'ip6';
   if (isOfOne && code === (isSix ? 4 : 3)) return 'reject';

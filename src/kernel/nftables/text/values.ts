@@ -2,26 +2,39 @@
 import type { ElementValue, Value, ValueType, ValueTypes } from '../types.js';
 import { numberOfSymbol, SYMBOLS } from '../values/symbols.js';
 import { bytesOf, readValue, writeValue } from '../values/values.js';
-import { type Form, LENGTHS, layoutOf } from '../values/valueTypes.js';
+import { type Form, isValueType, LENGTHS, layoutOf } from '../values/valueTypes.js';
 
-/**
- * Types of what expressions load, of which the library has no sets: a number in network order of any length, decimal or hexadecimal; a
- * class of traffic control, a type of links (`ARPHRD_`) and a time in ms, as numbers in the machine's order; a name.
- */
-export type OtherType = 'number' | 'hexadecimal' | 'classid' | 'iface_type' | 'time' | 'name';
+/** Types of what expressions load, of which the library has no sets: a number in network order of any length, decimal or hexadecimal; a name. */
+export type OtherType = 'number' | 'hexadecimal' | 'name';
 
 /** The type of what an expression loads: that of a value, or another one. */
 export type LoadedType = ValueType | OtherType;
 
-/** The names of types of links. */
-export const LINK_TYPES: Readonly<Record<string, number>> = {
-  ...{ ether: 1, ppp: 0x200, ipip: 0x300, ipip6: 0x301, loopback: 0x304, sit: 0x308, ipgre: 0x30a },
-};
 /** `TC_H_UNSPEC`, `TC_H_ROOT` */
 export const CLASSES: Readonly<Record<string, number>> = { none: 0, root: 0xffff_ffff };
 
+/** The type of the elements of a set in which values are looked up; undefined if the library has none. */
+export function setTypeOf({
+  type,
+  length,
+  isNetwork,
+}: {
+  readonly type: LoadedType;
+  readonly length: number;
+  readonly isNetwork: boolean;
+}): ValueType | undefined {
+  const isOther = type === 'number' || type === 'hexadecimal' || (type === 'integer' && isNetwork);
+  const name = isOther ? `integer${8 * length}` : type;
+  return isValueType(name) && layoutOf(name).length === length ? name : undefined;
+}
+
+/** Whether the elements of such a set are values of the type of what is looked up: others are its bytes. */
+export function isPlainKey(part: Parameters<typeof setTypeOf>[0] & { readonly bits?: unknown }): boolean {
+  return setTypeOf(part) === part.type && !part.bits && part.type !== 'iface_index';
+}
+
 /** Types whose values are several bits. */
-const BITMASKS: ReadonlySet<string> = new Set(['ct_state', 'ct_status', 'tcp_flag']);
+const BITMASKS: ReadonlySet<string> = new Set(['ct_state', 'ct_status', 'tcp_flag', 'ct_event']);
 /** Types whose values are several names, in the order of nft. */
 const ORDER: Readonly<Record<string, readonly string[]>> = {
   ct_state: ['invalid', 'established', 'related', 'new', 'untracked'],
@@ -35,9 +48,13 @@ export function isBitmask(type: LoadedType): type is ValueType {
 /** One value. Flags are listed with a comma where they are compared, and with `|` in sets. */
 export function valueText(type: ValueType, value: Value, separator?: string): string {
   if (type === 'ifname') return nameOfLink(String(value));
+  if (type === 'day') return typeof value === 'string' ? quoted(value) : String(value);
   if (typeof value === 'string') return value;
   if (type === 'mark') return hexText(value, 4);
   if (type === 'ether_type') return hexText(value, 2);
+  if (type === 'dscp') return hexText(value, 1);
+  if (type === 'time') return timeText(BigInt(value));
+  if (type === 'classid') return classText(value);
   return isBitmask(type) ? flagsText(type, value, separator) : String(value);
 }
 
@@ -176,30 +193,28 @@ export function lengthOfMask(mask: Uint8Array): number | undefined {
 const INTEGER_LENGTH = 4;
 
 /** Bytes that are compared with what an expression loads. `isNetwork`: numbers are in network order. */
-export function dataText(type: LoadedType, bytes: Uint8Array, isNetwork: boolean): string {
+export function dataText(
+  type: LoadedType,
+  bytes: Uint8Array,
+  isNetwork: boolean,
+  separator?: string,
+): string {
   if (type === 'number') return String(numberIn(bytes));
   if (type === 'hexadecimal') return `0x${numberIn(bytes).toString(16)}`;
   if (type === 'ifname' || type === 'name') return interfaceText(bytes);
-  if (type === 'classid' || type === 'iface_type' || type === 'time')
-    return notationOf(type, orderedNumber(bytes, isNetwork));
   if (type === 'integer' && bytes.length !== INTEGER_LENGTH) return String(orderedNumber(bytes, isNetwork));
   if (type === 'boolean') {
     const number = orderedNumber(bytes, isNetwork);
     return number > 1n ? bytesText(bytes) : number === 1n ? 'exists' : 'missing';
   }
   const value = readValue(layoutOf(type, isNetwork), bytes);
-  return value instanceof Uint8Array ? bytesText(value) : valueText(type, value as Value);
+  return value instanceof Uint8Array ? bytesText(value) : valueText(type, value as Value, separator);
 }
 
-/** A number that has a notation of its own. */
-function notationOf(type: 'classid' | 'iface_type' | 'time', number: bigint): string {
-  if (type === 'time') return timeText(number);
-  const names = type === 'classid' ? CLASSES : LINK_TYPES;
-  const name = Object.keys(names).find((each) => names[each] === Number(number));
-  if (name !== undefined) return name;
-  return type === 'classid'
-    ? `${(number >> 16n).toString(16)}:${(number & 0xffffn).toString(16)}`
-    : String(number);
+/** `1:2` */
+function classText(number: number): string {
+  const name = Object.keys(CLASSES).find((each) => CLASSES[each] === number);
+  return name ?? `${(number >>> 16).toString(16)}:${(number & 0xffff).toString(16)}`;
 }
 
 /** The number in bytes, in network order or in the machine's. */

@@ -50,8 +50,23 @@ export type ValueType =
   | 'icmpv6_code'
   | 'fib_addrtype'
   | 'boolean'
+  | 'dscp'
+  | 'ecn'
+  | 'arp_op'
+  | 'igmp_type'
+  | 'dccp_pkttype'
+  | 'mh_type'
+  | 'iface_type'
+  | 'ct_event'
+  | 'day'
+  /** In ms. */
+  | 'time'
+  /** Of traffic control: both halves of `1:2`. */
+  | 'classid'
   /** 4 bytes in the machine's byte order. */
-  | 'integer';
+  | 'integer'
+  /** A number in network order, by its bits: nft calls all of them `integer`. */
+  | `integer${8 | 16 | 24 | 32 | 64 | 128}`;
 
 /** A flag of a set (`NFT_SET_`). The flags `anonymous`, `map` and `object` follow from other fields. */
 export type SetFlag = 'constant' | 'interval' | 'timeout' | 'dynamic' | number;
@@ -104,6 +119,22 @@ export type KeyExpression =
   | 'meta oif'
   | 'meta iifname'
   | 'meta oifname'
+  | `meta ${'length' | 'protocol' | 'priority' | 'iiftype' | 'skuid' | 'skgid' | 'pkttype' | 'cpu' | 'cgroup'}`
+  | `ether ${'saddr' | 'daddr' | 'type'}`
+  | `vlan ${'id' | 'pcp' | 'dei' | 'type'}`
+  | `ip ${'version' | 'hdrlength' | 'dscp' | 'ecn' | 'length' | 'id' | 'frag-off' | 'ttl' | 'checksum'}`
+  | `ip6 ${'version' | 'dscp' | 'ecn' | 'flowlabel' | 'length' | 'hoplimit'}`
+  | `tcp ${'sequence' | 'ackseq' | 'flags' | 'window' | 'checksum' | 'urgptr'}`
+  | `udp ${'length' | 'checksum'}`
+  | `udplite ${'sport' | 'dport'}`
+  | `dccp ${'sport' | 'dport' | 'type'}`
+  | `sctp ${'vtag' | 'checksum'}`
+  | `icmp ${'type' | 'code' | 'id' | 'sequence'}`
+  | `icmpv6 ${'type' | 'code' | 'id' | 'sequence'}`
+  | `ct ${'state' | 'direction' | 'status' | 'mark' | 'l3proto' | 'protocol'}`
+  | `ct ${'original' | 'reply'} ${'ip saddr' | 'ip daddr' | 'ip6 saddr' | 'ip6 daddr' | 'proto-src' | 'proto-dst'}`
+  /** Any bits of a header, by the first one and their number: `@th,16,16`. */
+  | `@${'ll' | 'nh' | 'th' | 'ih'},${number},${number}`
   | `numgen ${'inc' | 'random'} mod ${number}`;
 
 /**

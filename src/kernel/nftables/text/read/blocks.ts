@@ -21,6 +21,7 @@ import type {
 import { isKeyExpression, KEY_EXPRESSION_RULE } from '../../values/keyExpressions.js';
 import { isValueType, VALUE_TYPES } from '../../values/valueTypes.js';
 import { BRIDGE_PRIORITIES, PRIORITIES } from '../ruleset.js';
+import { setTypeOf } from '../values.js';
 import { operandAt } from './operands.js';
 import { countsAt, limitAt, quotaAt, statefulAt, synproxyAt } from './statements.js';
 import { Cursor, type Token, Unreadable } from './tokens.js';
@@ -221,9 +222,11 @@ function typeofAt(cursor: Cursor): { readonly types: ValueTypes; readonly expres
     const text = words.map((word) => word.text).join(' ');
     const name = /^(?:iif|oif|iifname|oifname)$/.test(text) ? `meta ${text}` : text;
     if (!isKeyExpression(name)) throw new Unreadable(KEY_EXPRESSION_RULE, first);
-    const { type } = operandAt(new Cursor(words), { network: undefined });
+    const operand = operandAt(new Cursor(words), { network: undefined });
+    const type = setTypeOf(operand);
+    if (!type) throw new Unreadable('must be a value: the library has no set of such values', first);
     expressions.push(name);
-    types.push(type as ValueType);
+    types.push(type);
   } while (cursor.accept('.'));
   return { types: whole(types), expressions };
 }

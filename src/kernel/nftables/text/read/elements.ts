@@ -1,7 +1,5 @@
 // Elements of sets in the notation of nft.
-import { StepCounter, type Steps } from '../../../../steps.js';
 import type {
-  AnonymousSet,
   ElementValue,
   Expression,
   NewElement,
@@ -47,10 +45,15 @@ export function verdictAt(cursor: Cursor): Verdict | undefined {
   return { verdict: text as Exclude<Verdict['verdict'], 'jump' | 'goto'> };
 }
 
-/** Reads an element up to its end, a comma, or the end of the list. */
-export function elementAt(cursor: Cursor, shape: Shape, links: Links): NewElement {
-  const { key, data, objects } = shape;
-  const keys = cursor.accept('*') ? { key: new Uint8Array() } : keysAt(cursor, key, links);
+/** Reads an element up to its end, a comma, or the end of the list. `keyAt` reads its key, if that is other than its type says. */
+export function elementAt(
+  cursor: Cursor,
+  shape: Shape,
+  links: Links,
+  keyAt = () => keysAt(cursor, shape.key, links),
+): NewElement {
+  const { data, objects } = shape;
+  const keys = cursor.accept('*') ? { key: new Uint8Array() } : keyAt();
   const more: { timeout?: bigint; expires?: bigint; comment?: string } = {};
   const expressions: Expression[] = [];
   for (;;) {
@@ -158,18 +161,4 @@ export function hasDataOfParts(cursor: Cursor): boolean {
     if (!token.isQuoted && token.text === ':') isData = true;
     else if (isData && !token.isQuoted && token.text === '.') return true;
   }
-}
-
-/** Reads the list of a set of a rule: `{ 80, 443 }`. */
-export function* anonymousAt(cursor: Cursor, shape: Shape, links: Links): Steps<AnonymousSet> {
-  cursor.expect('{');
-  const counter = new StepCounter();
-  const elements: NewElement[] = [];
-  do {
-    elements.push(elementAt(cursor, shape, links));
-    if (counter.isFull()) yield;
-  } while (cursor.accept(','));
-  cursor.expect('}');
-  const isInterval = elements.some(({ keyEnd }) => keyEnd !== undefined);
-  return { ...shape, ...(isInterval && { flags: ['interval'] as const }), elements };
 }

@@ -89,6 +89,7 @@ function* fromMap(rule: RuleReading, family: 'ip' | 'ip6'): Steps<Registers> {
   const [address, port, more] = types;
   if (address !== type || (port !== undefined && port !== 'inet_service') || more !== undefined)
     throw new Unreadable(`must be a map of ${type}, or of ${type} . inet_service`, token);
+  if (port !== undefined) rule.demandPorts(token);
   rule.add(...map.load(0));
   return {
     address: registerOf(0),

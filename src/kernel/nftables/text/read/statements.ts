@@ -1,5 +1,5 @@
 // Statements that need nothing of the packet: counters, limits, logs, rejections, queues. See ../statements.ts, which writes them.
-import type { Expression, ObjectType, Synproxy, TableFamily } from '../../types.js';
+import type { Expression, ObjectType, Synproxy } from '../../types.js';
 import type { Need } from '../known.js';
 import {
   DEFAULT_BURST,
@@ -11,7 +11,7 @@ import {
   RATE_UNITS,
 } from '../statements.js';
 import { type Cursor, type Token, Unreadable } from './tokens.js';
-import { bytesAt, integerAt, integerOf, sizeOf } from './values.js';
+import { bytesAt, integerAt, integerOf, sizeOf, spacedAt } from './values.js';
 
 /** A statement: its expression, and the header that a packet must have for it. */
 export interface Statement {
@@ -36,10 +36,14 @@ export function statefulAt(cursor: Cursor): Expression | undefined {
 
 /** `packets 5 bytes 7`; nothing of both is 0. */
 export function countsAt(cursor: Cursor): { packets?: bigint; bytes?: bigint } {
-  if (!cursor.accept('packets')) return {};
-  const packets = integerAt(cursor, 'a number of packets', MOST_U64);
-  cursor.expect('bytes');
-  return { packets, bytes: integerAt(cursor, 'a number of bytes', MOST_U64) };
+  const counts: { packets?: bigint; bytes?: bigint } = {};
+  for (const name of cursor.is('bytes') ? (['bytes', 'packets'] as const) : (['packets', 'bytes'] as const)) {
+    if (!cursor.is('packets', 'bytes') && counts.packets === undefined && counts.bytes === undefined)
+      return {};
+    cursor.expect(name);
+    counts[name] = integerAt(cursor, `a number of ${name}`, MOST_U64);
+  }
+  return counts;
 }
 
 /** `over 25 mbytes used 10 bytes` */
@@ -60,25 +64,23 @@ const SECONDS: ReadonlyMap<string, bigint> = new Map(
 export function limitAt(cursor: Cursor): Omit<Extract<Expression, { kind: 'limit' }>, 'kind'> {
   cursor.expect('rate');
   const over = cursor.accept('over');
-  const number = cursor.word('a rate');
-  const [digits = '', unit] = number.text.split('/');
-  if (unit !== undefined) {
-    const rate = integerOf(number, digits, MOST_U64);
+  const { token } = cursor;
+  const text = spacedAt(cursor, 'a rate', /^\d+[a-z]*\/[a-z]+$/);
+  const [, digits = '', size = '', unit = ''] = /^(\d+)([a-z]*)\/([a-z]+)$/.exec(text) ?? [];
+  if (size === '') {
+    const rate = integerOf(token, digits, MOST_U64);
     const burst = burstAt(cursor, DEFAULT_BURST, () => {
       const packets = integerAt(cursor, 'a number of packets', 0xffff_ffff, 1n);
       cursor.expect('packets');
       return packets;
     });
-    return { rate, unit: secondsOf(number, unit), burst, ...(over && { over }) };
+    return { rate, unit: secondsOf(token, unit), burst, ...(over && { over }) };
   }
-  const factor = cursor.word('a unit of bytes and a time: `mbytes/second`');
-  const [size = '', time = ''] = factor.text.split('/');
   const bytes = sizeOf(size);
-  if (bytes === undefined)
-    throw new Unreadable('must be a unit of bytes and a time: `mbytes/second`', factor);
-  const rate = integerOf(number, digits, MOST_U64 / bytes) * bytes;
+  if (bytes === undefined) throw new Unreadable('must be a unit of bytes and a time: `mbytes/second`', token);
+  const rate = integerOf(token, digits, MOST_U64 / bytes) * bytes;
   const burst = burstAt(cursor, 0, () => bytesAt(cursor));
-  return { rate, unit: secondsOf(factor, time), burst, of: 'bytes', ...(over && { over }) };
+  return { rate, unit: secondsOf(token, unit), burst, of: 'bytes', ...(over && { over }) };
 }
 
 function secondsOf(token: Token, unit: string): bigint {
@@ -129,11 +131,7 @@ export function synproxyAt(cursor: Cursor): Synproxy {
 }
 
 /** Reads a statement of its own; undefined if there is none at the cursor. */
-export function plainStatementAt(
-  cursor: Cursor,
-  family: TableFamily,
-  network: 'ip' | 'ip6' | undefined,
-): Statement | undefined {
+export function plainStatementAt(cursor: Cursor, network: 'ip' | 'ip6' | undefined): Statement | undefined {
   const stateful = statefulAt(cursor);
   if (stateful) return { expression: stateful };
   if (cursor.accept('synproxy')) return { expression: { kind: 'synproxy', ...synproxyAt(cursor) } };
@@ -141,7 +139,7 @@ export function plainStatementAt(
   if (cursor.accept('notrack')) return { expression: { kind: 'notrack' } };
   if (cursor.accept('log')) return { expression: logAt(cursor) };
   if (cursor.accept('queue')) return { expression: queueAt(cursor) };
-  return cursor.accept('reject') ? rejectAt(cursor, family, network) : undefined;
+  return cursor.accept('reject') ? rejectAt(cursor, network) : undefined;
 }
 
 /** `add @table` */
@@ -239,11 +237,10 @@ const REJECTIONS = {
 const PORT_UNREACHABLE = { ip: 3, ip6: 4, other: 1 } as const;
 const TCP = 6;
 
-function rejectAt(cursor: Cursor, family: TableFamily, network: 'ip' | 'ip6' | undefined): Statement {
-  const isOfOne = family === 'ip' || family === 'ip6';
+function rejectAt(cursor: Cursor, network: 'ip' | 'ip6' | undefined): Statement {
   if (!cursor.accept('with')) {
-    return isOfOne
-      ? { expression: { kind: 'reject', type: 'icmp', code: PORT_UNREACHABLE[family] } }
+    return network
+      ? { expression: { kind: 'reject', type: 'icmp', code: PORT_UNREACHABLE[network] } }
       : { expression: { kind: 'reject', type: 'icmpx', code: PORT_UNREACHABLE.other } };
   }
   if (cursor.accept('tcp')) {

@@ -113,7 +113,10 @@ export function textOf(loaded: Loaded): string {
   const { text, bits, type, isNetwork } = loaded;
   if (!bits) return text;
   const [and, xor, or] = operatorsOf(bits);
-  const show = (bytes: Uint8Array) => dataText(type, bytes, isNetwork);
+  const show = (bytes: Uint8Array) => {
+    const shown = dataText(type, bytes, isNetwork, ' | ');
+    return shown.includes(' | ') ? `(${shown})` : shown;
+  };
   let result = text;
   if (and.some((byte) => byte !== 0xff)) result += ` & ${show(and)}`;
   if (xor.some((byte) => byte !== 0)) result += ` ^ ${show(xor)}`;

@@ -330,12 +330,23 @@ class RuleReader {
     const isInterval = flags.includes('interval');
     if (!parts?.every((part) => (isInterval ? isOrdered(part) : !part.isSwapped)))
       return `[register ${register}]`;
-    if (!content.set.anonymous) return parts.map((part) => wholeText(this.#used(part))).join(' . ');
-    // A reader takes the types from the values.
     const types = typeof key === 'number' ? [] : typeof key === 'string' ? [key] : key;
+    if (!content.set.anonymous)
+      return parts
+        .map((part, i) => this.#constantText(part, types[i]) ?? wholeText(this.#used(part)))
+        .join(' . ');
+    // A reader takes the types from the values.
     const isOther = (part: Loaded, i: number) => !isSameKey(setTypeOf(part), types[i], parts.length > 1);
     if (parts.some(isOther)) return `[${types} of ${parts.map(textOf).join(' . ')}]`;
     return parts.map((part) => textOf(this.#used(part))).join(' . ');
+  }
+
+  /** A value that the rule states, in the notation of the type of the key; undefined if it is another one. */
+  #constantText(part: Loaded, type: ValueType | undefined): string | undefined {
+    const { constant } = part;
+    if (!constant || type === undefined) return undefined;
+    this.#registers.use(part);
+    return this.#linkText({ ...part, type }, constant) ?? dataText(type, constant, part.isSwapped ?? false);
   }
 
   #setText(name: string, content: SetContent | undefined, source: number): string {

@@ -1,6 +1,15 @@
 // Sets of rules: `{ 80, 443 }`, whose elements are values of what is looked up in them.
 import { StepCounter, type Steps } from '../../../../steps.js';
-import type { AnonymousSet, ElementValue, NewElement, SetShape, ValueType, ValueTypes } from '../../types.js';
+import type {
+  AnonymousSet,
+  ElementValue,
+  KeyExpression,
+  NewElement,
+  SetShape,
+  ValueType,
+  ValueTypes,
+} from '../../types.js';
+import { isKeyExpression } from '../../values/keyExpressions.js';
 import { writeValue } from '../../values/values.js';
 import { type Layout, layoutOf } from '../../values/valueTypes.js';
 import { HOST_IS_LITTLE, isPlainKey, numberIn, setTypeOf } from '../values.js';
@@ -26,10 +35,16 @@ export function* anonymousAt(
     throw new Unreadable('must be a value: the library has no set of such values', token);
   });
   const key = (types.length === 1 ? types[0] : types) as ValueTypes;
+  // nft takes the lengths of integers in a key of several values from what names them.
+  const names = parts.map(({ text }) => text);
+  const needsNames = types.length > 1 && types.some((type) => /^integer\d/.test(type));
+  if (needsNames && !names.every(isKeyExpression))
+    throw new Unreadable('must be one value: nft cannot list a key with an integer that has no name', token);
   const shape = {
     key,
     ...(data !== undefined && { data }),
     ...(objects !== undefined && { objects }),
+    ...(needsNames && { keyExpressions: names as KeyExpression[] }),
   };
   cursor.expect('{');
   const counter = new StepCounter();

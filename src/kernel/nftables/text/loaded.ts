@@ -41,11 +41,15 @@ export function socket({ key, level }: Of<'socket'>): Loaded {
 }
 
 /** The set of a rule, as the kernel lists it. */
-export function contentOf({ key, data, objects, flags = [], elements }: AnonymousSet): SetContent {
+export function contentOf(given: AnonymousSet): SetContent {
+  const { key, data, objects, dataIsInterval, flags = [], elements } = given;
   const types =
     data === undefined ? { key } : { key, data, dataLength: data === 'verdict' ? 0 : layoutOf(data).length };
   const set = { family: 0, table: '', name: '', flags, anonymous: true, handle: 0n } as const;
-  const named = objects === undefined ? {} : { objects };
+  const named = {
+    ...(objects !== undefined && { objects }),
+    ...(dataIsInterval && { dataIsInterval }),
+  };
   return { set: { ...set, ...types, ...named, keyLength: layoutOf(key).length }, elements };
 }
 
@@ -66,5 +70,7 @@ export function fib({ flags, result, present }: Of<'fib'>): Loaded {
 
 /** ` random,persistent` */
 export function flagsOf({ flags = [] }: { readonly flags?: readonly string[] }): string {
-  return flags.length === 0 ? '' : ` ${flags.join(',')}`;
+  return flags.length === 0
+    ? ''
+    : ` ${flags.map((flag) => (flag === 'netmap' ? `[${flag}]` : flag)).join(',')}`;
 }

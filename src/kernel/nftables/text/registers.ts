@@ -23,6 +23,8 @@ export interface Loaded {
   readonly type: LoadedType;
   /** The types of the data of a map. */
   readonly types?: ValueTypes | number;
+  /** Whether they are intervals: the last ones are behind the first ones. */
+  readonly hasEnds?: true;
   /** Length, in bytes. */
   readonly length: number;
   /** What the packet must be for the text. */

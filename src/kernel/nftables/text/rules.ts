@@ -1,6 +1,6 @@
 // Rules as nft lists them, from their expressions.
 import { atOnce } from '../../../steps.js';
-import type { Element, Expression, Rule, ValueType } from '../types.js';
+import type { Element, Expression, Rule, ValueType, ValueTypes } from '../types.js';
 import { layoutOf } from '../values/valueTypes.js';
 import { Conditions } from './conditions.js';
 import { extensionAt, extensionBitsAt, extensionText, needsOfExtension } from './extensions.js';
@@ -333,7 +333,7 @@ class RuleReader {
     const types = typeof key === 'number' ? [] : typeof key === 'string' ? [key] : key;
     if (!content.set.anonymous)
       return parts
-        .map((part, i) => this.#constantText(part, types[i]) ?? wholeText(this.#used(part)))
+        .map((part, i) => this.#constantText(part, types[i], isInterval) ?? wholeText(this.#used(part)))
         .join(' . ');
     // A reader takes the types from the values.
     const isOther = (part: Loaded, i: number) => !isSameKey(setTypeOf(part), types[i], parts.length > 1);
@@ -342,11 +342,11 @@ class RuleReader {
   }
 
   /** A value that the rule states, in the notation of the type of the key; undefined if it is another one. */
-  #constantText(part: Loaded, type: ValueType | undefined): string | undefined {
+  #constantText(part: Loaded, type: ValueType | undefined, isInterval: boolean): string | undefined {
     const { constant } = part;
     if (!constant || type === undefined) return undefined;
     this.#registers.use(part);
-    return this.#linkText({ ...part, type }, constant) ?? dataText(type, constant, part.isSwapped ?? false);
+    return this.#linkText({ ...part, type }, constant, isInterval) ?? dataText(type, constant, isInterval);
   }
 
   #setText(name: string, content: SetContent | undefined, source: number): string {
@@ -386,10 +386,11 @@ class RuleReader {
       this.#conditions.keep();
       this.#add(`${key} vmap ${text}`);
     } else {
-      const { data, dataLength = 4 } = content?.set ?? {};
+      const { data, dataIsInterval, dataLength = 4 } = content?.set ?? {};
       const types = data === undefined || data === 'verdict' ? 'integer' : data;
       const type: LoadedType = typeof types === 'string' ? types : 'integer';
-      this.#load(register, { ...value(`${key} map ${text}`, type, dataLength), types });
+      const loaded = { ...value(`${key} map ${text}`, type, dataLength), types };
+      this.#load(register, dataIsInterval ? { ...loaded, hasEnds: true } : loaded);
     }
     return true;
   }
@@ -528,7 +529,9 @@ class RuleReader {
     return `${operation} @${nameText(set)} { ${words.join(' ')} }`;
   }
 
-  #nat(expression: Of<'nat'>): string {
+  #nat(given: Of<'nat'>): string {
+    const expression = this.#withoutEnds(given);
+    if (!expression) return `[${given.type} of a map of intervals]`;
     const { type, family, address, addressEnd, port, portEnd } = expression;
     const addresses = this.#range(address, addressEnd, family === 'ip' ? 'ipv4_addr' : 'ipv6_addr');
     const map = address === undefined ? undefined : this.#registers.at(address)?.types;
@@ -540,7 +543,10 @@ class RuleReader {
       return `[${type} to ${addresses}]`;
     const ports = isConcatenation ? undefined : this.#range(port, portEnd, 'inet_service');
     let text: string = type;
-    if (isConcatenation || this.#family === 'inet') text += ` ${family}`;
+    const { flags = [] } = expression;
+    const isPrefix = flags.includes('netmap') && given.addressEnd !== undefined && addressEnd === undefined;
+    if (isConcatenation || isPrefix || this.#family === 'inet') text += ` ${family}`;
+    if (isPrefix) text += ' prefix';
     if (addresses !== undefined || ports !== undefined) text += ' to ';
     if (addresses !== undefined) {
       const isSix =
@@ -548,7 +554,20 @@ class RuleReader {
       text += isSix ? `[${addresses.replace('-', ']-[')}]` : addresses;
     }
     if (ports !== undefined) text += `:${ports}`;
-    return text + flagsOf(expression);
+    return text + flagsOf({ flags: isPrefix ? flags.filter((flag) => flag !== 'netmap') : flags });
+  }
+
+  /** A translation without the ends that a reader takes from a map of intervals; undefined if it has other ones. */
+  #withoutEnds(expression: Of<'nat'>): Of<'nat'> | undefined {
+    const { address, addressEnd, port, portEnd, ...others } = expression;
+    const map = address === undefined ? undefined : this.#registers.at(address);
+    if (address === undefined || !map?.hasEnds) return expression;
+    const words = typeof map.types === 'number' ? 0 : layoutOf(map.types as ValueTypes).length / 4;
+    const isEnd = (end: number | undefined, start: number) =>
+      end !== undefined && wordOf(end) === wordOf(start) + words;
+    const isPort = port === undefined ? portEnd === undefined : isEnd(portEnd, port);
+    if (!isEnd(addressEnd, address) || !isPort) return undefined;
+    return { ...others, address, ...(port !== undefined && { port }) };
   }
 
   /** One value, or first and last of a range; undefined if there is none. */

@@ -18,14 +18,16 @@ import { elementAt } from './elements.js';
 import { inNetworkOrder, type Operand, wordsOf } from './operand.js';
 import { type Cursor, Unreadable } from './tokens.js';
 
+/** What the elements of a set of a rule have beside their keys. */
+export type AnonymousContent = {
+  readonly [Name in 'data' | 'objects' | 'dataIsInterval']?: SetShape[Name] | undefined;
+};
+
 /** Reads the list of a set of a rule. */
 export function* anonymousAt(
   cursor: Cursor,
   parts: readonly Operand[],
-  {
-    data,
-    objects,
-  }: { readonly data: SetShape['data'] | undefined; readonly objects?: SetShape['objects'] | undefined },
+  { data, objects, dataIsInterval }: AnonymousContent,
   links: ReadonlyMap<string, number>,
 ): Steps<AnonymousSet> {
   const { token } = cursor;
@@ -44,6 +46,7 @@ export function* anonymousAt(
     key,
     ...(data !== undefined && { data }),
     ...(objects !== undefined && { objects }),
+    ...(dataIsInterval && { dataIsInterval }),
     ...(needsNames && { keyExpressions: names as KeyExpression[] }),
   };
   cursor.expect('{');

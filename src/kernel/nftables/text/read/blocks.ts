@@ -219,7 +219,10 @@ function typeofAt(cursor: Cursor): { readonly types: ValueTypes; readonly expres
     const words: Token[] = [];
     while (!cursor.isDone && !cursor.is('.', ':')) words.push(cursor.word('an expression'));
     const first = words[0] ?? cursor.token;
-    const text = words.map((word) => word.text).join(' ');
+    const text = words
+      .map((word) => word.text)
+      .join(' ')
+      .replaceAll(' , ', ',');
     const name = /^(?:iif|oif|iifname|oifname)$/.test(text) ? `meta ${text}` : text;
     if (!isKeyExpression(name)) throw new Unreadable(KEY_EXPRESSION_RULE, first);
     const operand = operandAt(new Cursor(words), { network: undefined });

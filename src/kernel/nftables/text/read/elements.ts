@@ -152,6 +152,20 @@ function verdictOf(cursor: Cursor): Verdict {
   throw new Unreadable('must be a verdict', cursor.token);
 }
 
+/** Whether some data of the map of a rule, `map { 10.0.0.1 : 10.0.0.2-10.0.0.9 }`, are intervals. */
+export function hasIntervalsAsData(cursor: Cursor): boolean {
+  let isData = false;
+  for (let i = 1; ; i++) {
+    const token = cursor.ahead(i);
+    if (!token) return false;
+    if (token.isQuoted) continue;
+    if (token.text === '}') return false;
+    if (token.text === ',') isData = false;
+    else if (token.text === ':') isData = true;
+    else if (isData && /[-/]/.test(token.text)) return true;
+  }
+}
+
 /** Whether the data of the first element of the map of a rule, `map { 0 : 10.0.0.1 . 80 }`, are several values. */
 export function hasDataOfParts(cursor: Cursor): boolean {
   let isData = false;

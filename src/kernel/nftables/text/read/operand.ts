@@ -12,6 +12,8 @@ export interface Operand {
   readonly type: LoadedType;
   /** The types of the data of a map. */
   readonly types?: ValueTypes;
+  /** Whether they are intervals: the last ones are behind the first ones. */
+  readonly hasEnds?: true;
   /** In bytes. */
   readonly length: number;
   /** The highest number, if it is less than its bytes can be. */

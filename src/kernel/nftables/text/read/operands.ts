@@ -139,7 +139,7 @@ function rawPayload(cursor: Cursor, token: Token): Operand {
   });
   const [offset = 0, length = 0] = bits;
   if (length < 1 || length > 16) throw new Unreadable('must have a length of 8 to 128 bits', token);
-  return payload(`@${base},${offset},${length}`, 'hexadecimal', { base, offset, length });
+  return payload(`${token.text},${8 * offset},${8 * length}`, 'hexadecimal', { base, offset, length });
 }
 
 function metaOperand(cursor: Cursor): Operand {

@@ -23,7 +23,7 @@ import {
   PROTOCOL_KEYS,
 } from '../known.js';
 import { isBitmask, type LoadedType, setTypeOf } from '../values.js';
-import { anonymousAt } from './anonymous.js';
+import { type AnonymousContent, anonymousAt } from './anonymous.js';
 import { ctTarget, targetOf } from './assignment.js';
 import { boundsOf, COMPARISONS, comparisonAt } from './comparison.js';
 import { verdictAt } from './elements.js';
@@ -163,7 +163,7 @@ class RuleParser implements RuleReading {
     }
     const parts = this.keyAt();
     cursor.expect('map');
-    const { set, shape } = yield* this.#setAt(parts, undefined, type);
+    const { set, shape } = yield* this.#setAt(parts, { data: undefined, objects: type });
     const key = shape.flags?.includes('interval') ? parts.map(inNetworkOrder) : parts;
     this.add(...loadParts(key, 0), { kind: 'objrefMap', set, source: registerOf(0) });
   }
@@ -272,8 +272,12 @@ class RuleParser implements RuleReading {
     parts: readonly Operand[],
     data: ValueTypes | 'verdict' | undefined,
     invert = false,
+    isInterval = false,
   ): Steps<{ readonly load: (word: number) => Expression[]; readonly shape: SetShape }> {
-    const { set, shape } = yield* this.#setAt(parts, data);
+    const { set, shape } = yield* this.#setAt(parts, {
+      data,
+      ...(isInterval && { dataIsInterval: isInterval }),
+    });
     const whole = 'elements' in shape ? parts : parts.map(inFront);
     const key = shape.flags?.includes('interval') ? whole.map(inNetworkOrder) : whole;
     const load = (word: number): Expression[] => [
@@ -290,27 +294,19 @@ class RuleParser implements RuleReading {
   /** A set of the table, `@name`, or one of the rule: `{ 80, 443 }`. */
   *#setAt(
     parts: readonly Operand[],
-    data: ValueTypes | 'verdict' | undefined,
-    objects?: ObjectType,
+    content: AnonymousContent,
   ): Steps<{ readonly set: LookedUp; readonly shape: SetShape }> {
     const { cursor } = this;
     const { token } = cursor;
     if (!cursor.is('{')) {
       const shape = this.#shapeAt(cursor.word('a set'));
-      const kind = (types: ValueTypes | 'verdict' | undefined, named: ObjectType | undefined) =>
-        named !== undefined
-          ? `map of objects of type ${named}`
-          : types === undefined
-            ? 'set'
-            : types === 'verdict'
-              ? 'verdict map'
-              : 'map';
-      if (kind(shape.data, shape.objects) !== kind(data, objects))
-        throw new Unreadable(`must be a ${kind(data, objects)}`, token);
+      const kind = kindOf(content);
+      // Whether a map has a key can be asked, too.
+      if (kind !== 'set' && kindOf(shape) !== kind) throw new Unreadable(`must be a ${kind}`, token);
       checkKey(parts, shape, token);
       return { set: token.text.slice(1), shape };
     }
-    const set = yield* anonymousAt(cursor, parts, { data, objects }, this.links);
+    const set = yield* anonymousAt(cursor, parts, content, this.links);
     return { set, shape: set };
   }
 
@@ -322,14 +318,15 @@ class RuleParser implements RuleReading {
     return shape;
   }
 
-  /** The data of a map, as an operand. `data` is what a map of the rule has. */
-  *mapAt(parts: readonly Operand[], data: ValueTypes): Steps<Operand> {
+  /** The data of a map, as an operand. `data`, and whether they are intervals, is what a map of the rule has. */
+  *mapAt(parts: readonly Operand[], data: ValueTypes, isInterval = false): Steps<Operand> {
     this.cursor.expect('map');
-    const { load, shape } = yield* this.#lookup(parts, data);
+    const { load, shape } = yield* this.#lookup(parts, data, false, isInterval);
     const types = shape.data === undefined || shape.data === 'verdict' ? data : shape.data;
     const type = typeof types === 'string' ? types : 'integer';
     return {
       ...{ text: 'map', type, types, length: layoutOf(types).length, isNetwork: false, needs: [], load },
+      ...(shape.dataIsInterval && { hasEnds: true }),
     };
   }
 
@@ -343,7 +340,8 @@ class RuleParser implements RuleReading {
     const parts = this.keyAt();
     if (cursor.is('map')) {
       const map = yield* this.mapAt(parts, keyType(type, token));
-      if (map.types !== type) throw new Unreadable(`must be of a map with data of ${type}`, token);
+      if (map.types !== type || map.hasEnds)
+        throw new Unreadable(`must be of a map with data of ${type}`, token);
       return map;
     }
     if (parts.length > 1) throw new Unreadable('must be `map`', cursor.token);
@@ -431,6 +429,12 @@ class RuleParser implements RuleReading {
 /** What is known of a packet that is so. */
 function knownBy(need: Need): string | number | true {
   return need.layer === 'network' ? need.network : need.layer === 'transport' ? need.protocol : true;
+}
+
+/** What a set is, by what its elements have. */
+function kindOf({ data, objects }: AnonymousContent): string {
+  if (objects !== undefined) return `map of objects of type ${objects}`;
+  return data === undefined ? 'set' : data === 'verdict' ? 'verdict map' : 'map';
 }
 
 /** Demands that values have the types of the keys of a set: others would be looked up in vain. */

@@ -238,7 +238,7 @@ function writeContent(
     )
       return false;
   }
-  if (expressions !== undefined) {
+  if (expressions !== undefined && expressions.length !== 0) {
     writeNested(messages, `${path}[${index}].expressions`, expressions, EXPRESSIONS);
     if (messages.check.invalid) return false;
   }

@@ -159,7 +159,7 @@ export function encodeSet(messages: Messages, messageFlags: number, set: NewSet)
   }
   if (gcInterval !== undefined)
     messages.u32(SET.gcInterval, check.integer('set.gcInterval', gcInterval, 1, 0xffff_ffff));
-  if (set.expressions !== undefined)
+  if (expressions.length !== 0)
     writeNested(messages, 'set.expressions', expressions, { one: SET.expression, list: SET.expressions });
   messages.u32(SET.id, 0); // the kernel demands one; elements and rules name the set
   messages.u64(SET.timeout, 'set.timeout', set.timeout, 1n);
@@ -177,7 +177,8 @@ export function encodeAnonymousSet(
   shape: CheckedShape,
 ): { readonly name: string; readonly id: number } {
   const { family, table, path } = place;
-  const { name = shape.data === undefined ? '__set%d' : '__map%d' } = set;
+  const kind = shape.hasObjects ? 'objmap' : shape.data === undefined ? 'set' : 'map';
+  const { name = `__${kind}%d` } = set;
   if (set.name !== undefined && (!isText(name, 1, LONGEST_ANONYMOUS) || name.includes('%'))) {
     const rule = `must be a name of 1 to ${LONGEST_ANONYMOUS} bytes without a percent sign`;
     messages.check.fail(`${path}.name`, name, rule, typeof name !== 'string');

@@ -129,7 +129,8 @@ export function isKeyExpression(value: unknown): value is KeyExpression {
 }
 
 /** Rule of such values. */
-export const KEY_EXPRESSION_RULE = `must be one of ${[...NAMED.keys()].join(', ')}, bits of a header such as @th,16,16, numgen random mod N, numgen inc mod N`;
+export const KEY_EXPRESSION_RULE =
+  'must be what typeof names, of those that the library has: a field of a header such as ip saddr or @th,16,16, a key of meta or of ct, numgen random mod N, numgen inc mod N';
 
 /** The user data of such expressions: that of a concatenation, if there are several. */
 export function writeKeyExpressions(type: number, expressions: readonly KeyExpression[]): UserDatum {

@@ -314,6 +314,8 @@ it('the events of a transaction', () => {
     { do: 'addElements', set: { ...TABLE, name: 's', key: 'mark' }, elements: [{ key: 1 }] },
     { do: 'deleteElements', set: { ...TABLE, name: 's', key: 'mark' }, elements: [{ key: 1 }] },
     { do: 'addObject', object: { ...TABLE, name: 'o', type: 'counter' } },
+    { do: 'addFlowTable', flowTable: { ...TABLE, name: 'f', priority: 0 } },
+    { do: 'deleteFlowTable', flowTable: { ...TABLE, name: 'f' } },
   ];
   const events = messagesOf(...all).map((message) => readEvent(message));
   assert.deepEqual(
@@ -326,6 +328,8 @@ it('the events of a transaction', () => {
       'new elements',
       'deleted elements',
       'new object',
+      'new flowTable',
+      'deleted flowTable',
     ],
   );
   const generation = Buffer.from(
@@ -336,7 +340,7 @@ it('the events of a transaction', () => {
     kind: 'generation',
     generation: { id: 7, pid: 9, program: 'nft' },
   });
-  assert.equal(readEvent({ type: 0x0a16, payload: generation }), undefined, 'a flowtable');
+  assert.equal(readEvent({ type: 0x0aff, payload: generation }), undefined);
 });
 
 /** A generator of numbers below a limit, which a seed determines (xorshift). */

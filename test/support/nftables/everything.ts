@@ -42,7 +42,7 @@ const BY_KIND: {
   meta: [
     { key: 'mark', register: 1 },
     { key: 'random', register: 1 },
-    { key: 33, register: 4 },
+    { key: 36, register: 4 },
   ],
   metaSet: [
     { key: 'mark', source: 1 },

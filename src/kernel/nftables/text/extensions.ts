@@ -99,7 +99,14 @@ const FAMILIES: Readonly<Record<Operation, Family>> = {
       ],
       dst: [60, NEXT],
       mh: [135, [...NEXT, ['type', 2, 1, 'mh_type'], ['reserved', 3, 1], ['checksum', 4, 2]]],
-      srh: [43, [['last-entry', 4, 1], ['flags', 5, 1], ['tag', 6, 2]]],
+      srh: [
+        43,
+        [
+          ['last-entry', 4, 1],
+          ['flags', 5, 1],
+          ['tag', 6, 2],
+        ],
+      ],
     },
   },
   tcpopt: {
@@ -129,7 +136,9 @@ const FAMILIES: Readonly<Record<Operation, Family>> = {
   },
   sctp: {
     prefix: 'sctp chunk ',
-    types: Object.fromEntries(Object.entries(CHUNKS).map(([name, type]) => [name, [type, [...CHUNK, ...(OF_CHUNKS[name] ?? [])]]])),
+    types: Object.fromEntries(
+      Object.entries(CHUNKS).map(([name, type]) => [name, [type, [...CHUNK, ...(OF_CHUNKS[name] ?? [])]]]),
+    ),
   },
 };
 
@@ -151,7 +160,9 @@ const keyOf = ({ operation = 'ipv6', type, offset, length }: ExtensionPlace) =>
   [operation, type, offset, length].join();
 /** Of several names of a place, the first one. */
 const BY_PLACE: ReadonlyMap<string, ExtensionField> = new Map(
-  [...BY_NAME.values()].flatMap((field) => (field.bits ? [] : [[keyOf(field.place), field] as const])).reverse(),
+  [...BY_NAME.values()]
+    .flatMap((field) => (field.bits ? [] : [[keyOf(field.place), field] as const]))
+    .reverse(),
 );
 const OF_BITS: readonly ExtensionField[] = [...BY_NAME.values()].filter(({ bits }) => bits);
 

@@ -134,8 +134,21 @@ const TRANSPORT: ReadonlyMap<number, readonly HeaderField[]> = new Map([
       ['sequence', 8, 4, 'number'],
     ]),
   ],
-  [50, header('esp', [['spi', 0, 4, 'number'], ['sequence', 4, 4, 'number']])],
-  [108, header('comp', [['nexthdr', 0, 1, 'inet_proto'], ['flags', 1, 1, 'hexadecimal'], ['cpi', 2, 2, 'number']])],
+  [
+    50,
+    header('esp', [
+      ['spi', 0, 4, 'number'],
+      ['sequence', 4, 4, 'number'],
+    ]),
+  ],
+  [
+    108,
+    header('comp', [
+      ['nexthdr', 0, 1, 'inet_proto'],
+      ['flags', 1, 1, 'hexadecimal'],
+      ['cpi', 2, 2, 'number'],
+    ]),
+  ],
   [
     47,
     header('gre', [
@@ -167,7 +180,9 @@ type Place = Pick<Extract<Expression, { kind: 'payload' }>, 'base' | 'offset' | 
 function fieldsOf(base: Place['base'], { network, transport, vlan }: Known): readonly HeaderField[] {
   if (base === 'link') return vlan ? [...LINK, ...VLAN] : LINK;
   if (base === 'network') return network && network !== 'several' ? NETWORK[network] : [];
-  return base === 'transport' ? ((typeof transport === 'number' && TRANSPORT.get(transport)) || ANY_TRANSPORT) : [];
+  return base === 'transport'
+    ? (typeof transport === 'number' && TRANSPORT.get(transport)) || ANY_TRANSPORT
+    : [];
 }
 
 /** The field at a place of the packet, or one that begins there and is longer. */
@@ -182,7 +197,11 @@ export function fieldAt({ base, offset, length }: Place, known: Known): HeaderFi
 }
 
 /** The field that is some bits of a place of the packet. */
-export function bitsAt({ base, offset, length }: Place, mask: Uint8Array, known: Known): HeaderField | undefined {
+export function bitsAt(
+  { base, offset, length }: Place,
+  mask: Uint8Array,
+  known: Known,
+): HeaderField | undefined {
   return fieldsOf(base, known).find(
     ({ bits, ...field }) =>
       bits &&
@@ -214,7 +233,9 @@ function needsOfTransport(protocol: number, { header, name }: HeaderField): Need
 const BY_NAME: ReadonlyMap<string, NamedField> = new Map(
   [
     ...LINK.map((field): NamedField => ({ field, base: 'link', needs: [{ layer: 'link' }] })),
-    ...VLAN.map((field): NamedField => ({ field, base: 'link', needs: [{ layer: 'link' }, { layer: 'vlan' }] })),
+    ...VLAN.map(
+      (field): NamedField => ({ field, base: 'link', needs: [{ layer: 'link' }, { layer: 'vlan' }] }),
+    ),
     ...(['ip', 'ip6', 'arp'] as const).flatMap((network) =>
       NETWORK[network].map(
         (field): NamedField => ({ field, base: 'network', needs: [{ layer: 'network', network }] }),
@@ -390,7 +411,11 @@ export function bytesAround({ header, offset, length, bits }: HeaderField): Writ
 }
 
 /** The field for which these bytes are written, of which the others stay. */
-export function fieldAround({ base, offset, length }: Place, kept: Uint8Array, known: Known): HeaderField | undefined {
+export function fieldAround(
+  { base, offset, length }: Place,
+  kept: Uint8Array,
+  known: Known,
+): HeaderField | undefined {
   return fieldsOf(base, known).find((field) => {
     const around = bytesAround(field);
     const isSame = around?.offset === offset && around.length === length && kept.length === length;

@@ -77,7 +77,11 @@ function ofType(header: keyof typeof TYPE_AT, data: Uint8Array): Expression[] {
 }
 
 /** The expressions of the condition that a packet is so; undefined if those of the family are never so. */
-export function conditionOf(need: Need, family: TableFamily, known: Known): readonly Expression[] | undefined {
+export function conditionOf(
+  need: Need,
+  family: TableFamily,
+  known: Known,
+): readonly Expression[] | undefined {
   if (need.layer === 'echo') {
     const { type, numbers } = ECHO[need.header];
     // As a listing has them: by name.

@@ -1,7 +1,15 @@
 // What single expressions load into a register, in the notation of nft.
 import type { AnonymousSet, Expression } from '../types.js';
 import { layoutOf } from '../values/valueTypes.js';
-import { BARE, IN_NETWORK_ORDER, lengthOf, lengthOfMeta, META_NAMES, META_TYPES, ROUTE_FIELDS } from './fields.js';
+import {
+  BARE,
+  IN_NETWORK_ORDER,
+  lengthOf,
+  lengthOfMeta,
+  META_NAMES,
+  META_TYPES,
+  ROUTE_FIELDS,
+} from './fields.js';
 import type { Loaded } from './registers.js';
 import type { SetContent } from './sets.js';
 import type { LoadedType } from './values.js';
@@ -12,7 +20,11 @@ type Of<Kind extends Expression['kind']> = Extract<Expression, { kind: Kind }>;
 export function meta({ key }: Of<'meta'>): Loaded {
   const type = (typeof key === 'string' ? META_TYPES[key] : undefined) ?? 'integer';
   const text = BARE.has(key) ? String(key) : `meta ${META_NAMES[key] ?? key}`;
-  return { ...value(text, type, lengthOfMeta(key)), isNetwork: IN_NETWORK_ORDER.has(key), isOnce: key === 'random' };
+  return {
+    ...value(text, type, lengthOfMeta(key)),
+    isNetwork: IN_NETWORK_ORDER.has(key),
+    isOnce: key === 'random',
+  };
 }
 
 /** A key of rt. */

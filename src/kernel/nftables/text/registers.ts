@@ -1,9 +1,9 @@
 // What the registers hold while a rule is read from its expressions.
 import type { Expression, Register, ValueTypes } from '../types.js';
+import { isValueType, layoutOf } from '../values/valueTypes.js';
 import type { ExtensionPlace } from './extensions.js';
 import { type Bits, maskOfBits } from './fields.js';
 import type { Need } from './known.js';
-import { isValueType, layoutOf } from '../values/valueTypes.js';
 import {
   dataText,
   flagsText,
@@ -145,10 +145,15 @@ export function shownText(loaded: Loaded, bytes: Uint8Array, isNetwork: boolean,
   const { type, field, length } = loaded;
   if (!field || bytes.length !== length) return dataText(type, bytes, isNetwork, separator);
   const mask = maskOfBits(field, length);
-  if (bytes.some((byte, i) => byte & ~(mask[i] as number))) return `[0x${Buffer.from(bytes).toString('hex')}]`;
+  if (bytes.some((byte, i) => byte & ~(mask[i] as number)))
+    return `[0x${Buffer.from(bytes).toString('hex')}]`;
   const number = numberIn(bytes) >> BigInt(field[0]);
   const own = isValueType(type) ? layoutOf(type).length : length;
-  return dataText(type, Uint8Array.from({ length: own }, (_, i) => Number((number >> BigInt(8 * (own - 1 - i))) & 0xffn)), true);
+  return dataText(
+    type,
+    Uint8Array.from({ length: own }, (_, i) => Number((number >> BigInt(8 * (own - 1 - i))) & 0xffn)),
+    true,
+  );
 }
 
 /** Whether a comparison by size of a value is one of its bytes: numbers in the machine's order are not. */

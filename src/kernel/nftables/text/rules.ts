@@ -6,6 +6,7 @@ import { Conditions } from './conditions.js';
 import { extensionAt, extensionBitsAt, extensionText, needsOfExtension } from './extensions.js';
 import {
   bitsAt,
+  bytesAround,
   CT_FIELDS,
   checksumOf,
   fieldAround,
@@ -341,9 +342,11 @@ class RuleReader {
     if (!content?.set.anonymous) return `@${nameText(name)}`;
     const { key, flags } = content.set;
     const parts = this.#registers.parts(source, typeof key === 'object' ? key.length : 1) ?? [];
-    if (parts.every(isPlainKey)) return this.#written?.get(content.elements) ?? atOnce(anonymousText(content));
+    if (parts.every((part) => !part.field && isPlainKey(part)))
+      return this.#written?.get(content.elements) ?? atOnce(anonymousText(content));
     const show = (part: Loaded, bytes: Uint8Array) =>
-      this.#linkText(part, bytes) ?? shownText(part, bytes, part.isNetwork || flags.includes('interval'), ' | ');
+      this.#linkText(part, bytes) ??
+      shownText(part, bytes, part.isNetwork || flags.includes('interval'), ' | ');
     return atOnce(anonymousText(content, { parts, show }));
   }
 
@@ -398,7 +401,8 @@ class RuleReader {
       case 'ctSet': {
         const { key, direction, source } = expression;
         const [type] = (typeof key === 'string' ? CT_FIELDS[key] : undefined) ?? (['integer'] as const);
-        return `ct ${direction === undefined ? '' : `${direction} `}${key} set ${this.#given(source, type, IN_NETWORK_ORDER.has(key))}`;
+        const name = (typeof key === 'string' ? CT_FIELDS[key]?.[1] : undefined) ?? key;
+        return `ct ${direction === undefined ? '' : `${direction} `}${name} set ${this.#given(source, type, IN_NETWORK_ORDER.has(key))}`;
       }
       case 'payloadSet': {
         const part = this.#part(expression);
@@ -406,7 +410,8 @@ class RuleReader {
         const { text, type, needs } = this.#payload(expression);
         this.#leaveOut(needs);
         const given = this.#given(expression.source, type, true);
-        return isSameChecksum(expression, text)
+        const field = fieldAt(expression, this.#conditions.known);
+        return isSameChecksum(expression, text) && (!field || text.startsWith('@') || !bytesAround(field))
           ? `${text} set ${given}`
           : `[payloadSet ${text} set ${given}]`;
       }

@@ -28,7 +28,11 @@ export interface LookedUp {
 }
 
 /** A key, or an interval, in the notation of what is looked up. */
-function keyText({ key: types, flags }: NftSet, { key, keyEnd = key }: Element, { parts, show }: LookedUp): string {
+function keyText(
+  { key: types, flags }: NftSet,
+  { key, keyEnd = key }: Element,
+  { parts, show }: LookedUp,
+): string {
   if (typeof types === 'number') return elementText(types, key);
   const layout = layoutOf(types, flags.includes('interval'));
   const [first, last] = [key, keyEnd].map((value) => {
@@ -53,10 +57,10 @@ function textOfElement(set: NftSet, element: Element, of?: LookedUp): string {
     isCatchAll(element)
       ? '*'
       : of
-      ? keyText(set, element, of)
-      : keyEnd === undefined
-        ? elementText(key, element.key)
-        : intervalText(key, element.key, keyEnd),
+        ? keyText(set, element, of)
+        : keyEnd === undefined
+          ? elementText(key, element.key)
+          : intervalText(key, element.key, keyEnd),
   ];
   words.push(...expressions.map((each) => plainStatement(each) ?? `[${each.kind}]`));
   if (timeout !== undefined) words.push(`timeout ${timeText(timeout)}`);
@@ -139,7 +143,9 @@ export function* setLines(content: SetContent): Lines {
   if (autoMerge) yield '\t\tauto-merge';
   if (timeout !== undefined) yield `\t\ttimeout ${timeText(timeout)}`;
   if (comment !== undefined) yield `\t\tcomment ${quoted(comment)}`;
-  yield* unreadLines('\t\t', set);
+  yield* unreadLines('\t\t', { attributes: set.attributes ?? [] });
+  // nft reads its types from them.
+  if (set.userData) yield `\t\t[user data ${hexOf(set.userData)}]`;
   if (elements.length > 0) yield* elementLines(content);
   yield '\t}';
 }
@@ -229,7 +235,9 @@ function orderedBytes(key: ValueTypes, value: ElementValue): Uint8Array {
     );
     return inHostOrder(Buffer.concat(parts));
   }
-  return forms[0] === FORM.u32 || forms[0] === FORM.name ? inHostOrder(bytes) : bytes;
+  return forms[0] === FORM.u32 || forms[0] === FORM.u16host || forms[0] === FORM.name
+    ? inHostOrder(bytes)
+    : bytes;
 }
 
 /** nft takes concatenations and names for numbers in the machine's byte order: on most machines, the last byte weighs most. */

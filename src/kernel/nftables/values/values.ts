@@ -111,7 +111,12 @@ function writeNumber(form: Form, value: number, bytes: Uint8Array, at: number): 
       bytes[at + 1] = value & 0xff;
       return true;
     case FORM.u16host:
-      return writeNumber(FORM.u16, HOST_IS_LITTLE && value <= 0xffff ? swapped(value) >>> 16 : value, bytes, at);
+      return writeNumber(
+        FORM.u16,
+        HOST_IS_LITTLE && value <= 0xffff ? swapped(value) >>> 16 : value,
+        bytes,
+        at,
+      );
     case FORM.u24:
     case FORM.u64:
     case FORM.u128:

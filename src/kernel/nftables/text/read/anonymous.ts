@@ -19,7 +19,8 @@ export function* anonymousAt(
   const { token } = cursor;
   const types = parts.map((part) => {
     const type = setTypeOf(part);
-    if (type) return type;
+    // nft ends when it lists integers in a concatenation of which it has no expression.
+    if (type && (parts.length === 1 || !type.startsWith('integer'))) return type;
     throw new Unreadable('must be a value: the library has no set of such values', token);
   });
   const key = (types.length === 1 ? types[0] : types) as ValueTypes;
@@ -92,7 +93,8 @@ function keysAt(
     const token = cursor.take(`a value of ${types[i]}`);
     const { first, last = first } = boundsOf(part, token, links);
     const bounds = [first(part), last(part)] as const;
-    if (bounds[0].length !== part.length) throw new Unreadable('must not be a pattern: sets have names', token);
+    if (bounds[0].length !== part.length)
+      throw new Unreadable('must not be a pattern: sets have names', token);
     return bounds;
   });
   const whole = (side: 0 | 1): Uint8Array =>

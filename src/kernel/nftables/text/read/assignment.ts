@@ -32,7 +32,8 @@ export function targetOf(
   { text, type, length, isNetwork, payload, isMasked, bits, field, meta }: Operand,
   token: Token,
 ): Target {
-  if (isMasked || (bits && !field)) throw new Unreadable('must be a whole value: bits of it cannot be written', token);
+  if (isMasked || (bits && !field))
+    throw new Unreadable('must be a whole value: bits of it cannot be written', token);
   if (meta !== undefined) {
     return { type, length, isNetwork, expression: (source) => ({ kind: 'metaSet', key: meta, source }) };
   }

@@ -1,12 +1,5 @@
 // Elements of sets in the notation of nft.
-import type {
-  ElementValue,
-  NewElement,
-  Value,
-  ValueType,
-  ValueTypes,
-  Verdict,
-} from '../../types.js';
+import type { ElementValue, NewElement, Value, ValueType, ValueTypes, Verdict } from '../../types.js';
 import { numberOfSymbol } from '../../values/symbols.js';
 import { isBitmask } from '../values.js';
 import { type Cursor, type Token, Unreadable } from './tokens.js';

@@ -3,12 +3,22 @@
 import type { Steps } from '../../../../steps.js';
 import type { Expression, NewElement, SetShape, TableFamily, ValueType, ValueTypes } from '../../types.js';
 import { isValueType, layoutOf } from '../../values/valueTypes.js';
-import { conditionOf, ipOf, isMet, type Known, knownOf, learned, learnedOfSet, type Need, PROTOCOL_KEYS } from '../known.js';
+import {
+  conditionOf,
+  ipOf,
+  isMet,
+  type Known,
+  knownOf,
+  learned,
+  learnedOfSet,
+  type Need,
+  PROTOCOL_KEYS,
+} from '../known.js';
 import { isBitmask, type LoadedType, setTypeOf } from '../values.js';
+import { anonymousAt } from './anonymous.js';
 import { ctTarget, targetOf } from './assignment.js';
 import { boundsOf, COMPARISONS, comparisonAt } from './comparison.js';
 import { verdictAt } from './elements.js';
-import { anonymousAt } from './anonymous.js';
 import { natAt } from './nat.js';
 import {
   checkRoom,
@@ -93,7 +103,8 @@ class RuleParser implements RuleReading {
     const { cursor } = this;
     while (!cursor.isDone) {
       const last = this.#expressions.at(-1);
-      const isEnd = last && (last.kind === 'verdict' ? last.verdict.verdict !== 'continue' : ENDS.has(last.kind));
+      const isEnd =
+        last && (last.kind === 'verdict' ? last.verdict.verdict !== 'continue' : ENDS.has(last.kind));
       if (isEnd && !cursor.is('comment'))
         throw new Unreadable('must be the end of the rule, behind a verdict or what is one', cursor.token);
       if (cursor.accept('comment')) {
@@ -162,7 +173,8 @@ class RuleParser implements RuleReading {
     if (network === 'several' || transport === 'several')
       return 'must be of packets of one protocol: the rule says that there may be several';
     if (layer === 'network') return `must be of packets of ${network}`;
-    if (layer === 'vlan') return 'must be of frames with one tag: others have such a field elsewhere, or none';
+    if (layer === 'vlan')
+      return 'must be of frames with one tag: others have such a field elsewhere, or none';
     return layer === 'transport'
       ? `must be of packets of protocol ${transport}`
       : 'must be of echo requests or replies: others have no such field';
@@ -321,11 +333,13 @@ class RuleParser implements RuleReading {
   /** A value that is assigned: flags have several names, and other numbers operators of bits. */
   #constant(target: Pick<Operand, 'type' | 'length' | 'isNetwork'>): Uint8Array {
     const { cursor } = this;
-    if (isBitmask(target.type)) return bytesOfValue(target.type, flagsAt(cursor, target.type), target.isNetwork);
+    if (isBitmask(target.type))
+      return bytesOfValue(target.type, flagsAt(cursor, target.type), target.isNetwork);
     let bytes = bytesOfToken(target, cursor.take('a value'));
     const { token } = cursor;
     for (let sign = cursor.sign('&', '^', '|'); sign; sign = cursor.sign('&', '^', '|')) {
-      if (!isValueType(target.type) || !FREE.has(target.type)) throw new Unreadable('must be behind a number', token);
+      if (!isValueType(target.type) || !FREE.has(target.type))
+        throw new Unreadable('must be behind a number', token);
       const other = bytesOfToken(target, cursor.take('a value'));
       const by = OPERATORS[sign as keyof typeof OPERATORS];
       bytes = bytes.map((byte, i) => by(byte, other[i] as number));

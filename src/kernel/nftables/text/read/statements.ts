@@ -43,7 +43,8 @@ function counter(cursor: Cursor): Expression {
 export function countsAt(cursor: Cursor): { packets?: bigint; bytes?: bigint } {
   const counts: { packets?: bigint; bytes?: bigint } = {};
   for (const name of cursor.is('bytes') ? (['bytes', 'packets'] as const) : (['packets', 'bytes'] as const)) {
-    if (!cursor.is('packets', 'bytes') && counts.packets === undefined && counts.bytes === undefined) return {};
+    if (!cursor.is('packets', 'bytes') && counts.packets === undefined && counts.bytes === undefined)
+      return {};
     cursor.expect(name);
     counts[name] = integerAt(cursor, `a number of ${name}`, MOST_U64);
   }
@@ -73,8 +74,8 @@ function limit(cursor: Cursor): Expression {
   cursor.expect('rate');
   const over = cursor.accept('over');
   const { token } = cursor;
-  const text = spacedAt(cursor, 'a rate', /^\d+[a-z]*\/[a-z]+$/);
-  const [, digits = '', size = '', unit = ''] = /^(\d+)([a-z]*)\/([a-z]+)$/.exec(text) ?? [];
+  const text = spacedAt(cursor, 'a rate', /^\d+[a-z]*\/[a-z0-9]+$/);
+  const [, digits = '', size = '', unit = ''] = /^(\d+)([a-z]*)\/(.+)$/.exec(text) ?? [];
   if (size === '') {
     const rate = integerOf(token, digits, MOST_U64);
     const burst = burstAt(cursor, DEFAULT_BURST, () => {
@@ -107,10 +108,7 @@ function burstAt(cursor: Cursor, absent: number, read: () => bigint): number {
 }
 
 /** Reads a statement of its own; undefined if there is none at the cursor. */
-export function plainStatementAt(
-  cursor: Cursor,
-  network: 'ip' | 'ip6' | undefined,
-): Statement | undefined {
+export function plainStatementAt(cursor: Cursor, network: 'ip' | 'ip6' | undefined): Statement | undefined {
   const stateful = statefulAt(cursor);
   if (stateful) return { expression: stateful };
   if (cursor.accept('notrack')) return { expression: { kind: 'notrack' } };

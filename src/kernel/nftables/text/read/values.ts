@@ -82,7 +82,10 @@ export function intervalOf(type: ValueType, token: Token): Interval {
 
 /** The error of a token that is no value of a type. */
 export function unreadableValue(type: ValueType, token: Token): Unreadable {
-  return new Unreadable(NOTATIONS[type] ?? ruleOfValue(layoutOf(type), 0).replace(/, or \d+ bytes$/, ''), token);
+  return new Unreadable(
+    NOTATIONS[type] ?? ruleOfValue(layoutOf(type), 0).replace(/, or \d+ bytes$/, ''),
+    token,
+  );
 }
 
 function prefixOf(type: ValueType, token: Token, first: string, bits: string): Interval {
@@ -198,8 +201,7 @@ export function bytesOfToken(
 ): Uint8Array {
   if (isNumber(type) || (type === 'integer' && length !== LENGTHS[formOf('integer')])) {
     const number = token.isQuoted ? undefined : numberOf(type, token.text);
-    if (number === undefined || number >> BigInt(8 * length) > 0n)
-      throw unreadableNumber(length, token);
+    if (number === undefined || number >> BigInt(8 * length) > 0n) throw unreadableNumber(length, token);
     return numberBytes({ type, length, isNetwork }, number);
   }
   if (type === 'ifname' || type === 'name') return interfaceBytes(token);
@@ -272,9 +274,11 @@ export function spacedAt(cursor: Cursor, what: string, form: RegExp): string {
 /** A number of bytes: `25 mbytes`. */
 export function bytesAt(cursor: Cursor): bigint {
   const { token } = cursor;
-  const [, digits = '', unit = ''] = /^(\d+)([a-z]+)$/.exec(spacedAt(cursor, 'a number of bytes', /^\d+[a-z]+$/)) ?? [];
+  const last = (/^\d+$/.test(token.text) ? cursor.ahead(1) : undefined) ?? token;
+  const [, digits = '', unit = ''] =
+    /^(\d+)([a-z]+)$/.exec(spacedAt(cursor, 'a number of bytes', /^\d+[a-z]+$/)) ?? [];
   const size = sizeOf(unit);
-  if (size === undefined) throw new Unreadable(`must be one of ${[...SIZES.keys()].join(', ')}`, token);
+  if (size === undefined) throw new Unreadable(`must be one of ${[...SIZES.keys()].join(', ')}`, last);
   return integerOf(token, digits, MOST_U64) * size;
 }
 

@@ -338,15 +338,14 @@ class RuleReader {
     return parts.map((part) => textOf(this.#used(part))).join(' . ');
   }
 
-  #setText(name: string, content: SetContent | undefined, source: number): string {
+  #setText(name: string, content: SetContent | undefined, parts: readonly Loaded[]): string {
     if (!content?.set.anonymous) return `@${nameText(name)}`;
-    const { key, flags } = content.set;
-    const parts = this.#registers.parts(source, typeof key === 'object' ? key.length : 1) ?? [];
     if (parts.every((part) => !part.field && isPlainKey(part)))
       return this.#written?.get(content.elements) ?? atOnce(anonymousText(content));
+    const isInterval = content.set.flags.includes('interval');
     const show = (part: Loaded, bytes: Uint8Array) =>
-      this.#linkText(part, bytes) ??
-      shownText(part, bytes, part.isNetwork || flags.includes('interval'), ' | ');
+      this.#linkText(part, bytes, isInterval) ??
+      shownText(part, bytes, part.isNetwork || isInterval, ' | ');
     return atOnce(anonymousText(content, { parts, show }));
   }
 
@@ -361,8 +360,11 @@ class RuleReader {
   #map({ set, source, register, invert }: Of<'lookup'>): boolean {
     const name = typeof set === 'string' ? set : '';
     const content = typeof set === 'string' ? this.#find(set) : contentOf(set);
+    const types = content?.set.key;
+    // Before they are used: a value may be another one the next time.
+    const parts = this.#registers.parts(source, typeof types === 'object' ? types.length : 1) ?? [];
     const key = this.#key(source, content);
-    const text = this.#setText(name, content, source);
+    const text = this.#setText(name, content, parts);
     if (register === undefined) {
       this.#add(`${key} ${invert ? '!= ' : ''}${text}`);
       if (content?.set.anonymous && !invert) this.#conditions.learnOfSet(key, content.elements);

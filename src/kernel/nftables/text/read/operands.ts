@@ -149,6 +149,9 @@ function metaOperand(cursor: Cursor): Operand {
   return meta(key);
 }
 
+/** The highest numbers of keys, if they are less than their bytes can be. */
+const MOST: Readonly<Record<string, number>> = { nftrace: 1, time_day: 6 };
+
 function meta(key: Extract<MetaKey, string>): Operand {
   const type = META_TYPES[key] as LoadedType;
   const length = lengthOfMeta(key);
@@ -158,7 +161,7 @@ function meta(key: Extract<MetaKey, string>): Operand {
     ...loaded(text, type, length, (register) => ({ kind: 'meta', key, register })),
     isNetwork,
     meta: key,
-    ...(key === 'nftrace' && { most: 1 }),
+    ...(Object.hasOwn(MOST, key) && { most: MOST[key] as number }),
   };
 }
 

@@ -254,7 +254,6 @@ const SIZES: ReadonlyMap<string, bigint> = new Map([
   ['bytes', 1n],
   ['kbytes', 1024n],
   ['mbytes', 1024n ** 2n],
-  ['gbytes', 1024n ** 3n],
 ]);
 
 /** The factor of a unit of bytes; undefined for another word. */

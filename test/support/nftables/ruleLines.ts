@@ -169,7 +169,7 @@ export const RULE_LINES: Readonly<
     'tcp window 100',
     'tcp sequence { 1, 5-7 }',
     'tcp doff 8',
-    'tcp flags set fin,syn',
+    'tcp flags set fin | syn',
     'tcp urgptr 5',
     'udplite checksum 5',
     'dccp type { request, data }',

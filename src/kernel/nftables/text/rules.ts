@@ -344,8 +344,7 @@ class RuleReader {
       return this.#written?.get(content.elements) ?? atOnce(anonymousText(content));
     const isInterval = content.set.flags.includes('interval');
     const show = (part: Loaded, bytes: Uint8Array) =>
-      this.#linkText(part, bytes, isInterval) ??
-      shownText(part, bytes, part.isNetwork || isInterval, ' | ');
+      this.#linkText(part, bytes, isInterval) ?? shownText(part, bytes, part.isNetwork || isInterval, ' | ');
     return atOnce(anonymousText(content, { parts, show }));
   }
 
@@ -469,7 +468,7 @@ class RuleReader {
     const { type, bits: own } = field;
     const loaded = { ...value(text, type, field.length), ...(own && { field: own }) };
     const at = field.offset - offset;
-    return `${text} set ${shownText(loaded, bits.xor.slice(at, at + field.length), true)}`;
+    return `${text} set ${shownText(loaded, bits.xor.slice(at, at + field.length), true, ' | ')}`;
   }
 
   /** A value that is assigned: a constant in the notation of the target, or an expression. */

@@ -323,7 +323,7 @@ class RuleParser implements RuleReading {
   /** The value of a field that is a part of what is written. */
   #part(operand: Operand): Uint8Array {
     const { cursor, links } = this;
-    if (isBitmask(operand.type)) return bytesOfValue(operand.type, flagsAt(cursor, operand.type), true);
+    if (isBitmask(operand.type)) return bytesOfValue(operand.type, flagsAt(cursor, operand.type, true), true);
     const { token } = cursor;
     const { first, last } = boundsOf(operand, cursor.take('a value'), links);
     if (last) throw new Unreadable('must be one value', token);
@@ -334,7 +334,7 @@ class RuleParser implements RuleReading {
   #constant(target: Pick<Operand, 'type' | 'length' | 'isNetwork'>): Uint8Array {
     const { cursor } = this;
     if (isBitmask(target.type))
-      return bytesOfValue(target.type, flagsAt(cursor, target.type), target.isNetwork);
+      return bytesOfValue(target.type, flagsAt(cursor, target.type, true), target.isNetwork);
     let bytes = bytesOfToken(target, cursor.take('a value'));
     const { token } = cursor;
     for (let sign = cursor.sign('&', '^', '|'); sign; sign = cursor.sign('&', '^', '|')) {

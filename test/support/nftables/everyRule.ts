@@ -301,6 +301,11 @@ export const RULES_BY_KIND: Readonly<Record<Exclude<Expression['kind'], 'unknown
       equal(bytes(0)),
     ),
   ]),
+  exthdrSet: [
+    rule(constant(1, bytes(5, 0x50)), {
+      ...{ kind: 'exthdrSet', operation: 'tcpopt', type: 2, offset: 2, length: 2, source: 1 },
+    }),
+  ],
   rt: [
     rule({ kind: 'rt', key: 'classid', register: 1 }, equal(ofLength(4))),
     rule({ kind: 'rt', key: 'nexthop4', register: 1 }, equal(ofLength(4))),

@@ -174,6 +174,7 @@ const BY_KIND: {
     { type: 7, offset: 0, length: 1, operation: 'ipv4', register: 1 },
     { type: 0, offset: 4, length: 4, operation: 'sctp', register: 1 },
   ],
+  exthdrSet: [{ type: 2, offset: 2, length: 2, operation: 'tcpopt', source: 1 }],
   rt: [
     { key: 'classid', register: 1 },
     { key: 'nexthop4', register: 1 },

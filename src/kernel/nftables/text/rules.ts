@@ -272,8 +272,9 @@ class RuleReader {
     return { ...value(`${header} ${name}`, type, length), needs, field: bits, isNetwork: true };
   }
 
-  #extension(expression: Of<'exthdr'>): Loaded {
-    const { operation = 'ipv6', type, offset, length, present } = expression;
+  #extension(expression: Of<'exthdr'> | Of<'exthdrSet'>): Loaded {
+    const { operation = 'ipv6', type, offset, length } = expression;
+    const present = expression.kind === 'exthdr' && expression.present;
     const needs = needsOfExtension(expression);
     const text =
       (this.#conditions.has(needs) ? extensionText(expression) : undefined) ??
@@ -416,6 +417,13 @@ class RuleReader {
           ? `${text} set ${given}`
           : `[payloadSet ${text} set ${given}]`;
       }
+      case 'exthdrSet': {
+        const { text } = this.#extension(expression);
+        const isNamed = expression.operation === 'tcpopt' && extensionAt(expression)?.type === 'number';
+        return isNamed
+          ? `${text} set ${this.#given(expression.source, 'number', true)}`
+          : `[exthdrSet ${this.#given(expression.source, 'number', true)}]`;
+      }
       case 'dynset':
         return this.#dynset(expression);
       case 'nat':
@@ -475,7 +483,11 @@ class RuleReader {
   #given(register: number, type: LoadedType, isNetwork = false): string {
     const loaded = this.#source(register);
     if (loaded.constant) return dataText(type, loaded.constant, isNetwork);
-    if (loaded.isSwapped) return `[byteorder ${textOf(loaded)}]`;
+    // A reader puts an integer into network order where it is assigned to a number of the packet.
+    const isOrdered = type === 'number' && loaded.type === 'integer' && loaded.isNetwork;
+    if (isOrdered ? loaded.bits : loaded.isSwapped) return `[byteorder ${textOf(loaded)}]`;
+    if (type === 'number' && !loaded.isNetwork && loaded.length > 1) return `[order of ${textOf(loaded)}]`;
+    if (loaded.inFront !== undefined && type === 'mark' && loaded.length === 1) return loaded.inFront;
     return loaded.field?.[0] ? wholeText(loaded) : textOf(loaded);
   }
 

@@ -209,7 +209,9 @@ function fib(cursor: Cursor): Operand {
     flags.push(flag);
   } while (cursor.accept('.'));
   const name = cursor.word('a result of fib');
-  const result = FIB_RESULTS.find((each) => each === name.text);
+  // Newer versions of nft have another word for the interface of which only the existence is loaded.
+  const isCheck = name.text === 'check' && cursor.is('exists', 'missing');
+  const result = isCheck ? 'oif' : FIB_RESULTS.find((each) => each === name.text);
   if (!result) throw new Unreadable(`must be one of ${FIB_RESULTS.join(', ')}`, name);
   const present = cursor.is('exists', 'missing');
   const type = present

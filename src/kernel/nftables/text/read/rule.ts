@@ -34,7 +34,7 @@ import { ctKeyAt, isOperand, operandAt } from './operands.js';
 import type { RuleReading } from './reading.js';
 import { plainStatementAt, statefulAt } from './statements.js';
 import { type Cursor, type Token, Unreadable } from './tokens.js';
-import { bytesOfToken, bytesOfValue, flagsAt, timeAt, valueIn } from './values.js';
+import { bytesOfToken, bytesOfValue, flagsAt, isNumber, timeAt, valueIn } from './values.js';
 
 /** What a rule refers to. */
 export interface RuleSurroundings {
@@ -313,8 +313,11 @@ class RuleParser implements RuleReading {
     }
     if (parts.length > 1) throw new Unreadable('must be `map`', cursor.token);
     const operand = inFront(parts[0] as Operand);
+    // Of a byte, the rest of the register is zero.
+    if (parts[0]?.bits && operand.length === 1 && type === 'mark') return operand;
     if (operand.length !== target.length)
       throw new Unreadable(`must be a value of ${target.length} bytes`, token);
+    if (isNumber(type) && operand.type === 'integer') return inNetworkOrder(operand);
     if (operand.type !== type && operand.type !== 'integer')
       throw new Unreadable(`must be a value of ${type}, and is one of ${operand.type}`, token);
     return operand;

@@ -43,7 +43,7 @@ const BY_KIND: {
   meta: [
     { key: 'mark', register: 1 },
     { key: 'random', register: 1 },
-    { key: 33, register: 4 },
+    { key: 36, register: 4 },
   ],
   metaSet: [
     { key: 'mark', source: 1 },
@@ -179,6 +179,7 @@ const BY_KIND: {
     { type: 7, offset: 0, length: 1, operation: 'ipv4', register: 1 },
     { type: 0, offset: 4, length: 4, operation: 'sctp', register: 1 },
   ],
+  exthdrSet: [{ type: 2, offset: 2, length: 2, operation: 'tcpopt', source: 1 }],
   rt: [
     { key: 'classid', register: 1 },
     { key: 'nexthop4', register: 1 },

@@ -201,6 +201,11 @@ function describe(bytes: Uint8Array | undefined, key: NftSet['key'], data: NftSe
     rest.push(...list.filter(({ type }) => type === SET_UDATA.dataTypeof));
     delete found.dataExpressions;
   }
+  const isOther = data !== undefined && data !== 'verdict' && typeof data !== 'number';
+  if (found.keyExpressions && isOther && !found.dataExpressions && !defaultExpressions(data)) {
+    rest.push(...list.filter(({ type }) => type === SET_UDATA.keyTypeof));
+    delete found.keyExpressions;
+  }
   return { ...found, ...(rest.length > 0 && { userData: writeUserData(rest) }) };
 }
 

@@ -13,6 +13,14 @@ const place: readonly Part[] = [
   field('length', 4, integer('u32', 1, 255)),
 ];
 
+/** `NFT_EXTHDR_OP_` */
+const OPERATIONS = { ipv6: 0, tcpopt: 1, ipv4: 2, sctp: 3 } as const;
+const optionPlace: readonly Part[] = [
+  field('type', 2, integer('u8')),
+  field('offset', 3, integer('u32', 0, 255)),
+  field('length', 4, integer('u32', 1, 255)),
+];
+
 /** `enum nft_meta_keys` */
 export const META_KEYS: Readonly<Record<Exclude<MetaKey, number>, number>> = {
   len: 0,
@@ -197,11 +205,19 @@ const matches: readonly Shape[] = [
     name: 'exthdr',
     parts: [
       field('register', 1, register),
-      field('type', 2, integer('u8')),
-      field('offset', 3, integer('u32', 0, 255)),
-      field('length', 4, integer('u32', 1, 255)),
+      ...optionPlace,
       bits(5, { booleans: { present: 1 } }),
-      optional('operation', 6, choice({ ipv6: 0, tcpopt: 1, ipv4: 2, sctp: 3 }), 'ipv6'),
+      optional('operation', 6, choice(OPERATIONS), 'ipv6'),
+    ],
+  },
+  {
+    kind: 'exthdrSet',
+    name: 'exthdr',
+    parts: [
+      ...optionPlace,
+      bits(5, { booleans: {} }),
+      optional('operation', 6, choice(OPERATIONS), 'ipv6'),
+      field('source', 7, register),
     ],
   },
   {

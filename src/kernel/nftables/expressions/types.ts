@@ -297,6 +297,15 @@ export type Expression =
       readonly present?: boolean;
       readonly register: Register;
     }
+  /** Writes a field of an option of TCP. */
+  | {
+      readonly kind: 'exthdrSet';
+      readonly type: number;
+      readonly offset: number;
+      readonly length: number;
+      readonly operation?: 'ipv6' | 'tcpopt' | 'ipv4' | 'sctp';
+      readonly source: Register;
+    }
   | {
       readonly kind: 'rt';
       readonly key: 'classid' | 'nexthop4' | 'nexthop6' | 'tcpmss' | 'xfrm';

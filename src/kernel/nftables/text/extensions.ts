@@ -206,8 +206,11 @@ export function typeOfExtension(operation: Operation, name: string): number | un
 export const IPV6_EXTENSIONS: readonly string[] = Object.keys(FAMILIES.ipv6.types);
 
 /** What an `exthdr` loads, in the notation of nft; undefined if nft has none. */
-export function extensionText(expression: Extract<Expression, { kind: 'exthdr' }>): string | undefined {
-  const { operation = 'ipv6', type, offset, length, present } = expression;
+export function extensionText(
+  expression: Extract<Expression, { kind: 'exthdr' | 'exthdrSet' }>,
+): string | undefined {
+  const { operation = 'ipv6', type, offset, length } = expression;
+  const present = expression.kind === 'exthdr' && expression.present;
   const name = nameOfExtension(operation, type);
   if (present) {
     if (name === undefined || offset !== 0 || length !== 1) return undefined;

@@ -90,6 +90,7 @@ const LINK = header('ether', [
 const VLAN = header('vlan', [
   ['id', 14, 2, 'number', [0, 12]],
   ['dei', 14, 1, 'number', [4, 1]],
+  ['cfi', 14, 1, 'number', [4, 1]],
   ['pcp', 14, 1, 'number', [5, 3]],
   ['type', 16, 2, 'ether_type'],
 ]);

@@ -99,6 +99,7 @@ export function conditionOf(
   if (need.layer === 'transport') return equal('l4proto', Uint8Array.of(need.protocol));
   if (need.layer !== 'network') return ofType('ether', Uint8Array.of(0x81, 0x00));
   if (known.vlan) return ofType('vlan', PROTOCOLS[need.network].protocol);
+  if (family === 'bridge' && need.network === 'arp') return ofType('ether', PROTOCOLS.arp.protocol);
   const key = family === 'bridge' || family === 'netdev' ? 'protocol' : 'nfproto';
   const protocol = PROTOCOLS[need.network][key];
   return protocol && equal(key, protocol);
@@ -166,8 +167,11 @@ function networkOf(text: string, data: Uint8Array): Known['network'] {
 export function layerOf(text: string, data: Uint8Array, family: TableFamily): Need['layer'] | undefined {
   if (text === 'meta l4proto') return 'transport';
   if (text === 'meta iiftype') return data.every((byte, i) => byte === ETHERNET[i]) ? 'link' : undefined;
-  if (text === 'ether type') return Number(numberIn(data)) === TAGGED[0] ? 'vlan' : undefined;
+  const isArp = networkOf(text, data) === 'arp';
+  if (text === 'ether type' && !(family === 'bridge' && isArp))
+    return Number(numberIn(data)) === TAGGED[0] ? 'vlan' : undefined;
   if (text === 'vlan type') return networkOf(text, data) ? 'network' : undefined;
+  if (family === 'bridge' && isArp) return text === 'ether type' ? 'network' : undefined;
   const isLinkFamily = family === 'bridge' || family === 'netdev';
   return text === (isLinkFamily ? 'meta protocol' : 'meta nfproto') && networkOf(text, data)
     ? 'network'

@@ -6,6 +6,7 @@ import { Conditions } from './conditions.js';
 import { extensionAt, extensionBitsAt, extensionText, needsOfExtension } from './extensions.js';
 import {
   bitsAt,
+  bytesAround,
   CT_FIELDS,
   checksumOf,
   fieldAround,
@@ -272,8 +273,9 @@ class RuleReader {
     return { ...value(`${header} ${name}`, type, length), needs, field: bits, isNetwork: true };
   }
 
-  #extension(expression: Of<'exthdr'>): Loaded {
-    const { operation = 'ipv6', type, offset, length, present } = expression;
+  #extension(expression: Of<'exthdr'> | Of<'exthdrSet'>): Loaded {
+    const { operation = 'ipv6', type, offset, length } = expression;
+    const present = expression.kind === 'exthdr' && expression.present;
     const needs = needsOfExtension(expression);
     const text =
       (this.#conditions.has(needs) ? extensionText(expression) : undefined) ??
@@ -349,15 +351,13 @@ class RuleReader {
     return this.#linkText({ ...part, type }, constant, isInterval) ?? dataText(type, constant, isInterval);
   }
 
-  #setText(name: string, content: SetContent | undefined, source: number): string {
+  #setText(name: string, content: SetContent | undefined, parts: readonly Loaded[]): string {
     if (!content?.set.anonymous) return `@${nameText(name)}`;
-    const { key, flags } = content.set;
-    const parts = this.#registers.parts(source, typeof key === 'object' ? key.length : 1) ?? [];
-    if (parts.every(isPlainKey))
+    if (parts.every((part) => !part.field && isPlainKey(part)))
       return this.#written?.get(content.elements) ?? atOnce(anonymousText(content));
+    const isInterval = content.set.flags.includes('interval');
     const show = (part: Loaded, bytes: Uint8Array) =>
-      this.#linkText(part, bytes) ??
-      shownText(part, bytes, part.isNetwork || flags.includes('interval'), ' | ');
+      this.#linkText(part, bytes, isInterval) ?? shownText(part, bytes, part.isNetwork || isInterval, ' | ');
     return atOnce(anonymousText(content, { parts, show }));
   }
 
@@ -368,12 +368,21 @@ class RuleReader {
     return link === undefined ? undefined : quoted(link);
   }
 
-  /** A look-up: one that loads data is a value, any other a statement. */
-  #map({ set, source, register, invert }: Of<'lookup'>): boolean {
+  /** A set, and the texts of it and of its key. */
+  #lookedUp({ set, source }: Pick<Of<'lookup'>, 'set' | 'source'>) {
     const name = typeof set === 'string' ? set : '';
     const content = typeof set === 'string' ? this.#find(set) : contentOf(set);
+    const types = content?.set.key;
+    // Before they are used: a value may be another one the next time.
+    const parts = this.#registers.parts(source, typeof types === 'object' ? types.length : 1) ?? [];
     const key = this.#key(source, content);
-    const text = this.#setText(name, content, source);
+    return { content, key, text: this.#setText(name, content, parts) };
+  }
+
+  /** A look-up: one that loads data is a value, any other a statement. */
+  #map(expression: Of<'lookup'>): boolean {
+    const { register, invert } = expression;
+    const { content, key, text } = this.#lookedUp(expression);
     if (register === undefined) {
       this.#add(`${key} ${invert ? '!= ' : ''}${text}`);
       if (content?.set.anonymous && !invert) this.#conditions.learnOfSet(key, content.elements);
@@ -413,7 +422,8 @@ class RuleReader {
       case 'ctSet': {
         const { key, direction, source } = expression;
         const [type] = (typeof key === 'string' ? CT_FIELDS[key] : undefined) ?? (['integer'] as const);
-        return `ct ${direction === undefined ? '' : `${direction} `}${key} set ${this.#given(source, type, IN_NETWORK_ORDER.has(key))}`;
+        const name = (typeof key === 'string' ? CT_FIELDS[key]?.[1] : undefined) ?? key;
+        return `ct ${direction === undefined ? '' : `${direction} `}${name} set ${this.#given(source, type, IN_NETWORK_ORDER.has(key))}`;
       }
       case 'payloadSet': {
         const part = this.#part(expression);
@@ -421,16 +431,23 @@ class RuleReader {
         const { text, type, needs } = this.#payload(expression);
         this.#leaveOut(needs);
         const given = this.#given(expression.source, type, true);
-        return isSameChecksum(expression, text)
+        const field = fieldAt(expression, this.#conditions.known);
+        return isSameChecksum(expression, text) && (!field || text.startsWith('@') || !bytesAround(field))
           ? `${text} set ${given}`
           : `[payloadSet ${text} set ${given}]`;
+      }
+      case 'exthdrSet': {
+        const { text } = this.#extension(expression);
+        const isNamed = expression.operation === 'tcpopt' && extensionAt(expression)?.type === 'number';
+        return isNamed
+          ? `${text} set ${this.#given(expression.source, 'number', true)}`
+          : `[exthdrSet ${this.#given(expression.source, 'number', true)}]`;
       }
       case 'dynset':
         return this.#dynset(expression);
       case 'objrefMap': {
-        const { set, source } = expression;
-        const content = typeof set === 'string' ? this.#find(set) : contentOf(set);
-        const map = `${this.#key(source, content)} map ${this.#setText(String(set), content, source)}`;
+        const { content, key, text } = this.#lookedUp(expression);
+        const map = `${key} map ${text}`;
         const objects = content?.set.objects;
         return objects === undefined ? `[objref ${map}]` : objectStatement(objects, map);
       }
@@ -484,14 +501,18 @@ class RuleReader {
     const { type, bits: own } = field;
     const loaded = { ...value(text, type, field.length), ...(own && { field: own }) };
     const at = field.offset - offset;
-    return `${text} set ${shownText(loaded, bits.xor.slice(at, at + field.length), true)}`;
+    return `${text} set ${shownText(loaded, bits.xor.slice(at, at + field.length), true, ' | ')}`;
   }
 
   /** A value that is assigned: a constant in the notation of the target, or an expression. */
   #given(register: number, type: LoadedType, isNetwork = false): string {
     const loaded = this.#source(register);
     if (loaded.constant) return dataText(type, loaded.constant, isNetwork);
-    if (loaded.isSwapped) return `[byteorder ${textOf(loaded)}]`;
+    // A reader puts an integer into network order where it is assigned to a number of the packet.
+    const isOrdered = type === 'number' && loaded.type === 'integer' && loaded.isNetwork;
+    if (isOrdered ? loaded.bits : loaded.isSwapped) return `[byteorder ${textOf(loaded)}]`;
+    if (type === 'number' && !loaded.isNetwork && loaded.length > 1) return `[order of ${textOf(loaded)}]`;
+    if (loaded.inFront !== undefined && type === 'mark' && loaded.length === 1) return loaded.inFront;
     return loaded.field?.[0] ? wholeText(loaded) : textOf(loaded);
   }
 

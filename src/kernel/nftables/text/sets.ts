@@ -150,8 +150,8 @@ export function* setLines(content: SetContent): Lines {
   if (timeout !== undefined) yield `\t\ttimeout ${timeText(timeout)}`;
   if (gcInterval !== undefined) yield `\t\tgc-interval ${timeText(BigInt(gcInterval))}`;
   if (comment !== undefined) yield `\t\tcomment ${quoted(comment)}`;
-  yield* unreadLines('\t\t', { ...set, userData: undefined });
-  // nft reads the types of some elements from it.
+  yield* unreadLines('\t\t', { attributes: set.attributes ?? [] });
+  // nft reads its types from them.
   if (set.userData) yield `\t\t[user data ${hexOf(set.userData)}]`;
   if (elements.length > 0) yield* elementLines(content);
   yield '\t}';
@@ -247,7 +247,9 @@ function orderedBytes(key: ValueTypes, value: ElementValue): Uint8Array {
     );
     return inHostOrder(Buffer.concat(parts));
   }
-  return forms[0] === FORM.u32 || forms[0] === FORM.name ? inHostOrder(bytes) : bytes;
+  return forms[0] === FORM.u32 || forms[0] === FORM.u16host || forms[0] === FORM.name
+    ? inHostOrder(bytes)
+    : bytes;
 }
 
 /** nft takes concatenations and names for numbers in the machine's byte order: on most machines, the last byte weighs most. */

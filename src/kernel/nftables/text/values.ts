@@ -256,7 +256,7 @@ export function timeText(ms: bigint): string {
   return text || '0s';
 }
 
-const RATES = ['bytes', 'kbytes', 'mbytes', 'gbytes'] as const;
+const RATES = ['bytes', 'kbytes', 'mbytes'] as const;
 
 /** A number of bytes in the largest unit that divides it: `25 mbytes`. */
 export function bytesRateText(bytes: bigint): string {

@@ -5,6 +5,7 @@ type Symbols = Readonly<Record<string, number>>;
 
 /** Protocols by their names in /etc/protocols of Debian. */
 const PROTOCOLS: Symbols = {
+  ip: 0,
   icmp: 1,
   igmp: 2,
   ipencap: 4,
@@ -68,7 +69,7 @@ const ICMPV6_TYPES: Symbols = {
 export const SYMBOLS: Readonly<Partial<Record<ValueType, Symbols>>> = {
   nf_proto: { ipv4: 2, ipv6: 10 },
   ether_type: { ip: 0x800, arp: 0x806, ip6: 0x86dd, '8021q': 0x8100, '8021ad': 0x88a8, vlan: 0x8100 },
-  inet_proto: { ...PROTOCOLS, icmpv6: 58 },
+  inet_proto: { ...PROTOCOLS, icmpv6: 58, comp: 108 },
   icmp_type: ICMP_TYPES,
   icmpv6_type: ICMPV6_TYPES,
   icmp_code: {

@@ -33,7 +33,8 @@ export function* anonymousAt(
   const { token } = cursor;
   const types = parts.map((part) => {
     const type = setTypeOf(part);
-    if (type) return type;
+    // nft ends when it lists integers in a concatenation of which it has no expression.
+    if (type && (parts.length === 1 || !type.startsWith('integer'))) return type;
     throw new Unreadable('must be a value: the library has no set of such values', token);
   });
   const key = (types.length === 1 ? types[0] : types) as ValueTypes;

@@ -29,7 +29,7 @@ function bitsAround(
 
 /** The target that an operand names. */
 export function targetOf(
-  { text, type, length, isNetwork, payload, isMasked, bits, field, meta }: Operand,
+  { text, type, length, isNetwork, payload, isMasked, bits, field, option, meta }: Operand,
   token: Token,
 ): Target {
   if (isMasked || (bits && !field))
@@ -37,6 +37,8 @@ export function targetOf(
   if (meta !== undefined) {
     return { type, length, isNetwork, expression: (source) => ({ kind: 'metaSet', key: meta, source }) };
   }
+  if (option?.operation === 'tcpopt')
+    return { type, length, isNetwork, expression: (source) => ({ kind: 'exthdrSet', ...option, source }) };
   if (!payload)
     throw new Unreadable('must be a key of meta or ct, or a field: nothing else can be written', token);
   const checksum = checksumOf(text);

@@ -85,5 +85,5 @@ function rawOption(cursor: Cursor, token: Token): Operand {
 
 function operandOf(text: string, type: LoadedType, place: ExtensionPlace): Operand {
   const operand = loaded(text, type, place.length, (register) => ({ kind: 'exthdr', ...place, register }));
-  return { ...operand, isNetwork: true, needs: needsOfExtension(place) };
+  return { ...operand, isNetwork: true, needs: needsOfExtension(place), option: place };
 }

@@ -1,5 +1,6 @@
 // A value that expressions load, with what is needed to compare it, and the registers it is loaded to.
 import type { Expression, MetaKey, Register, ValueTypes } from '../../types.js';
+import type { ExtensionPlace } from '../extensions.js';
 import { type Bits, type HeaderField, maskOfBits } from '../fields.js';
 import type { Need } from '../known.js';
 import type { LoadedType } from '../values.js';
@@ -31,6 +32,8 @@ export interface Operand {
   readonly meta?: Extract<MetaKey, string>;
   /** The field of a header, if it is one without changes. */
   readonly field?: HeaderField;
+  /** The place in an option, if it is a field of one without changes. */
+  readonly option?: ExtensionPlace;
   /** The place in the packet, if it is a field without changes. */
   readonly payload?: Omit<Extract<Expression, { kind: 'payload' }>, 'kind' | 'register'>;
   /** Words of the registers that loading takes, if they are more than the value has. */
@@ -112,7 +115,7 @@ export class Loading {
 
 /** The operand with its bits changed by an expression, which reads and writes a register. */
 export function changed(operand: Operand, by: (register: Register) => Expression): Operand {
-  const { payload: _, meta: __, most: ___, flipped: ____, field: _____, ...rest } = operand;
+  const { payload: _, meta: __, most: ___, flipped: ____, field: _____, option: ______, ...rest } = operand;
   return { ...rest, isMasked: true, load: (word) => [...operand.load(word), by(registerOf(word))] };
 }
 

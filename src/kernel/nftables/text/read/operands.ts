@@ -149,6 +149,9 @@ function metaOperand(cursor: Cursor): Operand {
   return meta(key);
 }
 
+/** The highest numbers of keys, if they are less than their bytes can be. */
+const MOST: Readonly<Record<string, number>> = { nftrace: 1, time_day: 6 };
+
 function meta(key: Extract<MetaKey, string>): Operand {
   const type = META_TYPES[key] as LoadedType;
   const length = lengthOfMeta(key);
@@ -158,7 +161,7 @@ function meta(key: Extract<MetaKey, string>): Operand {
     ...loaded(text, type, length, (register) => ({ kind: 'meta', key, register })),
     isNetwork,
     meta: key,
-    ...(key === 'nftrace' && { most: 1 }),
+    ...(Object.hasOwn(MOST, key) && { most: MOST[key] as number }),
   };
 }
 
@@ -206,7 +209,9 @@ function fib(cursor: Cursor): Operand {
     flags.push(flag);
   } while (cursor.accept('.'));
   const name = cursor.word('a result of fib');
-  const result = FIB_RESULTS.find((each) => each === name.text);
+  // Newer versions of nft have another word for the interface of which only the existence is loaded.
+  const isCheck = name.text === 'check' && cursor.is('exists', 'missing');
+  const result = isCheck ? 'oif' : FIB_RESULTS.find((each) => each === name.text);
   if (!result) throw new Unreadable(`must be one of ${FIB_RESULTS.join(', ')}`, name);
   const present = cursor.is('exists', 'missing');
   const type = present

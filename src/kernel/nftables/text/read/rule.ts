@@ -42,7 +42,7 @@ import { ctKeyAt, isOperand, operandAt } from './operands.js';
 import type { RuleReading } from './reading.js';
 import { objectTypeAt, plainStatementAt, statefulAt } from './statements.js';
 import { type Cursor, type Token, Unreadable } from './tokens.js';
-import { bytesOfToken, bytesOfValue, flagsAt, timeAt, valueIn } from './values.js';
+import { bytesOfToken, bytesOfValue, flagsAt, isNumber, timeAt, valueIn } from './values.js';
 
 /** What a rule refers to. */
 export interface RuleSurroundings {
@@ -346,8 +346,11 @@ class RuleParser implements RuleReading {
     }
     if (parts.length > 1) throw new Unreadable('must be `map`', cursor.token);
     const operand = inFront(parts[0] as Operand);
+    // Of a byte, the rest of the register is zero.
+    if (parts[0]?.bits && operand.length === 1 && type === 'mark') return operand;
     if (operand.length !== target.length)
       throw new Unreadable(`must be a value of ${target.length} bytes`, token);
+    if (isNumber(type) && operand.type === 'integer') return inNetworkOrder(operand);
     if (operand.type !== type && operand.type !== 'integer')
       throw new Unreadable(`must be a value of ${type}, and is one of ${operand.type}`, token);
     return operand;
@@ -356,7 +359,7 @@ class RuleParser implements RuleReading {
   /** The value of a field that is a part of what is written. */
   #part(operand: Operand): Uint8Array {
     const { cursor, links } = this;
-    if (isBitmask(operand.type)) return bytesOfValue(operand.type, flagsAt(cursor, operand.type), true);
+    if (isBitmask(operand.type)) return bytesOfValue(operand.type, flagsAt(cursor, operand.type, true), true);
     const { token } = cursor;
     const { first, last } = boundsOf(operand, cursor.take('a value'), links);
     if (last) throw new Unreadable('must be one value', token);
@@ -367,7 +370,7 @@ class RuleParser implements RuleReading {
   #constant(target: Pick<Operand, 'type' | 'length' | 'isNetwork'>): Uint8Array {
     const { cursor } = this;
     if (isBitmask(target.type))
-      return bytesOfValue(target.type, flagsAt(cursor, target.type), target.isNetwork);
+      return bytesOfValue(target.type, flagsAt(cursor, target.type, true), target.isNetwork);
     let bytes = bytesOfToken(target, cursor.take('a value'));
     const { token } = cursor;
     for (let sign = cursor.sign('&', '^', '|'); sign; sign = cursor.sign('&', '^', '|')) {

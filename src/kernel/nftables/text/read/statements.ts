@@ -65,8 +65,8 @@ export function limitAt(cursor: Cursor): Omit<Extract<Expression, { kind: 'limit
   cursor.expect('rate');
   const over = cursor.accept('over');
   const { token } = cursor;
-  const text = spacedAt(cursor, 'a rate', /^\d+[a-z]*\/[a-z]+$/);
-  const [, digits = '', size = '', unit = ''] = /^(\d+)([a-z]*)\/([a-z]+)$/.exec(text) ?? [];
+  const text = spacedAt(cursor, 'a rate', /^\d+[a-z]*\/[a-z0-9]+$/);
+  const [, digits = '', size = '', unit = ''] = /^(\d+)([a-z]*)\/(.+)$/.exec(text) ?? [];
   if (size === '') {
     const rate = integerOf(token, digits, MOST_U64);
     const burst = burstAt(cursor, DEFAULT_BURST, () => {

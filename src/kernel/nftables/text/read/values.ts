@@ -255,7 +255,6 @@ const SIZES: ReadonlyMap<string, bigint> = new Map([
   ['bytes', 1n],
   ['kbytes', 1024n],
   ['mbytes', 1024n ** 2n],
-  ['gbytes', 1024n ** 3n],
 ]);
 
 /** The factor of a unit of bytes; undefined for another word. */
@@ -275,10 +274,11 @@ export function spacedAt(cursor: Cursor, what: string, form: RegExp): string {
 /** A number of bytes: `25 mbytes`. */
 export function bytesAt(cursor: Cursor): bigint {
   const { token } = cursor;
+  const last = (/^\d+$/.test(token.text) ? cursor.ahead(1) : undefined) ?? token;
   const [, digits = '', unit = ''] =
     /^(\d+)([a-z]+)$/.exec(spacedAt(cursor, 'a number of bytes', /^\d+[a-z]+$/)) ?? [];
   const size = sizeOf(unit);
-  if (size === undefined) throw new Unreadable(`must be one of ${[...SIZES.keys()].join(', ')}`, token);
+  if (size === undefined) throw new Unreadable(`must be one of ${[...SIZES.keys()].join(', ')}`, last);
   return integerOf(token, digits, MOST_U64) * size;
 }
 

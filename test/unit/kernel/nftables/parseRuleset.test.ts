@@ -269,7 +269,7 @@ const BROKEN: readonly [text: string, line: number, column: number, rule: RegExp
   [inChain('meta nftrace 2'), 3, 16, /must be at most 1/],
   [inChain('accept drop'), 3, 10, /must be the end of the rule/],
   [inChainOf('arp', 'tcp dport 80'), 3, 3, /must be of packets of arp/],
-  [inChain('icmp type redirect icmp id 5'), 3, 22, /must be of echo requests or replies/],
+  [inChain('icmp type redirect icmp id 5'), 3, 22, /must be of messages of another type/],
   [inChain('meta mark set meta mark | 0x10 & 0xff'), 3, 34, /must be behind parentheses/],
   [inChain('meta mark set meta mark & 0xff << 8'), 3, 34, /must be behind parentheses/],
   [inChain('meta mark set ip saddr'), 3, 17, /must be a value of mark, and is one of ipv4_addr/],

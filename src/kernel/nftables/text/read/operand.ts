@@ -113,8 +113,7 @@ export class Loading {
 
 /** The operand with its bits changed by an expression, which reads and writes a register. */
 export function changed(operand: Operand, by: (register: Register) => Expression): Operand {
-  const { payload: _, meta: __, most: ___, flipped: ____, field: _____, option: ______, ...rest } =
-    operand;
+  const { payload: _, meta: __, most: ___, flipped: ____, field: _____, option: ______, ...rest } = operand;
   return { ...rest, isMasked: true, load: (word) => [...operand.load(word), by(registerOf(word))] };
 }
 

@@ -79,6 +79,7 @@ export const RULE_LINES: Readonly<
     'ip6 saddr set fd00::2',
     'icmpv6 type nd-neighbor-solicit',
     'icmpv6 code no-route',
+    'icmpv6 type { nd-neighbor-solicit, nd-neighbor-advert } icmpv6 taddr fd00::1',
     'icmpv6 type { echo-request, echo-reply } icmpv6 id 5',
     'frag id 5',
     'hbh nexthdr tcp',

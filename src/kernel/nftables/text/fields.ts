@@ -1,6 +1,6 @@
 // The names of what expressions load: fields of headers, keys of meta and of ct, with their types.
 import type { CtKey, Expression, MetaKey } from '../types.js';
-import type { EchoHeader, Known, Need, Network } from './known.js';
+import type { Known, MessageHeader, Need, Network } from './known.js';
 import type { LoadedType } from './values.js';
 
 /** A field of a header. */
@@ -42,6 +42,20 @@ const ICMP: readonly Row[] = [
   ['id', 4, 2, 'number'],
   ['sequence', 6, 2, 'number'],
 ];
+/** The types of messages that have a field, if not all have it. */
+const MESSAGES: Readonly<Partial<Record<string, readonly number[]>>> = {
+  'icmp id': [0, 8],
+  'icmp sequence': [0, 8],
+  'icmp mtu': [3],
+  'icmp gateway': [5],
+  'icmpv6 id': [128, 129],
+  'icmpv6 sequence': [128, 129],
+  'icmpv6 mtu': [2],
+  'icmpv6 parameter-problem': [4],
+  'icmpv6 max-delay': [130],
+  'icmpv6 taddr': [130, 131, 132, 135, 136, 137],
+  'icmpv6 daddr': [137],
+};
 
 /** Headers of the network layer. */
 const NETWORK: Readonly<Record<Network, readonly HeaderField[]>> = {
@@ -96,8 +110,25 @@ const VLAN = header('vlan', [
 ]);
 /** Headers of the transport layer, by the number of the protocol. */
 const TRANSPORT: ReadonlyMap<number, readonly HeaderField[]> = new Map([
-  [1, header('icmp', [['type', 0, 1, 'icmp_type'], ['code', 1, 1, 'icmp_code'], ...ICMP])],
-  [58, header('icmpv6', [['type', 0, 1, 'icmpv6_type'], ['code', 1, 1, 'icmpv6_code'], ...ICMP])],
+  [
+    1,
+    header('icmp', [
+      ...[...ICMP, ['type', 0, 1, 'icmp_type'] as const, ['code', 1, 1, 'icmp_code'] as const],
+      ['gateway', 4, 4, 'number'],
+      ['mtu', 6, 2, 'number'],
+    ]),
+  ],
+  [
+    58,
+    header('icmpv6', [
+      ...[...ICMP, ['type', 0, 1, 'icmpv6_type'] as const, ['code', 1, 1, 'icmpv6_code'] as const],
+      ['mtu', 4, 4, 'number'],
+      ['parameter-problem', 4, 4, 'number'],
+      ['max-delay', 4, 2, 'number'],
+      ['taddr', 8, 16, 'ipv6_addr'],
+      ['daddr', 24, 16, 'ipv6_addr'],
+    ]),
+  ],
   [
     6,
     header('tcp', [
@@ -178,12 +209,15 @@ export const ROUTE_FIELDS: Readonly<
 type Place = Pick<Extract<Expression, { kind: 'payload' }>, 'base' | 'offset' | 'length'>;
 
 /** The fields of the header of a layer, as far as it is known which one that is. */
-function fieldsOf(base: Place['base'], { network, transport, vlan }: Known): readonly HeaderField[] {
+function fieldsOf(base: Place['base'], { network, transport, vlan, message }: Known): readonly HeaderField[] {
   if (base === 'link') return vlan ? [...LINK, ...VLAN] : LINK;
   if (base === 'network') return network && network !== 'several' ? NETWORK[network] : [];
-  return base === 'transport'
-    ? (typeof transport === 'number' && TRANSPORT.get(transport)) || ANY_TRANSPORT
-    : [];
+  if (base === 'inner') return [];
+  const fields = (typeof transport === 'number' && TRANSPORT.get(transport)) || ANY_TRANSPORT;
+  return fields.filter(({ header, name }) => {
+    const types = MESSAGES[`${header} ${name}`];
+    return !types || message?.every((type) => types.includes(type));
+  });
 }
 
 /** The field at a place of the packet, or one that begins there and is longer. */
@@ -226,7 +260,8 @@ function needsOfTransport(protocol: number, { header, name }: HeaderField): Need
   const network = header === 'icmp' || header === 'igmp' ? 'ip' : header === 'icmpv6' ? 'ip6' : undefined;
   if (!network) return [transport];
   const needs: Need[] = [{ layer: 'network', network }, transport];
-  if (name === 'id' || name === 'sequence') needs.push({ layer: 'echo', header: header as EchoHeader });
+  const types = MESSAGES[`${header} ${name}`];
+  if (types) needs.push({ layer: 'message', header: header as MessageHeader, types });
   return needs;
 }
 

@@ -17,8 +17,8 @@ export interface Known {
   readonly link: true | undefined;
   /** Whether it has the tag of a virtual LAN behind that. */
   readonly vlan: boolean | undefined;
-  /** Whether it is an echo request or reply of ICMP. */
-  readonly echo: boolean | undefined;
+  /** The types of which a message of ICMP has one. */
+  readonly message: readonly number[] | undefined;
 }
 
 /** What a packet must be for a field. */
@@ -26,14 +26,14 @@ export type Need =
   | { readonly layer: 'link' | 'vlan' }
   | { readonly layer: 'network'; readonly network: Network }
   | { readonly layer: 'transport'; readonly protocol: number }
-  | { readonly layer: 'echo'; readonly header: EchoHeader };
+  | { readonly layer: 'message'; readonly header: MessageHeader; readonly types: readonly number[] };
 
-/** A header that echo requests have. */
-export type EchoHeader = 'icmp' | 'icmpv6';
+/** A header whose fields depend on the type of the message. */
+export type MessageHeader = 'icmp' | 'icmpv6';
 
 /** Of a packet, nothing is known. */
 export const NOTHING: Known = {
-  ...{ network: undefined, transport: undefined, link: undefined, vlan: undefined, echo: undefined },
+  ...{ network: undefined, transport: undefined, link: undefined, vlan: undefined, message: undefined },
 };
 
 /** What is known of all packets of a family. */
@@ -44,6 +44,7 @@ export function knownOf(family: TableFamily): Known {
 
 /** Whether it is known that the packet is so; false if it is known that it is not. */
 export function isMet(need: Need, known: Known): boolean | undefined {
+  if (need.layer === 'message') return known.message?.every((type) => need.types.includes(type));
   const found = known[need.layer];
   if (found === undefined) return undefined;
   if (need.layer === 'network') return found === need.network;
@@ -62,11 +63,8 @@ const PROTOCOLS = {
 const TAGGED: readonly number[] = [0x8100, 0x88a8];
 /** The place of the type of what is behind the header of Ethernet, and of that behind a tag. */
 const TYPE_AT = { ether: 12, vlan: 16 } as const;
-/** Types of echo requests and replies. */
-const ECHO = {
-  icmp: { type: 'icmp_type', numbers: [0, 8] },
-  icmpv6: { type: 'icmpv6_type', numbers: [128, 129] },
-} as const;
+/** The values of the types of messages. */
+const MESSAGE_TYPES = { icmp: 'icmp_type', icmpv6: 'icmpv6_type' } as const;
 
 /** The comparison of the type of a frame. */
 function ofType(header: keyof typeof TYPE_AT, data: Uint8Array): Expression[] {
@@ -82,14 +80,15 @@ export function conditionOf(
   family: TableFamily,
   known: Known,
 ): readonly Expression[] | undefined {
-  if (need.layer === 'echo') {
-    const { type, numbers } = ECHO[need.header];
+  if (need.layer === 'message') {
+    const { header, types } = need;
+    const load = { kind: 'payload', base: 'transport', offset: 0, length: 1, register: 1 } as const;
+    if (types.length === 1)
+      return [load, { kind: 'cmp', operator: 'eq', source: 1, data: Uint8Array.from(types) }];
+    const key = MESSAGE_TYPES[header];
     // As a listing has them: by name.
-    const elements = numbers.map((number) => ({ key: symbolOfNumber(type, number) ?? number }));
-    return [
-      { kind: 'payload', base: 'transport', offset: 0, length: 1, register: 1 },
-      { kind: 'lookup', set: { key: type, elements }, source: 1 },
-    ];
+    const elements = types.map((number) => ({ key: symbolOfNumber(key, number) ?? number }));
+    return [load, { kind: 'lookup', set: { key, elements }, source: 1 }];
   }
   const equal = (key: 'iiftype' | 'l4proto' | 'nfproto' | 'protocol', data: Uint8Array): Expression[] => [
     { kind: 'meta', key, register: 1 },
@@ -126,7 +125,7 @@ export function learned(known: Known, family: TableFamily, text: string, data: U
         : known;
     case 'icmp type':
     case 'icmpv6 type':
-      return { ...known, echo: isEcho(text === 'icmp type' ? 'icmp' : 'icmpv6', data[0]) };
+      return { ...known, message: [...data] };
     default: {
       const isTagged = text === 'ether type' && TAGGED.includes(Number(numberIn(data)));
       if (isTagged) return { ...known, vlan: true };
@@ -146,13 +145,13 @@ export function learnedOfSet(known: Known, text: string, elements: readonly (Ele
   const header = text === 'icmp type' ? 'icmp' : text === 'icmpv6 type' ? 'icmpv6' : undefined;
   if (!header) return known;
   const numbers = elements.map(({ key, keyEnd }) =>
-    keyEnd !== undefined ? undefined : typeof key === 'string' ? numberOfSymbol(ECHO[header].type, key) : key,
+    keyEnd !== undefined
+      ? undefined
+      : typeof key === 'string'
+        ? numberOfSymbol(MESSAGE_TYPES[header], key)
+        : key,
   );
-  return numbers.every((number) => isEcho(header, number)) ? { ...known, echo: true } : known;
-}
-
-function isEcho(header: EchoHeader, number: unknown): boolean {
-  return (ECHO[header].numbers as readonly unknown[]).includes(number);
+  return numbers.every((number) => typeof number === 'number') ? { ...known, message: numbers } : known;
 }
 
 /** The protocol of the network layer that a comparison demands. */

@@ -169,7 +169,7 @@ class RuleReader {
         const bits = xor.some((byte) => byte !== 0) ? undefined : this.#bits(of, mask);
         if (bits) return this.#load(register, bits, of);
         const value = { ...of, text: operandText(of), bits: { mask, xor } };
-        const { prefixOf: _, ...whole } = value;
+        const { prefixOf: _, inFront: __, ...whole } = value;
         const isWhole = mask.length === of.length && !of.isSwapped;
         return this.#load(register, isWhole ? whole : unnamed(whole, 'bitwise'), of);
       }
@@ -177,14 +177,14 @@ class RuleReader {
         const { source, register, to, length, size } = expression;
         const of = this.#made(source);
         const isWhole = length === of.length && size === of.length && to === 'network' && !of.isNetwork;
-        const { bits: _, prefixOf: __, place: ___, extension: ____, ...whole } = of;
+        const { bits: _, prefixOf: __, place: ___, extension: ____, inFront: _____, ...whole } = of;
         const value = { ...whole, text: textOf(of), isNetwork: to === 'network', isSwapped: true };
         return this.#load(register, isWhole ? value : unnamed(value, 'byteorder'), of);
       }
       case 'shift': {
         const { source, register, direction, bits, length } = expression;
         const of = this.#made(source);
-        const { bits: _, prefixOf: __, place: ___, extension: ____, ...whole } = of;
+        const { bits: _, prefixOf: __, place: ___, extension: ____, inFront: ______, ...whole } = of;
         if (of.field && direction === 'right' && bits === of.field[0] && bits > 0 && length === of.length) {
           const { field: _____, ...value } = whole;
           return this.#load(register, { ...unnamed(value, 'shift'), inFront: of.text }, of);

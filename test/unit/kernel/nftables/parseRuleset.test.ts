@@ -199,6 +199,30 @@ describe('a field of some types of messages only has a condition of the type', (
 
 const inChainOf = (family: string, rule: string) => `table ${family} t {\n\tchain c {\n\t\t${rule}\n\t}\n}\n`;
 
+/** Other texts of rules that nft lists. */
+const FORMS: readonly [text: string, listed: string][] = [
+  ['tcp dport eq 80', 'tcp dport 80'],
+  ['tcp dport ne 80', 'tcp dport != 80'],
+  ['meta skuid gt 3000', 'meta skuid > 3000'],
+  ['mark and 0xff == 0x1', 'meta mark & 0x000000ff == 0x00000001'],
+  ['ct mark set ct mark and 0xffff or 0x1', 'ct mark set ct mark & 0x0000ffff | 0x00000001'],
+  ['ct mark set 0x11 or 0x22', 'ct mark set 0x00000033'],
+  ['ct mark xor 0x23 == 0x11', 'ct mark 0x00000032'],
+  ['tcp flags & (fin | syn) == syn', 'tcp flags syn / fin,syn'],
+  ['tcp dport { 20-30, 1-5, 6-9, 3-7 }', 'tcp dport { 1-9, 20-30 }'],
+  ['limit rate 1 mbytes / second burst 2kbytes', 'limit rate 1 mbytes/second burst 2 kbytes'],
+  ['counter bytes 5 packets 6', 'counter packets 6 bytes 5'],
+  ['ct expiration 90', 'ct expiration 1m30s'],
+  ['ct event set new | related', 'ct event set new,related'],
+  ['fib daddr check missing', 'fib daddr oif missing'],
+  ['meta nfproto ipv4 reject', 'reject with icmp port-unreachable'],
+  ['icmp mtu 1280', 'icmp type destination-unreachable icmp mtu 1280'],
+];
+describe('other texts of rules', () => {
+  for (const [text, listed] of FORMS)
+    it(text, () => assert.equal(printed(parseRuleset(inChainOf('inet', text))), inChainOf('inet', listed)));
+});
+
 it('a text without tables has no operations', () => {
   for (const text of ['', '\n', '# nothing\n', ' \t\r\n']) assert.deepEqual(parseRuleset(text), []);
 });
@@ -277,10 +301,29 @@ const BROKEN: readonly [text: string, line: number, column: number, rule: RegExp
   [inChain('meta nftrace 2'), 3, 16, /must be at most 1/],
   [inChain('accept drop'), 3, 10, /must be the end of the rule/],
   [inChainOf('arp', 'tcp dport 80'), 3, 3, /must be of packets of arp/],
-  [inChain('icmp type redirect icmp id 5'), 3, 22, /must be of echo requests or replies/],
+  [inChain('icmp type redirect icmp id 5'), 3, 22, /must be of messages of another type/],
   [inChain('meta mark set meta mark | 0x10 & 0xff'), 3, 34, /must be behind parentheses/],
   [inChain('meta mark set meta mark & 0xff << 8'), 3, 34, /must be behind parentheses/],
   [inChain('meta mark set ip saddr'), 3, 17, /must be a value of mark, and is one of ipv4_addr/],
+  [inChain('masquerade accept'), 3, 14, /must be the end of the rule/],
+  [inChain('reject counter'), 3, 10, /must be the end of the rule/],
+  [inChain('meta l4proto { tcp, udp } tcp dport 80'), 3, 29, /that there may be several/],
+  [inChain('meta l4proto != tcp redirect to :80'), 3, 32, /must be behind a condition of the protocol/],
+  [inChainOf('inet', 'meta nfproto { ipv4, ipv6 } ip saddr 10.0.0.1'), 3, 31, /that there may be several/],
+  [inChainOf('inet', 'meta nfproto ipv6 ct original ip saddr 10.0.0.1'), 3, 36, /must be of packets of ip6/],
+  [inChain('ct original saddr . meta mark { 10.0.0.1 . 5 }'), 3, 3, /must have the family of the address/],
+  [
+    inChain('snat ip to ip saddr map { 10.0.0.1 : 10.0.0.2 . 80 }'),
+    3,
+    23,
+    /behind a condition of the protocol/,
+  ],
+  [inChainOf('bridge', 'ether type ip vlan id 1'), 3, 17, /must be of frames with one tag/],
+  [inChainOf('bridge', 'vlan id 4096'), 3, 11, /must be at most 4095/],
+  [inChainOf('inet', 'arp operation request'), 3, 3, /must be of packets of inet/],
+  [inChain('meta day 7'), 3, 12, /must be at most 6/],
+  [inChain('ip dscp & 0x3 == 0x1'), 3, 11, /changes bits of whole bytes only/],
+  [inChain('limit rate 1 gbytes/second'), 3, 14, /must be a unit of bytes/],
   [inChain('numgen random mod 0 1'), 3, 21, /must be an integer from 1/],
   [inChain('@nh,4,8 5'), 3, 7, /must be a multiple of 8 bits/],
   [inChain('fwd to "lo"'), 3, 10, /must be of the family netdev/],

@@ -204,7 +204,7 @@ class RuleParser implements RuleReading {
       return 'must be of frames with one tag: others have such a field elsewhere, or none';
     return layer === 'transport'
       ? `must be of packets of protocol ${transport}`
-      : 'must be of echo requests or replies: others have no such field';
+      : 'must be of messages of another type: this one has no such field';
   }
 
   /** Reads operands that are one key: `ip daddr . tcp dport`. */
@@ -430,7 +430,8 @@ class RuleParser implements RuleReading {
 }
 
 /** What is known of a packet that is so. */
-function knownBy(need: Need): string | number | true {
+function knownBy(need: Need): string | number | readonly number[] | true {
+  if (need.layer === 'message') return need.types;
   return need.layer === 'network' ? need.network : need.layer === 'transport' ? need.protocol : true;
 }
 

@@ -70,7 +70,5 @@ export function fib({ flags, result, present }: Of<'fib'>): Loaded {
 
 /** ` random,persistent` */
 export function flagsOf({ flags = [] }: { readonly flags?: readonly string[] }): string {
-  return flags.length === 0
-    ? ''
-    : ` ${flags.map((flag) => (flag === 'netmap' ? `[${flag}]` : flag)).join(',')}`;
+  return flags.length === 0 ? '' : ` ${flags.join(',')}`;
 }

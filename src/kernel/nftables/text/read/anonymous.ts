@@ -33,16 +33,15 @@ export function* anonymousAt(
   const { token } = cursor;
   const types = parts.map((part) => {
     const type = setTypeOf(part);
-    // nft ends when it lists integers in a concatenation of which it has no expression.
-    if (type && (parts.length === 1 || !type.startsWith('integer'))) return type;
+    if (type) return type;
     throw new Unreadable('must be a value: the library has no set of such values', token);
   });
   const key = (types.length === 1 ? types[0] : types) as ValueTypes;
-  // nft takes the lengths of integers in a key of several values from what names them.
+  // nft ends when it lists integers in a concatenation of which it has no expression.
   const names = parts.map(({ text }) => text);
-  const needsNames = types.length > 1 && types.some((type) => /^integer\d/.test(type));
+  const needsNames = types.length > 1 && types.some((type) => type.startsWith('integer'));
   if (needsNames && !names.every(isKeyExpression))
-    throw new Unreadable('must be one value: nft cannot list a key with an integer that has no name', token);
+    throw new Unreadable('must be a value: the library has no set of such values', token);
   const shape = {
     key,
     ...(data !== undefined && { data }),

@@ -227,7 +227,7 @@ export type NewObject = NameInTable & {
 } & ObjectContent;
 
 /** The protocols of connections that an object is for. */
-interface Connections {
+export interface Connections {
   /** Default: that of the table. */
   readonly network?: 'ip' | 'ip6' | 'inet';
   readonly protocol: 'tcp' | 'udp';

@@ -143,7 +143,10 @@ export function isLive({ until }: FakeElement, now: number): boolean {
 /** The elements in the order of listings: intervals in descending order, the end of each before its start. */
 export function listedElements(set: FakeSet, now: number): FakeElement[] {
   const elements = [...set.elements.values()].filter((element) => isLive(element, now));
-  return isPlainInterval(set) ? elements.sort(inOrder).reverse() : elements;
+  const isCatchAll = ({ flags }: FakeElement) => (flags & CATCH_ALL) !== 0;
+  const keyed = elements.filter((element) => !isCatchAll(element));
+  if (isPlainInterval(set)) keyed.sort(inOrder).reverse();
+  return [...keyed, ...elements.filter(isCatchAll)];
 }
 
 const isEnd = ({ flags }: FakeElement) => (flags & INTERVAL_END) !== 0;
@@ -156,7 +159,8 @@ function inOrder(a: FakeElement, b: FakeElement): number {
 /** Refuses an interval that begins within another one: EEXIST. */
 function checkOverlaps(set: FakeSet, list: Uint8Array): void {
   let open = false;
-  for (const element of [...set.elements.values()].sort(inOrder)) {
+  const keyed = [...set.elements.values()].filter(({ flags }) => !(flags & CATCH_ALL));
+  for (const element of keyed.sort(inOrder)) {
     if (!isEnd(element) && open) refuse(EEXIST, list);
     open = !isEnd(element);
   }

@@ -331,7 +331,7 @@ export const SETS_AND_OBJECTS = `table inet kinds {
 		gc-interval 10s
 	}
 
-	set all {
+	set every {
 		type ipv4_addr
 		flags interval
 		elements = { 10.0.0.0/8,
@@ -374,7 +374,7 @@ export const SETS_AND_OBJECTS = `table inet kinds {
 
 	chain forward {
 		type filter hook forward priority filter; policy accept;
-		iifname @links ip saddr @all counter name ip saddr map @counters
+		iifname @links ip saddr @every counter name ip saddr map @counters
 		limit name "pace" drop
 		add @counted { ip saddr counter }
 		ip protocol tcp flow add @fast

@@ -10,14 +10,12 @@ import type {
   Sent,
   WatchOptions,
 } from '../shared/types.js';
-import type { Expression } from './expressions/types.js';
+import type { ElementName, Expression, NewElement, Synproxy } from './expressions/types.js';
 import type { Addition, Deletion, Generation, TransactionOptions } from './transaction/types.js';
 import type {
   ElementBytes,
   ElementKeyBytes,
-  ElementName,
   ElementValue,
-  NewElement,
   ObjectType,
   SetFlag,
   SetShape,
@@ -270,15 +268,6 @@ export type ObjectContent =
   /** A context of SELinux, of at most 4095 bytes. */
   | { readonly type: 'secmark'; readonly context: string }
   | ({ readonly type: 'synproxy' } & Synproxy);
-
-/** What a proxy of TCP handshakes tells clients. */
-export interface Synproxy {
-  /** Maximum segment size, in bytes. */
-  readonly mss?: number;
-  readonly windowScale?: number;
-  /** Options that servers have. */
-  readonly flags?: readonly ('timestamp' | 'sack-perm')[];
-}
 
 /** The name of an object. */
 export type ObjectName = NameInTable & { readonly type: ObjectType };

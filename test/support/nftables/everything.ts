@@ -166,7 +166,7 @@ const BY_KIND: {
   objref: [
     { type: 'counter', name: 'c' },
     { type: 'quota', name: 'q' },
-    { type: 'ct helper', name: 'h' },
+    { type: 'limit', name: 'l' },
   ],
   objrefMap: [{ set: 'objects', source: 1 }],
   synproxy: [{}, { mss: 1460, windowScale: 7, flags: ['timestamp', 'sack-perm'] }, { windowScale: 0 }],
@@ -356,7 +356,12 @@ export const ELEMENTS: readonly [set: SetName, elements: readonly NewElement[]][
   [
     { ...TABLE, name: 's12', key: 'ipv4_addr', flags: ['timeout', 'dynamic'] },
     [
-      { key: '10.0.0.1', timeout: 60_000n, expressions: [{ kind: 'counter', bytes: 7n, packets: 2n }] },
+      {
+        key: '10.0.0.1',
+        timeout: 60_000n,
+        expires: 50_000n,
+        expressions: [{ kind: 'counter', bytes: 7n, packets: 2n }],
+      },
       { key: new Uint8Array(), expressions: [{ kind: 'counter', bytes: 1n, packets: 1n }] },
     ],
   ],

@@ -58,7 +58,12 @@ export function readSet(payload: Uint8Array, operation = 'nftables.listSets'): N
   const { keyType, keyLength, dataType, dataLength, size, timeout, count, backend, attributes } = draft;
   const { gcInterval, policy, objects, expressions } = draft;
   const userData = draft.userData && readUserData(draft.userData);
-  const isInterval = userData?.some((datum) => isDataInterval(datum)) ?? false;
+  // nft 1.0.6 does not say so: the data have twice the length of their types.
+  const isTwice = () =>
+    dataType !== undefined &&
+    typesOfNumber(dataType, dataLength ?? 0) === undefined &&
+    typesOfNumber(dataType, (dataLength ?? 0) / 2) !== undefined;
+  const isInterval = userData?.some((datum) => isDataInterval(datum)) || isTwice();
   const integersOf = (type: number) => {
     const datum = userData?.find((each) => each.type === type);
     return datum && readKeyExpressions(datum)?.map(integerTypeOf);

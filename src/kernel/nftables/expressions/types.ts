@@ -1,7 +1,6 @@
 // The expressions of rules: what the kernel's virtual machine does with a packet, one after another, with registers. Source of every
 // rule: include/uapi/linux/netfilter/nf_tables.h; the names are those of the kernel's modules (`nft_payload`).
-import type { Synproxy } from '../types.js';
-import type { NewElement, ObjectType, SetShape, Verdict } from '../values/types.js';
+import type { ElementValue, ObjectType, SetShape, Verdict } from '../values/types.js';
 
 export type { Verdict } from '../values/types.js';
 
@@ -338,3 +337,37 @@ export type Expression =
 
 /** `NF_NAT_RANGE_` */
 export type NatFlag = 'random' | 'fully-random' | 'persistent' | 'netmap';
+
+/** What a proxy of TCP handshakes tells clients. */
+export interface Synproxy {
+  /** Maximum segment size, in bytes. */
+  readonly mss?: number;
+  readonly windowScale?: number;
+  /** Options that servers have. */
+  readonly flags?: readonly ('timestamp' | 'sack-perm')[];
+}
+
+/** An element that is written. */
+export interface NewElement {
+  /** An empty Uint8Array stands for all keys that the set has not: `*` in the notation of nft. */
+  readonly key: ElementValue;
+  /** The last key of an interval that begins with `key`, inclusive. Of sets with `interval`. Default: `key`. */
+  readonly keyEnd?: ElementValue;
+  /** Of a map; a {@link Verdict} of a verdict map. */
+  readonly data?: ElementValue | Verdict;
+  /** The last of the data of a map with `dataIsInterval`. Default: `data`. */
+  readonly dataEnd?: ElementValue;
+  /** Name of the object that the element of a map with `objects` stands for. */
+  readonly object?: string;
+  /** Lifetime of a set with `timeout`, in ms. Default: that of the set. */
+  readonly timeout?: bigint;
+  /** The rest of its lifetime, in ms. Default: `timeout`. */
+  readonly expires?: bigint;
+  /** At most 255 bytes with its header; nft writes at most 128. */
+  readonly comment?: string;
+  /** Counters, limits, quotas of the element. Default: those of the set. */
+  readonly expressions?: readonly Expression[];
+}
+
+/** The name of an element. */
+export type ElementName = Pick<NewElement, 'key' | 'keyEnd'>;

@@ -176,9 +176,7 @@ function networkLine({ network }: { readonly network?: string }): string[] {
 function policyLine({ protocol, policy }: Extract<NewObject, { type: 'ct timeout' }>): string {
   const times = TIMEOUTS[protocol].filter(([name]) => policy[name] !== undefined);
   const others = times.filter(([name, time]) => policy[name] !== time);
-  const texts = (others.length > 0 ? others : times.slice(0, 1)).map(
-    ([name]) => `${name} : ${timeText(BigInt(policy[name] ?? 0) * 1000n)}`,
-  );
+  const texts = (others.length > 0 ? others : times.slice(0, 1)).map(([name]) => `${name} : ${policy[name]}`);
   return `policy = { ${texts.join(', ')} }`;
 }
 

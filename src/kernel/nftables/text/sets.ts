@@ -199,14 +199,15 @@ function namesOf(types: ValueTypes | 'verdict' | number): string {
 }
 
 /**
- * The elements in the order of nft: by key; flags and intervals of concatenations as the kernel has them. Undefined: a step that puts them in
+ * The elements in the order of nft: by key; sums of flags and intervals of concatenations as the kernel has them. Undefined: a step that puts them in
  * order.
  */
 function* sorted(
   { key, flags }: NftSet,
   elements: readonly Element[],
 ): Generator<Element | undefined, void, undefined> {
-  const isUnordered = typeof key === 'string' && isBitmask(key);
+  const isSum = ({ key: sum }: Element) => typeof sum === 'number' && (sum & (sum - 1)) !== 0;
+  const isUnordered = typeof key === 'string' && isBitmask(key) && elements.some(isSum);
   if (isUnordered || typeof key === 'number' || (typeof key === 'object' && flags.includes('interval'))) {
     yield* elements;
     return;

@@ -1,8 +1,6 @@
 // Keys and data of sets as JavaScript values. Source of every rule: include/uapi/linux/netfilter/nf_tables.h,
 // net/netfilter/nf_tables_api.c, nft(8).
 
-import type { Expression } from '../expressions/types.js';
-
 /** The types of objects that rules refer to by name. */
 export type ObjectType =
   | 'counter'
@@ -148,31 +146,6 @@ export type Value = string | number;
  * addresses and ports in network order, marks and integers in the machine's.
  */
 export type ElementValue = Value | readonly Value[] | Uint8Array;
-
-/** An element that is written. */
-export interface NewElement {
-  /** An empty Uint8Array stands for all keys that the set has not: `*` in the notation of nft. */
-  readonly key: ElementValue;
-  /** The last key of an interval that begins with `key`, inclusive. Of sets with `interval`. Default: `key`. */
-  readonly keyEnd?: ElementValue;
-  /** Of a map; a {@link Verdict} of a verdict map. */
-  readonly data?: ElementValue | Verdict;
-  /** The last of the data of a map with `dataIsInterval`. Default: `data`. */
-  readonly dataEnd?: ElementValue;
-  /** Name of the object that the element of a map with `objects` stands for. */
-  readonly object?: string;
-  /** Lifetime of a set with `timeout`, in ms. Default: that of the set. */
-  readonly timeout?: bigint;
-  /** The rest of its lifetime, in ms. Default: `timeout`. */
-  readonly expires?: bigint;
-  /** At most 255 bytes with its header; nft writes at most 128. */
-  readonly comment?: string;
-  /** Counters, limits, quotas of the element. Default: those of the set. */
-  readonly expressions?: readonly Expression[];
-}
-
-/** The name of an element. */
-export type ElementName = Pick<NewElement, 'key' | 'keyEnd'>;
 
 /**
  * Elements as bytes, for a program that writes many: none of them costs an object. Of sets without the flag `interval`, and of maps whose data is

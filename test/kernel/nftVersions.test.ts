@@ -13,7 +13,6 @@ import { MIXED_LIFE } from '../support/clusters/mixedCluster.js';
 import { RANDOM_HOST } from '../support/clusters/randomCluster.js';
 import { makeNamespace, type Namespace } from '../support/namespaces/netns.js';
 import { inOrder } from '../support/nftables/listed.js';
-import { readRuleset } from '../support/nftables/readRuleset.js';
 import { NftablesNode } from '../support/oracle/testNode.js';
 import { prepared } from '../support/paths.js';
 
@@ -84,7 +83,7 @@ for (const { what, objects } of MIXED_LIFE.slice(0, 2))
       for (const program of PROGRAMS)
         it(`${versionOf(program)} lists it, and loads it again`, async () => {
           const listed = list(ours, program);
-          assert.deepEqual(inOrder(asOldest(listed)), inOrder(formatRuleset(await readRuleset(nftables))));
+          assert.deepEqual(inOrder(asOldest(listed)), inOrder(formatRuleset(await nftables.readRuleset())));
           run(loaded, program, ['flush', 'ruleset']);
           run(loaded, program, ['-f', '-'], listed);
           assert.deepEqual(inOrder(list(loaded, program)), inOrder(listed));

@@ -19,7 +19,6 @@ import {
 } from '../../src/kernel/nftables/index.js';
 import type { Ruleset } from '../../src/kernel/nftables/text/ruleset.js';
 import { makeNamespace, type Namespace } from '../support/namespaces/netns.js';
-import { readRuleset } from '../support/nftables/readRuleset.js';
 import { RULE_LINES, SETS } from '../support/nftables/ruleLines.js';
 import { FIREWALL, KUBE_PROXY } from '../support/nftables/rulesets.js';
 import { HOOKS } from '../support/nftables/ruleTexts.js';
@@ -56,7 +55,7 @@ for (const [name, text] of RULESETS) {
   it(`${name}: printed as nft lists it, and written back as it was`, async () => {
     load(text);
     const listed = nft('list', 'ruleset');
-    const read = { ...(await readRuleset(nftables)), links: new Map([[1, 'lo']]) };
+    const read = { ...(await nftables.readRuleset()), links: new Map([[1, 'lo']]) };
     assert.equal(formatRuleset(read), listed);
     nft('flush', 'ruleset');
     const results = await nftables.apply(operationsOf(read));
@@ -102,7 +101,7 @@ for (const family of Object.keys(RULE_LINES) as (keyof typeof RULE_LINES)[])
     throwOnFailure(await nftables.apply(parseRuleset(text)));
     const listed = nft('list', 'ruleset');
     assert.equal(listed, text);
-    assert.equal(formatRuleset({ ...(await readRuleset(nftables)), links: new Map([[1, 'lo']]) }), listed);
+    assert.equal(formatRuleset({ ...(await nftables.readRuleset()), links: new Map([[1, 'lo']]) }), listed);
     const ours = await nftables.listRules().toArray();
     nft('flush', 'ruleset');
     // nft itself makes the same expressions of the text.
@@ -158,7 +157,7 @@ for (const content of CONTENTS)
     // Some kernels have no helpers, and some no counters of sets.
     if (status !== 0) return;
     const listed = nft('list', 'ruleset');
-    const ours = formatRuleset(await readRuleset(nftables));
+    const ours = formatRuleset(await nftables.readRuleset());
     nft('flush', 'ruleset');
     throwOnFailure(await nftables.apply(parseRuleset(ours)));
     assert.equal(nft('list', 'ruleset'), listed);
@@ -179,7 +178,7 @@ for (const [content, printed] of UNWRITABLE)
     const { status } = spawnSync('ip', ['netns', 'exec', namespace.name, 'nft', '-f', '-'], { input: text });
     // Some kernels have no helpers, and some no counters of sets.
     if (status !== 0) return;
-    const ours = formatRuleset(await readRuleset(nftables));
+    const ours = formatRuleset(await nftables.readRuleset());
     assert.match(ours, printed);
     assert.throws(() => parseRuleset(ours), RulesetError);
   });

@@ -1,23 +1,28 @@
 // Reads the rules of nft's own tests (tests/py of its source) with our reader, applies them, and compares what nft lists with what nft makes
-// of them itself. The tests are not part of this checkout: a person names their folder. Needs root, nft, and a build (`npm run build`).
+// of them itself. The tests are not part of this checkout: a person names their folder, or one file. Needs root, nft, and a build
+// (`npm run build`). A folder with whole rulesets (`dumps/*.nft` of tests/shell) is read in the same way by the nft of Debian sid, which is
+// downloaded; what nft makes of each is also listed by us, printed, and read again.
 //
-//   node scripts/nftTests.mjs FOLDER     prints the numbers of rules, and those that nft refuses and we apply
+//   node scripts/nftTests.mjs PATH             prints the numbers of rules, and those that nft refuses and we apply
+//   node scripts/nftTests.mjs PATH --reasons   prints for each other rule, too, why it is not equal
 
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
-import { join, relative } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { CHECKOUT } from './lib/checkout.mjs';
 import { Failure, reportFailures } from './lib/failure.mjs';
+import { ensureNftVersions, NFT_VERSIONS } from './test/nftVersions.mjs';
 
 /** Says in the environment that the network namespace is a new one: the tests flush its ruleset. */
 const INSIDE = 'KNP_NFT_TESTS';
 
 process.exitCode = await reportFailures('nftTests', async () => {
-  const [folder, ...more] = process.argv.slice(2);
-  if (folder === undefined || more.length > 0 || !statSync(folder, { throwIfNoEntry: false })?.isDirectory())
-    throw new Failure('usage: node scripts/nftTests.mjs FOLDER');
+  const [path, option, ...more] = process.argv.slice(2);
+  const found = path === undefined ? undefined : statSync(path, { throwIfNoEntry: false });
+  if (path === undefined || !found || (option ?? '--reasons') !== '--reasons' || more.length > 0)
+    throw new Failure('usage: node scripts/nftTests.mjs PATH [--reasons]');
   if (!process.env[INSIDE]) {
-    const args = ['-n', process.execPath, join(CHECKOUT, 'scripts/nftTests.mjs'), folder];
+    const args = ['-n', process.execPath, join(CHECKOUT, 'scripts/nftTests.mjs'), ...process.argv.slice(2)];
     const { status, error } = spawnSync('unshare', args, {
       stdio: 'inherit',
       env: { ...process.env, [INSIDE]: '1' },
@@ -25,42 +30,50 @@ process.exitCode = await reportFailures('nftTests', async () => {
     if (error) throw new Failure(`cannot start unshare: ${error.message}`);
     return status ?? 1;
   }
-  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) =>
-    name.endsWith('.t'),
-  );
-  if (files.length === 0) throw new Failure(`${folder} has no files *.t`);
-  const count = { valid: 0, read: 0, applied: 0, equal: 0, invalid: 0, wide: 0 };
+  const folder = found.isDirectory() ? path : dirname(path);
+  const names = found.isDirectory()
+    ? readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    : [basename(path)];
+  const files = names.filter((name) => name.endsWith('.t'));
+  if (files.length === 0) return dumps(folder);
+  const count = { valid: 0, loaded: 0, read: 0, applied: 0, equal: 0, invalid: 0, wide: 0 };
   const { openNftables } = await import(join(CHECKOUT, 'dist/src/kernel/nftables/index.js'));
   const { parseRuleset } = await import(join(CHECKOUT, 'dist/src/kernel/nftables/text/index.js'));
   const nftables = await openNftables();
   for (const file of files.sort())
     for (const { line, text, isValid } of testsOf(readFileSync(join(folder, file), 'utf8'))) {
       const ours = await apply(text);
+      const say = (/** @type {string} */ what) => console.log(`${file}:${line}: ${what}\n${text}`);
       if (isValid) {
         count.valid++;
-        if (ours !== undefined) count.read++;
-        if (!ours) continue;
-        count.applied++;
-        if (ours === theirs(text)) count.equal++;
+        const theirs = listedByNft(text);
+        if (theirs !== undefined) count.loaded++;
+        if (!ours.unread) count.read++;
+        if (ours.listing !== undefined) count.applied++;
+        if (ours.listing !== undefined && ours.listing === theirs) count.equal++;
+        else if (option && ours.listing === undefined)
+          say(`${ours.unread ? 'not read' : 'not applied'}: ${ours.reason}`);
+        else if (option)
+          say(`listed as ${ours.listing}\nand of nft as ${theirs ?? 'nothing: it refuses it'}`);
       } else {
         count.invalid++;
-        if (!ours) continue;
+        if (ours.listing === undefined) continue;
         count.wide++;
-        console.log(`${relative(folder, join(folder, file))}:${line}: applied, and nft refuses it\n${text}`);
+        say('applied, and nft refuses it');
       }
     }
   await nftables.close();
   console.log(
-    `${count.valid} rules × families that nft accepts: ${count.read} read, ${count.applied} applied, ${count.equal} equal`,
+    `${count.valid} rules × families that nft accepts (${count.loaded} on this kernel): ${count.read} read, ${count.applied} applied, ${count.equal} equal`,
   );
   console.log(`${count.invalid} that it refuses: ${count.wide} applied`);
   return count.wide > 0 ? 1 : 0;
 
   /**
-   * What nft lists of a text that we apply: empty if the kernel refuses it, undefined if it cannot be read.
+   * What nft lists of a text that we apply, or why there is none.
    *
    * @param {string} text
-   * @returns {Promise<string | undefined>}
+   * @returns {Promise<{ listing?: string | undefined, reason?: string, unread?: true }>}
    */
   async function apply(text) {
     nft('', 'flush', 'ruleset');
@@ -68,25 +81,23 @@ process.exitCode = await reportFailures('nftTests', async () => {
     let operations;
     try {
       operations = parseRuleset(text);
-    } catch {
-      return undefined;
+    } catch (error) {
+      return { reason: String(error), unread: true };
     }
     const results = await nftables.apply(operations);
-    return results.some((/** @type {unknown} */ result) => result !== undefined)
-      ? ''
-      : nft('', 'list', 'ruleset');
+    const failed = results.find((/** @type {unknown} */ result) => result !== undefined);
+    return failed === undefined ? { listing: nft('', 'list', 'ruleset').stdout } : { reason: String(failed) };
   }
 });
 
 /**
- * What nft lists of a text that it loads itself.
+ * What nft lists of a text that it loads itself; undefined if it does not, or the kernel refuses it.
  *
  * @param {string} text
  */
-function theirs(text) {
+function listedByNft(text) {
   nft('', 'flush', 'ruleset');
-  nft(text, '-f', '-');
-  return nft('', 'list', 'ruleset');
+  return nft(text, '-f', '-').status === 0 ? nft('', 'list', 'ruleset').stdout : undefined;
 }
 
 /**
@@ -94,11 +105,125 @@ function theirs(text) {
  * @param {readonly string[]} args
  */
 function nft(input, ...args) {
-  return spawnSync('nft', args, { input, encoding: 'utf8' }).stdout;
+  return spawnSync('nft', args, { input, encoding: 'utf8' });
 }
 
 /**
- * The rules of a file, each once for each table: `:chain;hook`, `*family;table;chains`, `!set type`, `?set elements`, `%object type`, and
+ * Reads the dumps of a folder: what our reader makes of each, and what is printed of what nft makes of it.
+ *
+ * @param {string} folder
+ * @returns {Promise<number>} the exit status
+ */
+async function dumps(folder) {
+  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) =>
+    /(^|\/)dumps\/[^/]+\.nft$/.test(name),
+  );
+  if (files.length === 0) throw new Failure(`${folder} has no files *.t, and no files dumps/*.nft`);
+  ensureNftVersions();
+  const sid = join(NFT_VERSIONS, 'sid/nft');
+  const { openNftables } = await import(join(CHECKOUT, 'dist/src/kernel/nftables/index.js'));
+  const { parseRuleset, formatRuleset, readRuleset } = await import(
+    join(CHECKOUT, 'dist/src/kernel/nftables/text/index.js')
+  );
+  const nftables = await openNftables();
+  const count = { loaded: 0, applied: 0, equal: 0, printed: 0, printRefused: 0, wrong: 0 };
+  for (const file of files.sort()) {
+    const text = readFileSync(join(folder, file), 'utf8');
+    const expected = byNft(text);
+    if (expected instanceof Error || expected === '') continue;
+    count.loaded++;
+    const printed = printedOf(await readRuleset(nftables));
+    const ours = await byUs(text);
+    if (ours instanceof Error) console.log(`${file}: refused: ${ours.message}`);
+    else {
+      count.applied++;
+      if (ours === expected) count.equal++;
+      else difference(file, 'is another one', expected, ours);
+    }
+    if (printed instanceof Error) {
+      count.printRefused++;
+      console.log(`${file}: print refused: ${printed.message}`);
+      continue;
+    }
+    const [again, read] = [byNft(printed), await byUs(printed)];
+    // What has no notation is in brackets, which neither of the two reads.
+    const hole = /^(?:"[^"]*"|[^"[])*(\[[^\]]*\])/m.exec(printed)?.[1];
+    if (hole !== undefined && again instanceof Error && read instanceof Error) {
+      count.printRefused++;
+      console.log(`${file}: print refused: ${hole}`);
+    } else if (again !== expected) difference(file, 'printed is another one', expected, again);
+    else if (!(read instanceof Error) && read !== expected)
+      difference(file, 'printed and read by us is another one', expected, read);
+    else count.printed++;
+  }
+  await nftables.close();
+  console.log(
+    `${count.loaded} dumps that nft loads, and that are not empty: ${count.applied} read and applied, ${count.equal} equal; printed: ${count.printed} equal, ${count.printRefused} refused`,
+  );
+  return count.wrong > 0 ? 1 : 0;
+
+  /** @param {unknown} ruleset */
+  function printedOf(ruleset) {
+    try {
+      return /** @type {string} */ (formatRuleset(ruleset));
+    } catch (error) {
+      return /** @type {Error} */ (error);
+    }
+  }
+
+  /**
+   * @param {string} file
+   * @param {string} what
+   * @param {string} expected
+   * @param {string | Error} given
+   */
+  function difference(file, what, expected, given) {
+    count.wrong++;
+    const found = given instanceof Error ? given.message : given;
+    const lines = new Set(expected.split('\n'));
+    console.log(
+      `${file}: ${what}: ${found.split('\n').find((line) => !lines.has(line)) ?? 'lines are missing'}`,
+    );
+  }
+
+  /**
+   * What nft lists of a text that it loads, or its error.
+   *
+   * @param {string} text
+   */
+  function byNft(text) {
+    spawnSync(sid, ['flush', 'ruleset']);
+    const { status, stderr } = spawnSync(sid, ['-f', '-'], { input: text, encoding: 'utf8' });
+    return status === 0 ? listed() : new Error(stderr);
+  }
+
+  /**
+   * The same of a text that we read and apply, or the reason why not.
+   *
+   * @param {string} text
+   */
+  async function byUs(text) {
+    spawnSync(sid, ['flush', 'ruleset']);
+    try {
+      const results = await nftables.apply(parseRuleset(text));
+      const failed = results.find(
+        (/** @type {Error | undefined} */ each) => each && !/ROLLED/.test(`${Reflect.get(each, 'code')}`),
+      );
+      return failed ?? listed();
+    } catch (error) {
+      return /** @type {Error} */ (error);
+    }
+  }
+
+  /** The rest of a lifetime changes between two listings; how many elements the kernel counts is a comment. */
+  function listed() {
+    const { stdout } = spawnSync(sid, ['list', 'ruleset'], { encoding: 'utf8' });
+    return stdout.replace(/ expires \S+/g, ' expires').replace(/\t# count \d+$/gm, '');
+  }
+}
+
+/**
+ * The rules of a file, each once for each table, with the sets and objects that it names: `:chain;hook`, `*family;table;chains`, `!set type types`, `?set elements`, `%object type`, and
  * `rule;ok` or `rule;fail`. A line that begins with `-` or `#` is none.
  *
  * @param {string} file
@@ -108,25 +233,33 @@ function* testsOf(file) {
   const tables = [];
   const chains = new Map();
   const sets = new Map();
+  const objects = new Map();
   for (const [i, source] of file.split('\n').entries()) {
     const [first = '', second = '', third = ''] = source.split(';');
     const [name = '', ...rest] = first.slice(1).trim().split(/\s+/);
     if (first.startsWith(':')) chains.set(name, source.slice(source.indexOf(';') + 1));
     else if (first.startsWith('*')) tables.push({ family: name, table: second, names: third.split(',') });
-    else if (first.startsWith('!') && second === 'ok') sets.set(name, { type: rest.join(' '), elements: '' });
+    else if (first.startsWith('%') && source.endsWith(';ok')) {
+      const [, kind, content] = /^%\S+ type (ct \w+|\w+) ?(.*);ok$/.exec(source) ?? [];
+      if (kind) objects.set(name, `\t${kind} ${name} {\n\t\t${content?.replace(/^\{|\}$/g, '')}\n\t}\n`);
+    } else if (first.startsWith('!') && second === 'ok')
+      sets.set(name, { type: rest.join(' '), elements: [] });
     else if (first.startsWith('?') && second === 'ok' && sets.has(name))
-      sets.get(name).elements = rest.join(' ');
+      sets.get(name).elements.push(rest.join(' '));
     else if (/^[^-#!?%\s]/.test(first) && (second === 'ok' || second === 'fail'))
       for (const { family, table, names } of tables) {
-        const blocks = [...sets].map(([set, { type, elements }]) => {
-          const [types = '', timeout] = type.split(/ (?=timeout )/);
-          const flags = timeout === undefined ? '' : '\t\tflags timeout\n';
-          const list = elements === '' ? '' : `\t\telements = { ${elements} }\n`;
-          return `\t${type.includes(':') ? 'map' : 'set'} ${set} {\n\t\ttype ${types}\n${flags}${list}\t}\n`;
+        const isNamed = (/** @type {[string, unknown]} */ [each]) => new RegExp(`[@"]${each}\\b`).test(first);
+        const blocks = [...sets].filter(isNamed).map(([set, { type, elements }]) => {
+          const [types = '', flags = ''] = type.split(/ (?=timeout |flags )/);
+          const list = elements.length === 0 ? '' : `\t\telements = { ${elements.join(', ')} }\n`;
+          return `\t${type.includes(':') ? 'map' : 'set'} ${set} {\n\t\t${types}\n\t\t${flags}\n${list}\t}\n`;
         });
         const [chain = 'c'] = names;
         const hook = chains.has(chain) ? `\t\t${chains.get(chain)};\n` : '';
-        const text = `table ${family} ${table} {\n${blocks.join('')}\tchain ${chain} {\n${hook}\t\t${first}\n\t}\n}\n`;
+        const text = `table ${family} ${table} {\n${[...objects]
+          .filter(isNamed)
+          .map(([, block]) => block)
+          .join('')}${blocks.join('')}\tchain ${chain} {\n${hook}\t\t${first}\n\t}\n}\n`;
         yield { line: i + 1, text, isValid: second === 'ok' };
       }
   }

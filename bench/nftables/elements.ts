@@ -1,6 +1,5 @@
 // The elements of an operation, however they are given.
-import type { NftablesOperation } from '../../src/kernel/nftables/types.js';
-import type { NewElement } from '../../src/kernel/nftables/values/types.js';
+import type { NewElement, NftablesOperation } from '../../src/kernel/nftables/types.js';
 import { readValue } from '../../src/kernel/nftables/values/values.js';
 import { layoutOf } from '../../src/kernel/nftables/values/valueTypes.js';
 

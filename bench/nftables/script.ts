@@ -1,6 +1,12 @@
 // Operations of nftables as a script for `nft -f`.
-import type { BaseChain, KeyExpression, NewSet, NftablesOperation } from '../../src/kernel/nftables/types.js';
-import type { ElementValue, NewElement } from '../../src/kernel/nftables/values/types.js';
+import type {
+  BaseChain,
+  ElementValue,
+  KeyExpression,
+  NewElement,
+  NewSet,
+  NftablesOperation,
+} from '../../src/kernel/nftables/types.js';
 import { familyOfTable } from '../../src/modes/nftables/plan/fixedChains.js';
 import { verdictText } from '../../src/modes/nftables/plan/items.js';
 import { ruleText } from '../../src/modes/nftables/program/ruleText.js';

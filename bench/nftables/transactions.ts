@@ -6,8 +6,7 @@
 
 import type { AnonymousSet, Expression } from '../../src/kernel/nftables/expressions/types.js';
 import { writeInSteps } from '../../src/kernel/nftables/transaction/write.js';
-import type { NftablesOperation } from '../../src/kernel/nftables/types.js';
-import type { NewElement } from '../../src/kernel/nftables/values/types.js';
+import type { NewElement, NftablesOperation } from '../../src/kernel/nftables/types.js';
 import { HOST_IS_LITTLE } from '../../src/kernel/shared/wire/messages.js';
 import { atOnce } from '../../src/steps.js';
 import { elementsOf } from './elements.js';

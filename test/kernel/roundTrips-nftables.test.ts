@@ -9,7 +9,15 @@ const namespaces = emptyNamespaces();
 afterEach(() => namespaces.remove());
 
 /** Modules that not every kernel has, or that are for another family. */
-const MODULES: ReadonlySet<unknown> = new Set(['queue', 'dup', 'fwd', 'tproxy', 'socket', 'connlimit']);
+const MODULES: ReadonlySet<unknown> = new Set([
+  'queue',
+  'dup',
+  'fwd',
+  'tproxy',
+  'socket',
+  'connlimit',
+  'synproxy',
+]);
 
 /** Values that a kernel may refuse: it lacks a module or a flag, or the value is one that no rule can use. */
 function isOptional(value: object): boolean {
@@ -29,13 +37,15 @@ function isOptional(value: object): boolean {
     const isUnknown = flags.some((flag) => typeof flag === 'number') || typeof base?.hook === 'number';
     // An element that has a rest of its time, and no time; and a port of a protocol without ports.
     const isOdd = expires === 1n || (Array.isArray(key) && key.includes(99));
-    return isForeign || isUnknown || isOdd;
+    return isForeign || isUnknown || isOdd || fields.type === 'synproxy';
   }
   if (MODULES.has(kind)) return true;
   const { type, code, flags = [] } = fields;
   switch (kind as string) {
     case 'immediate':
       return data?.length === 64; // beyond the last register
+    case 'meta':
+      return typeof fields.key === 'number';
     case 'reject':
       return type === 'icmp' && code === undefined;
     case 'fib':

@@ -6,6 +6,8 @@ const NAMING: Readonly<Record<string, string>> = {
   lookup: 'set',
   dynset: 'set',
   objref: 'object or map',
+  objrefMap: 'map',
+  flowOffload: 'flow table',
   verdict: 'chain',
 };
 /** Modules of expressions. Those that are not here are part of nf_tables, or depend on the family: nft_fib_inet. */
@@ -70,6 +72,8 @@ function absentHint(operation: NftablesOperation, expression: string | undefined
       return 'its table or set does not exist, or a chain or an object that an element names';
     case 'flushSet':
       return 'its table or the set does not exist';
+    case 'addFlowTable':
+      return 'its table or a device does not exist, or the kernel misses nf_flow_table for the family';
     case 'addObject':
       return 'its table does not exist, or the module of objects of this type';
     default:

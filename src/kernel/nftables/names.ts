@@ -45,7 +45,7 @@ interface Named {
 /** The target of an operation: `chain ip kube-proxy services`. */
 function targetOf(operation: NftablesOperation): string {
   const given = operation as unknown as Readonly<Record<string, Named | undefined>>;
-  const { table, chain, rule, set, object } = given;
+  const { table, chain, rule, set, object, flowTable } = given;
   if (rule) {
     const { handle } = rule;
     const place = handle === undefined ? undefined : `handle ${numbered(handle)}`;
@@ -56,6 +56,7 @@ function targetOf(operation: NftablesOperation): string {
     const isOfElements = operation.do === 'addElements' || operation.do === 'deleteElements';
     return described(isOfElements ? 'element' : 'set', set.family, set.table, set.name);
   }
+  if (flowTable) return described('flowtable', flowTable.family, flowTable.table, flowTable.name);
   if (object) return described(object.type, object.family, object.table, object.name);
   return described('table', table?.family, table?.name);
 }

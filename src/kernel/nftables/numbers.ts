@@ -1,5 +1,5 @@
 // Numbers of messages and attributes: include/uapi/linux/netfilter/nf_tables.h. Those of expressions are in expressions/.
-import type { BaseChain, Hook, SetFlag, TableFlag } from './types.js';
+import type { BaseChain, FlowTableFlag, Hook, SetFlag, TableFlag } from './types.js';
 
 /** `NFNL_SUBSYS_NFTABLES`, in the upper byte of the type of a message. */
 export const SUBSYSTEM = 10;
@@ -26,12 +26,16 @@ export const MESSAGE = {
   newObject: 18,
   getObject: 19,
   deleteObject: 20,
+  newFlowTable: 22,
+  getFlowTable: 23,
+  deleteFlowTable: 24,
   destroyTable: 26,
   destroyChain: 27,
   destroyRule: 28,
   destroySet: 29,
   destroyElements: 30,
   destroyObject: 31,
+  destroyFlowTable: 32,
 } as const;
 
 /** Flags of messages (`NLM_F_`). */
@@ -67,8 +71,8 @@ export const CHAIN = {
 } as const;
 /** `NFTA_HOOK_` */
 export const HOOK = { number: 1, priority: 2, device: 3, devices: 4 } as const;
-/** `NFTA_DEVICE_NAME` */
-export const DEVICE_NAME = 1;
+/** `NFTA_DEVICE_NAME`, `NFTA_DEVICE_PREFIX` */
+export const DEVICE = { name: 1, prefix: 2 } as const;
 /** `NFTA_RULE_` */
 export const RULE = {
   table: 1,
@@ -91,10 +95,15 @@ export const SET = {
   dataLength: 7,
   description: 9,
   id: 10,
+  policy: 8,
   timeout: 11,
+  gcInterval: 12,
   userData: 13,
   pad: 14,
+  objectType: 15,
   handle: 16,
+  expression: 17,
+  expressions: 18,
   type: 19,
   count: 20,
 } as const;
@@ -112,11 +121,14 @@ export const ELEMENT = {
   userData: 6,
   expression: 7,
   pad: 8,
+  object: 9,
   keyEnd: 10,
   expressions: 11,
 } as const;
 /** `NFT_SET_ELEM_INTERVAL_END` */
 export const INTERVAL_END = 1;
+/** `NFT_SET_ELEM_CATCHALL` */
+export const CATCH_ALL = 2;
 /** `NFTA_LIST_ELEM` */
 export const LIST_ELEMENT = 1;
 /** `NFTA_EXPR_` */
@@ -136,6 +148,14 @@ export const OBJECT = {
   pad: 7,
   userData: 8,
 } as const;
+/** `NFTA_FLOWTABLE_`, and `NFTA_FLOWTABLE_HOOK_` in its hook. */
+export const FLOW_TABLE = { table: 1, name: 2, hook: 3, use: 4, handle: 5, pad: 6, flags: 7 } as const;
+export const FLOW_TABLE_HOOK = { number: 1, priority: 2, devices: 3 } as const;
+/** `NFT_FLOWTABLE_` */
+export const FLOW_TABLE_FLAGS: Readonly<Record<Exclude<FlowTableFlag, number>, number>> = {
+  offload: 1,
+  counter: 2,
+};
 /** `NFTA_GEN_` */
 export const GENERATION = { id: 1, pid: 2, program: 3 } as const;
 
@@ -160,7 +180,15 @@ export const SET_FLAGS: Readonly<Record<Exclude<SetFlag, number>, number>> = {
   dynamic: 0x20,
 };
 /** Flags of sets that follow from other fields. */
-export const DERIVED_SET_FLAGS = { anonymous: 1, map: 8, object: 0x40, concatenation: 0x80 } as const;
+export const DERIVED_SET_FLAGS = {
+  anonymous: 1,
+  map: 8,
+  object: 0x40,
+  concatenation: 0x80,
+  expressions: 0x100,
+} as const;
+/** `NFT_SET_POL_` */
+export const SET_POLICIES = { performance: 0, memory: 1 } as const;
 
 /** Numbers of the hooks of a family. */
 type Hooks = Readonly<Partial<Record<Exclude<Hook, number>, number>>>;
@@ -189,4 +217,13 @@ export function hooksOf(family: number): Hooks {
 export const POLICIES: Readonly<Record<NonNullable<BaseChain['policy']>, number>> = { drop: 0, accept: 1 };
 
 /** `NFT_OBJECT_` */
-export const OBJECT_TYPES = { counter: 1, quota: 2 } as const;
+export const OBJECT_TYPES = {
+  counter: 1,
+  quota: 2,
+  'ct helper': 3,
+  limit: 4,
+  'ct timeout': 7,
+  secmark: 8,
+  'ct expectation': 9,
+  synproxy: 10,
+} as const;

@@ -34,7 +34,7 @@ export function generationIn(replies: Uint8Array): Generation {
   throw new NetlinkError({ code: 'ERR_MALFORMED_REPLY', operation: 'nftables.generation', kernelMessage });
 }
 
-/** The events of notifications. Those of objects that this library does not know, as flowtables, are left out. */
+/** The events of notifications. Those of objects that this library does not know are left out. */
 export function* readEvents(records: Uint8Array): Generator<NftablesEvent, void> {
   const view = new DataView(records.buffer, records.byteOffset, records.length);
   for (const { type, port, start, end } of messagesIn(view, 'netlink.read')) {

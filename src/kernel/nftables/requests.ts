@@ -12,7 +12,18 @@ import { ByteWriter } from '../shared/wire/byteWriter.js';
 import { MESSAGE_HEADER } from '../shared/wire/messages.js';
 import { Messages } from './encode/messages.js';
 import { checkShape, SET_FIELDS } from './encode/sets.js';
-import { CHAIN, ELEMENTS, FAMILIES, MESSAGE, NFGEN_HEADER, OBJECT, RULE, SET, SUBSYSTEM } from './numbers.js';
+import {
+  CHAIN,
+  ELEMENTS,
+  FAMILIES,
+  FLOW_TABLE,
+  MESSAGE,
+  NFGEN_HEADER,
+  OBJECT,
+  RULE,
+  SET,
+  SUBSYSTEM,
+} from './numbers.js';
 import type {
   NameInTable,
   RuleFilter,
@@ -196,6 +207,11 @@ export function elementsRequest({ family, table, name }: NameInTable): Uint8Arra
     [ELEMENTS.table, table],
     [ELEMENTS.set, name],
   ]);
+}
+
+/** Asks for flow tables. */
+export function flowTablesRequest({ family, table }: TableFilter): Uint8Array {
+  return request(MESSAGE.getFlowTable, NLM_F_DUMP, family, [[FLOW_TABLE.table, table]]);
 }
 
 /** Asks for objects. */

@@ -10,14 +10,13 @@ import type {
   Sent,
   WatchOptions,
 } from '../shared/types.js';
-import type { Expression } from './expressions/types.js';
+import type { ElementName, Expression, NewElement, Synproxy } from './expressions/types.js';
 import type { Addition, Deletion, Generation, TransactionOptions } from './transaction/types.js';
 import type {
   ElementBytes,
   ElementKeyBytes,
-  ElementName,
   ElementValue,
-  NewElement,
+  ObjectType,
   SetFlag,
   SetShape,
   ValueTypes,
@@ -95,7 +94,7 @@ export interface BaseChain {
   readonly priority: number;
   /** The fate of packets that reach the end. Default `accept`. */
   readonly policy?: 'accept' | 'drop';
-  /** Names of the links of `ingress` and `egress`. */
+  /** Names of the links of `ingress` and `egress`; with an asterisk at the end, beginnings of names (Linux 6.16). */
   readonly devices?: readonly string[];
 }
 
@@ -160,6 +159,12 @@ export interface NewSet extends SetName {
   readonly size?: number;
   /** Default lifetime of elements of a set with `timeout`, in ms. Default: without end. */
   readonly timeout?: bigint;
+  /** The time after which the kernel removes elements that have expired, in ms: at most so often. Default: its own. */
+  readonly gcInterval?: number;
+  /** What the kernel is to save. Default: `performance`, which is time. */
+  readonly policy?: 'performance' | 'memory';
+  /** Counters, limits, quotas that each element has. Linux 5.7; several: 5.11. */
+  readonly expressions?: readonly Expression[];
   /** nft joins intervals that overlap, when it adds some. The kernel does not know of it. */
   readonly autoMerge?: boolean;
   /** At most 128 bytes. Linux 5.10. */
@@ -171,6 +176,8 @@ export interface SetOfElements extends NameInTable {
   /** As in {@link NftSet}. Absent, or a number: elements have bytes as keys. */
   readonly key?: ValueTypes | number;
   readonly data?: ValueTypes | 'verdict' | number;
+  readonly dataIsInterval?: true;
+  readonly objects?: ObjectType;
   readonly flags?: readonly SetFlag[];
 }
 
@@ -200,8 +207,6 @@ export interface NftSet extends Omit<NewSet, 'key' | 'data' | 'flags'>, Unread {
 export interface Element extends NewElement, Unread {
   /** It is the key behind the last one of an interval: of notifications, which have the two halves of an interval one by one. */
   readonly isEnd?: true;
-  /** Expressions of the element, such as its counter. */
-  readonly expressions?: readonly Expression[];
 }
 
 /**
@@ -217,37 +222,88 @@ export interface ListedElementBytes extends ElementBytes {
 export type NewObject = NameInTable & {
   /** At most 128 bytes. Linux 5.10. */
   readonly comment?: string;
-} & (
-    | {
-        readonly type: 'counter';
-        /** Default 0. */
-        readonly packets?: bigint;
-        /** Default 0. */
-        readonly bytes?: bigint;
-      }
-    | {
-        readonly type: 'quota';
-        readonly bytes: bigint;
-        /** Matches what is beyond the quota; default: what is within. */
-        readonly over?: boolean;
-        /** Bytes used so far. Default 0. */
-        readonly used?: bigint;
-      }
-  );
+} & ObjectContent;
+
+/** The protocols of connections that an object is for. */
+export interface Connections {
+  /** Default: that of the table. */
+  readonly network?: 'ip' | 'ip6' | 'inet';
+  readonly protocol: 'tcp' | 'udp';
+}
+
+/** What an object has beside its name and comment, by its type. */
+export type ObjectContent =
+  | {
+      readonly type: 'counter';
+      /** Default 0. */
+      readonly packets?: bigint;
+      /** Default 0. */
+      readonly bytes?: bigint;
+    }
+  | {
+      readonly type: 'quota';
+      readonly bytes: bigint;
+      /** Matches what is beyond the quota; default: what is within. */
+      readonly over?: boolean;
+      /** Bytes used so far. Default 0. */
+      readonly used?: bigint;
+    }
+  | ({ readonly type: 'limit' } & Omit<Extract<Expression, { kind: 'limit' }>, 'kind'>)
+  /** The helper of conntrack that follows connections, of at most 15 bytes: `ftp`. */
+  | ({ readonly type: 'ct helper'; readonly helper: string } & Connections)
+  /** Times of conntrack in s, by the names of the states of the protocol. */
+  | ({
+      readonly type: 'ct timeout';
+      readonly policy: Readonly<Record<string, number>>;
+    } & Connections)
+  /** A connection that is expected beside the one of the packet. */
+  | ({
+      readonly type: 'ct expectation';
+      readonly port: number;
+      /** In ms, as nft writes it. */
+      readonly timeout: number;
+      /** Most connections that are expected at a time. */
+      readonly size: number;
+    } & Connections)
+  /** A context of SELinux, of at most 4095 bytes. */
+  | { readonly type: 'secmark'; readonly context: string }
+  | ({ readonly type: 'synproxy' } & Synproxy);
 
 /** The name of an object. */
-export type ObjectName = NameInTable & { readonly type: NewObject['type'] };
+export type ObjectName = NameInTable & { readonly type: ObjectType };
 
 /** An object as the kernel lists it. */
 export type NftObject = (NewObject | (NameInTable & { readonly type: number })) &
   Unread & { readonly handle: bigint; readonly use: number };
 
+/** A table of connections whose later packets go from link to link at once, past the chains: their rules have `flowOffload`. */
+export interface NewFlowTable extends NameInTable {
+  /** Chains of `ingress` with lower priorities are before it. */
+  readonly priority: number;
+  /** Names of the links whose packets it takes; with an asterisk at the end, beginnings of names (Linux 6.16). Default: none. */
+  readonly devices?: readonly string[];
+  /** `offload`: also to the hardware; `counter`: conntrack also counts its packets. A number is a bit that has no name here. */
+  readonly flags?: readonly FlowTableFlag[];
+}
+
+/** `NFT_FLOWTABLE_` */
+export type FlowTableFlag = 'offload' | 'counter' | number;
+
+/** A flow table as the kernel lists it. */
+export interface FlowTable extends NewFlowTable, Unread {
+  readonly handle: bigint;
+  /** Number of the rules that refer to it. */
+  readonly use: number;
+}
+
 /** Elements that are added to a set; those of a map have data. */
-export type ElementsOf<Set> = Set extends { readonly data: ValueTypes | 'verdict' }
-  ?
-      | readonly (NewElement & { readonly data: ElementValue | Verdict })[]
-      | (ElementBytes & { readonly data: Uint8Array })
-  : readonly NewElement[] | ElementBytes;
+export type ElementsOf<Set> = Set extends { readonly objects: ObjectType }
+  ? readonly (NewElement & { readonly object: string })[]
+  : Set extends { readonly data: ValueTypes | 'verdict' }
+    ?
+        | readonly (NewElement & { readonly data: ElementValue | Verdict })[]
+        | (ElementBytes & { readonly data: Uint8Array })
+    : readonly NewElement[] | ElementBytes;
 
 /** One operation of a transaction. */
 export type NftablesOperation =
@@ -281,7 +337,9 @@ export type NftablesOperation =
   /** Deletes all elements of the set. */
   | { readonly do: 'flushSet'; readonly set: NameInTable }
   | ({ readonly do: 'addObject'; readonly object: NewObject } & Addition)
-  | ({ readonly do: 'deleteObject'; readonly object: ObjectName } & Deletion);
+  | ({ readonly do: 'deleteObject'; readonly object: ObjectName } & Deletion)
+  | ({ readonly do: 'addFlowTable'; readonly flowTable: NewFlowTable } & Addition)
+  | ({ readonly do: 'deleteFlowTable'; readonly flowTable: NameInTable } & Deletion);
 
 /** Which objects are listed; default: all. */
 export interface TableFilter {
@@ -315,6 +373,7 @@ export type NftablesEvent = Sent &
         readonly elements: readonly Element[];
       }
     | { readonly kind: 'object'; readonly change: 'new' | 'deleted'; readonly object: NftObject }
+    | { readonly kind: 'flowTable'; readonly change: 'new' | 'deleted'; readonly flowTable: FlowTable }
     /** A transaction was committed. */
     | { readonly kind: 'generation'; readonly generation: Generation }
   );
@@ -367,6 +426,9 @@ export interface Nftables extends KernelClient<NftablesOperation> {
   ): Promise<void>;
   addObject(object: NewObject, options?: CallOptions): Promise<void>;
   deleteObject(object: ObjectName, options?: CallOptions): Promise<void>;
+  /** One that exists gets the links that it does not have. */
+  addFlowTable(flowTable: NewFlowTable, options?: CallOptions): Promise<void>;
+  deleteFlowTable(flowTable: NameInTable, options?: CallOptions): Promise<void>;
 
   listTables(filter?: Pick<TableFilter, 'family'>, options?: CallOptions): Listing<Table>;
   listChains(filter?: TableFilter, options?: CallOptions): Listing<Chain>;
@@ -384,6 +446,7 @@ export interface Nftables extends KernelClient<NftablesOperation> {
    */
   listElementBytes(set: SetOfBytes, options?: CallOptions): Listing<ListedElementBytes>;
   listObjects(filter?: TableFilter, options?: CallOptions): Listing<NftObject>;
+  listFlowTables(filter?: TableFilter, options?: CallOptions): Listing<FlowTable>;
   /** The table; undefined if there is none. The kernel looks it up, and lists no others. */
   getTable(table: TableName, options?: CallOptions): Promise<Table | undefined>;
   /** The chain; undefined if there is none, or no such table. The kernel looks it up, and lists no others. */

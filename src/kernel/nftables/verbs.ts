@@ -10,6 +10,7 @@ import { Applier } from '../shared/verbs.js';
 import { portOf } from '../shared/wire/messages.js';
 import { ElementBytesReader } from './decode/elementBytes.js';
 import { ElementReader } from './decode/elements.js';
+import { readFlowTable } from './decode/flowTables.js';
 import { readSet } from './decode/sets.js';
 import { readChain, readObject, readRule, readTable } from './decode/tables.js';
 import type { Messages } from './encode/messages.js';
@@ -103,6 +104,14 @@ export abstract class NftablesVerbs extends Applier<Operation> implements Partia
     return this.send({ do: 'deleteObject', object }, options);
   }
 
+  addFlowTable(flowTable: types.NewFlowTable, options?: CallOptions): Promise<void> {
+    return this.send({ do: 'addFlowTable', flowTable }, options);
+  }
+
+  deleteFlowTable(flowTable: types.NameInTable, options?: CallOptions): Promise<void> {
+    return this.send({ do: 'deleteFlowTable', flowTable }, options);
+  }
+
   /** See {@link types.Nftables.apply}. */
   async apply(
     operations: readonly Operation[],
@@ -145,6 +154,12 @@ export abstract class NftablesVerbs extends Applier<Operation> implements Partia
     requests.checkFilter('nftables.listObjects', filter);
     const request = requests.objectsRequest(filter);
     return this.listed(attemptOf('listObjects', filter), request, each(readObject), options);
+  }
+
+  listFlowTables(filter: types.TableFilter = {}, options?: CallOptions): Listing<types.FlowTable> {
+    requests.checkFilter('nftables.listFlowTables', filter);
+    const request = requests.flowTablesRequest(filter);
+    return this.listed(attemptOf('listFlowTables', filter), request, each(readFlowTable), options);
   }
 
   listElements(given: types.SetOfElements, options?: CallOptions): Listing<types.Element> {

@@ -3,6 +3,7 @@ import type {
   Expression,
   NewChain,
   NewElement,
+  NewFlowTable,
   NewObject,
   NewSet,
   NewTable,
@@ -42,7 +43,7 @@ const BY_KIND: {
   meta: [
     { key: 'mark', register: 1 },
     { key: 'random', register: 1 },
-    { key: 33, register: 4 },
+    { key: 36, register: 4 },
   ],
   metaSet: [
     { key: 'mark', source: 1 },
@@ -165,7 +166,11 @@ const BY_KIND: {
   objref: [
     { type: 'counter', name: 'c' },
     { type: 'quota', name: 'q' },
+    { type: 'limit', name: 'l' },
   ],
+  objrefMap: [{ set: 'objects', source: 1 }],
+  synproxy: [{}, { mss: 1460, windowScale: 7, flags: ['timestamp', 'sack-perm'] }, { windowScale: 0 }],
+  flowOffload: [{ table: 'f' }],
   notrack: [{}],
   exthdr: [
     { type: 44, offset: 2, length: 2, register: 1 },
@@ -174,6 +179,7 @@ const BY_KIND: {
     { type: 7, offset: 0, length: 1, operation: 'ipv4', register: 1 },
     { type: 0, offset: 4, length: 4, operation: 'sctp', register: 1 },
   ],
+  exthdrSet: [{ type: 2, offset: 2, length: 2, operation: 'tcpopt', source: 1 }],
   rt: [
     { key: 'classid', register: 1 },
     { key: 'nexthop4', register: 1 },
@@ -276,7 +282,36 @@ export const SETS: readonly NewSet[] = [
     dataExpressions: ['ip daddr', 'tcp dport'],
   },
   { ...TABLE, name: 's9', key: 'ct_state', data: 'verdict', flags: [], keyExpressions: ['meta mark'] },
-  { ...TABLE, name: 's10', key: ['ether_addr', 'ifname', 'iface_index'], flags: [0x100] },
+  { ...TABLE, name: 's10', key: ['ether_addr', 'ifname', 'iface_index'], flags: [0x200] },
+  {
+    ...TABLE,
+    name: 's12',
+    key: 'ipv4_addr',
+    flags: ['timeout', 'dynamic'],
+    size: 9,
+    gcInterval: 5000,
+    policy: 'memory',
+    expressions: [{ kind: 'counter', bytes: 0n, packets: 0n }],
+  },
+  {
+    ...TABLE,
+    name: 's13',
+    key: 'ipv4_addr',
+    flags: ['dynamic'],
+    expressions: [
+      { kind: 'limit', rate: 1n, unit: 1n, burst: 5 },
+      { kind: 'counter', bytes: 0n, packets: 0n },
+    ],
+  },
+  { ...TABLE, name: 's14', key: 'ipv4_addr', objects: 'counter', flags: [] },
+  {
+    ...TABLE,
+    name: 's15',
+    key: 'ipv4_addr',
+    data: ['ipv4_addr', 'inet_service'],
+    dataIsInterval: true,
+    flags: ['interval'],
+  },
 ];
 
 /** Elements, of sets without ends of intervals. */
@@ -319,6 +354,26 @@ export const ELEMENTS: readonly [set: SetName, elements: readonly NewElement[]][
     [{ key: ['01:02:03:0a:05:ff', 'eth0', 7] }],
   ],
   [
+    { ...TABLE, name: 's12', key: 'ipv4_addr', flags: ['timeout', 'dynamic'] },
+    [
+      {
+        key: '10.0.0.1',
+        timeout: 60_000n,
+        expires: 50_000n,
+        expressions: [{ kind: 'counter', bytes: 7n, packets: 2n }],
+      },
+      { key: new Uint8Array(), expressions: [{ kind: 'counter', bytes: 1n, packets: 1n }] },
+    ],
+  ],
+  [{ ...TABLE, name: 's14', key: 'ipv4_addr', objects: 'counter' }, [{ key: '10.0.0.1', object: 'c' }]],
+  [
+    { ...TABLE, name: 's15', key: ['ipv4_addr', 'mark'], data: 'ipv4_addr', dataIsInterval: true },
+    [
+      { key: ['10.0.0.1', 1], data: '10.0.0.2', dataEnd: '10.0.0.9' },
+      { key: ['10.0.0.2', 1], data: '10.0.0.3' },
+    ],
+  ],
+  [
     { ...TABLE, name: 's11', key: 'ct_state', data: 'mark' },
     [
       { key: 'established', data: 0x4000 },
@@ -333,4 +388,38 @@ export const OBJECTS: readonly NewObject[] = [
   { ...TABLE, name: 'd', type: 'counter', bytes: 7n, packets: 2n ** 40n, comment: 'Packets' },
   { ...TABLE, name: 'q', type: 'quota', bytes: 1000n, used: 0n },
   { ...TABLE, name: 'r', type: 'quota', bytes: 1000n, over: true, used: 5n },
+  { ...TABLE, name: 'l', type: 'limit', rate: 400n, unit: 60n, burst: 5 },
+  { ...TABLE, name: 'y', type: 'synproxy', mss: 1460, windowScale: 7, flags: ['timestamp', 'sack-perm'] },
+];
+
+/** Objects of conntrack, which not every kernel has. */
+export const CONNECTION_OBJECTS: readonly NewObject[] = [
+  { ...TABLE, name: 'h', type: 'ct helper', helper: 'ftp', network: 'ip', protocol: 'tcp' },
+  {
+    ...TABLE,
+    name: 't',
+    type: 'ct timeout',
+    network: 'ip',
+    protocol: 'udp',
+    policy: { unreplied: 5, replied: 6 },
+    comment: 'Short',
+  },
+  {
+    ...TABLE,
+    name: 'e',
+    type: 'ct expectation',
+    network: 'ip6',
+    protocol: 'udp',
+    port: 53,
+    timeout: 60_000,
+    size: 12,
+  },
+  { ...TABLE, name: 'm', type: 'secmark', context: 'system_u:object_r:ssh_t:s0' },
+];
+
+/** Flow tables. */
+export const FLOW_TABLES: readonly NewFlowTable[] = [
+  { ...TABLE, name: 'f', priority: 0 },
+  { ...TABLE, name: 'g', priority: -150, devices: ['lo'], flags: ['counter'] },
+  { ...TABLE, name: 'i', priority: 7, devices: ['eth0', 'veth*'], flags: ['offload', 0x10] },
 ];

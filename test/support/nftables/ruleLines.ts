@@ -1,7 +1,9 @@
 // Rules as nft 1.0.6 lists them, by the family of their table, which the library reads and prints.
 
 /** All of a family are in one chain, behind the sets of {@link SETS}. */
-export const RULE_LINES: Readonly<Record<'ip' | 'ip6' | 'inet' | 'bridge' | 'netdev', readonly string[]>> = {
+export const RULE_LINES: Readonly<
+  Record<'ip' | 'ip6' | 'inet' | 'arp' | 'bridge' | 'netdev', readonly string[]>
+> = {
   ip: [
     'ip saddr 10.0.0.1',
     'ip saddr 10.0.0.0/8',
@@ -13,6 +15,24 @@ export const RULE_LINES: Readonly<Record<'ip' | 'ip6' | 'inet' | 'bridge' | 'net
     'ip protocol udp',
     'ip ttl > 5',
     'ip length 100-200',
+    'ip ttl { 5, 7-9 }',
+    'ip version 4',
+    'ip hdrlength != 5',
+    'ip dscp cs1',
+    'ip dscp { cs1, ef } drop',
+    'ip dscp vmap { cs1 : accept, cs4 : continue }',
+    'ip ecn ce',
+    'ip frag-off 222',
+    'ip dscp set af23',
+    'ip ecn set ect0',
+    'ip ttl set 23',
+    'ip protocol set udp',
+    'ip length set 40',
+    'igmp type membership-query',
+    'igmp group 224.0.0.1',
+    'ah spi 111-222',
+    'esp sequence { 22, 24 }',
+    'comp cpi 33',
     'ip id set 5',
     'ip daddr set 10.0.0.1',
     'icmp type { echo-reply, echo-request }',
@@ -44,9 +64,22 @@ export const RULE_LINES: Readonly<Record<'ip' | 'ip6' | 'inet' | 'bridge' | 'net
     'ip6 daddr fd00::/64',
     'ip6 daddr { fd00::1, fd00::2 } drop',
     'ip6 nexthdr tcp',
+    'ip6 dscp != cs1',
+    'ip6 ecn ect0',
+    'ip6 flowlabel 22',
+    'ip6 flowlabel { 33, 55 }',
+    'ip6 dscp set af42',
+    'ip6 hoplimit set 1',
+    'ip6 flowlabel set 12345',
+    'ip6 nexthdr set tcp',
+    'frag frag-off 22-33',
+    'frag more-fragments 1',
+    'mh type home-test',
+    'srh tag 22',
     'ip6 saddr set fd00::2',
     'icmpv6 type nd-neighbor-solicit',
     'icmpv6 code no-route',
+    'icmpv6 type { nd-neighbor-solicit, nd-neighbor-advert } icmpv6 taddr fd00::1',
     'icmpv6 type { echo-request, echo-reply } icmpv6 id 5',
     'frag id 5',
     'hbh nexthdr tcp',
@@ -90,6 +123,8 @@ export const RULE_LINES: Readonly<Record<'ip' | 'ip6' | 'inet' | 'bridge' | 'net
     'ct original packets > 3',
     'ct direction reply',
     'ct id 12345',
+    'ct expiration { 33s, 55s }',
+    'ct event set new,related',
     'ct count over 10',
     'meta mark 0x00000001-0x00000005',
     'meta mark != 0x00000010-0x00000020',
@@ -100,6 +135,12 @@ export const RULE_LINES: Readonly<Record<'ip' | 'ip6' | 'inet' | 'bridge' | 'net
     'meta mark set numgen inc mod 4 offset 100 map { 100 : 0x00000001, 101 : 0x00000002 }',
     'meta length > 1000',
     'meta priority 1:1',
+    'meta priority { 1:1, 2:2 }',
+    'meta iiftype { ether, ppp }',
+    'meta ipsec exists',
+    'meta day "Saturday"',
+    'meta l4proto { tcp, udp } accept',
+    'meta random { 5, 6 }',
     'meta priority != 1:1-2:2',
     'meta priority set root',
     'meta iiftype ether',
@@ -127,10 +168,20 @@ export const RULE_LINES: Readonly<Record<'ip' | 'ip6' | 'inet' | 'bridge' | 'net
     'meta l4proto tcp meta mark set 0x00000001 tcp dport 22',
     'meta nfproto ipv4 counter packets 0 bytes 0 ip saddr 10.0.0.1',
     'tcp window 100',
+    'tcp sequence { 1, 5-7 }',
+    'tcp doff 8',
+    'tcp flags set fin | syn',
+    'tcp urgptr 5',
+    'udplite checksum 5',
+    'dccp type { request, data }',
     'tcp option maxseg size 1-500',
     'tcp option sack-perm exists',
+    'tcp option maxseg size set 1360',
+    'tcp option maxseg size set rt mtu',
+    'meta mark set ip dscp',
     'tcp option @77,16,8 5',
     'sctp chunk shutdown-complete length 5',
+    'sctp chunk data stream 1337',
     'exthdr frag missing',
     'mh checksum 4',
     'frag nexthdr { tcp, udp } accept',
@@ -151,6 +202,7 @@ export const RULE_LINES: Readonly<Record<'ip' | 'ip6' | 'inet' | 'bridge' | 'net
     'ip saddr != @recent drop',
     'ip saddr vmap @verdicts',
     'meta mark @marks',
+    'ip dscp @classes',
     'iifname . ip saddr . tcp dport { "eth0" . 10.0.0.1 . 80 } accept',
     'ip saddr . tcp dport { 10.0.0.0/24 . 80-90 } accept',
     'ether saddr 00:11:22:33:44:55',
@@ -161,8 +213,37 @@ export const RULE_LINES: Readonly<Record<'ip' | 'ip6' | 'inet' | 'bridge' | 'net
     'goto other',
     'continue',
   ],
-  bridge: ['ether type ip', 'ip saddr 10.0.0.1 drop', 'ip6 saddr fd00::1 accept'],
-  netdev: ['fwd to "lo"', 'dup to "lo"', 'ip saddr 10.0.0.1 drop', 'tcp dport 80 counter packets 0 bytes 0'],
+  arp: [
+    'arp operation request',
+    'arp operation { reply, nak } drop',
+    'arp htype 1',
+    'arp ptype ip',
+    'arp saddr ip 10.0.0.1',
+    'arp daddr ether 00:11:22:33:44:55',
+    'arp daddr ether set 00:11:22:33:44:55',
+  ],
+  bridge: [
+    'ether type ip',
+    'ip saddr 10.0.0.1 drop',
+    'ip6 saddr fd00::1 accept',
+    'vlan id 5',
+    'vlan id { 1, 2, 4095 } vlan pcp 1-3',
+    'vlan dei 1',
+    'vlan id set 2',
+    'vlan id 5 ip saddr 10.0.0.1',
+    'ether type 8021ad vlan id 5',
+    'ether type 8021q ip protocol udp',
+    'arp operation request',
+  ],
+  netdev: [
+    'vlan id 5',
+    'ether type 8021q vlan type ip',
+    'arp saddr ip 10.0.0.1',
+    'fwd to "lo"',
+    'dup to "lo"',
+    'ip saddr 10.0.0.1 drop',
+    'tcp dport 80 counter packets 0 bytes 0',
+  ],
 };
 
 /** What rules of `inet` refer to. */
@@ -172,6 +253,15 @@ export const SETS = `	counter passed {
 
 	quota month {
 		25 mbytes
+	}
+
+	limit pace {
+		rate 400/minute
+	}
+
+	map objects {
+		type ipv4_addr : counter
+		elements = { 10.0.0.1 : "passed" }
 	}
 
 	set recent {
@@ -190,6 +280,12 @@ export const SETS = `	counter passed {
 		type mark
 		flags interval
 		elements = { 0x00000001-0x00000005 }
+	}
+
+	set classes {
+		type dscp
+		elements = { cs1,
+			     ef }
 	}
 
 	map verdicts {

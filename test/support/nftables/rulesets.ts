@@ -298,3 +298,92 @@ table arp answers {
 	}
 }
 `;
+
+/** Sets and maps of every kind, objects, and a flow table. */
+export const SETS_AND_OBJECTS = `table inet kinds {
+	counter passed {
+		packets 0 bytes 0
+	}
+
+	limit pace {
+		rate over 400/minute burst 9 packets
+	}
+
+	synproxy web {
+		mss 1460
+		wscale 7
+		timestamp sack-perm
+	}
+
+	set counted {
+		type ipv4_addr
+		size 65535
+		flags dynamic
+		counter
+		elements = { 10.0.0.1 counter packets 5 bytes 7, 10.0.0.2 counter packets 0 bytes 0 }
+	}
+
+	set timed {
+		type ipv4_addr
+		size 65535
+		flags dynamic,timeout
+		timeout 1m
+		gc-interval 10s
+	}
+
+	set every {
+		type ipv4_addr
+		flags interval
+		elements = { 10.0.0.0/8,
+			     * }
+	}
+
+	set links {
+		type ifname
+		flags interval
+		elements = { "eth*",
+			     "lo" }
+	}
+
+	set tags {
+		typeof vlan id . ether saddr
+		elements = { 5 . 00:11:22:33:44:55 }
+	}
+
+	set raw {
+		typeof ip daddr . @ih,32,32
+		elements = { 10.0.0.1 . 4660 }
+	}
+
+	map counters {
+		type ipv4_addr : counter
+		elements = { 10.0.0.1 : "passed" }
+	}
+
+	map targets {
+		type ipv4_addr : interval ipv4_addr . inet_service
+		flags interval
+		elements = { 10.0.0.1 : 10.1.0.1-10.1.0.9 . 80-90 }
+	}
+
+	flowtable fast {
+		hook ingress priority filter + 5
+		devices = { "lo" }
+		counter
+	}
+
+	chain forward {
+		type filter hook forward priority filter; policy accept;
+		iifname @links ip saddr @every counter name ip saddr map @counters
+		limit name "pace" drop
+		add @counted { ip saddr counter }
+		ip protocol tcp flow add @fast
+		tcp dport 80 synproxy name "web"
+	}
+
+	chain prerouting {
+		type nat hook prerouting priority dstnat; policy accept;
+		meta l4proto tcp dnat ip to ip saddr map @targets
+	}
+}
+`;

@@ -3,7 +3,7 @@ import type { ListedAttribute } from '../../shared/types.js';
 import type { AttributeCursor } from '../../shared/wire/attributeCursor.js';
 import { readVerdict, u32Of, u64Of } from '../expressions/formats.js';
 import type { Expression } from '../expressions/types.js';
-import { DATA, ELEMENT, ELEMENTS, INTERVAL_END, LIST_ELEMENT } from '../numbers.js';
+import { CATCH_ALL, DATA, ELEMENT, ELEMENTS, INTERVAL_END, LIST_ELEMENT } from '../numbers.js';
 import type { Element, ElementValue, NameInTable, SetShape, Verdict } from '../types.js';
 import { commentIn, readUserData, writeUserData } from '../values/userData.js';
 import { readValue } from '../values/values.js';
@@ -20,14 +20,19 @@ export interface Layouts {
   readonly data: Layout | undefined;
   /** Whether intervals are pairs of elements. */
   readonly hasEnds: boolean;
+  /** Whether elements have two data. */
+  readonly hasDataEnd?: boolean;
 }
 
 /** What is known of a set. Types may be numbers, as listings have them for those that this library does not know. */
 export type KnownShape = {
-  readonly [Name in keyof Pick<SetShape, 'key' | 'data' | 'flags'>]?: SetShape[Name] | number | undefined;
+  readonly [Name in keyof Pick<SetShape, 'key' | 'data' | 'dataIsInterval' | 'flags'>]?:
+    | SetShape[Name]
+    | number
+    | undefined;
 };
 
-function layoutsOf({ key, data, flags }: KnownShape): Layouts {
+function layoutsOf({ key, data, dataIsInterval, flags }: KnownShape): Layouts {
   const isInterval = Array.isArray(flags) && flags.includes('interval');
   const known = typeof key === 'object' || typeof key === 'string' ? key : undefined;
   const hasData = data !== undefined && data !== 'verdict' && typeof data !== 'number';
@@ -35,6 +40,7 @@ function layoutsOf({ key, data, flags }: KnownShape): Layouts {
     key: known && layoutOf(known, isInterval),
     data: hasData ? layoutOf(data) : undefined,
     // A number above those of single types is that of a concatenation.
+    hasDataEnd: dataIsInterval === true,
     hasEnds: isInterval && (typeof key === 'string' || (typeof key === 'number' && key < 64)),
   };
 }
@@ -72,7 +78,7 @@ export function* readElementsOfEvent(
 export class ElementReader {
   readonly #layouts: Layouts;
   readonly #operation: string;
-  /** The end whose start comes next. */
+  /** The key behind the interval whose start comes next: its end, or the start of the interval after it, if that has none. */
   #end: Uint8Array | undefined;
 
   /** @param shape what is known of the set; without `key`, elements have bytes */
@@ -84,12 +90,15 @@ export class ElementReader {
   /** The elements that are complete with this message. */
   *read(payload: Uint8Array): Generator<Element, void> {
     for (const half = new Halves(payload, this.#operation, this.#layouts); half.next(); ) {
-      const last = this.#end;
-      this.#end = half.isEnd ? half.key : undefined;
-      if (half.isEnd) continue;
       // A catch-all element has no key.
-      const isWhole = half.key.length === 0 || (last === undefined && !this.#layouts.hasEnds);
-      if (isWhole) yield half.element;
+      if (half.key.length === 0) {
+        yield half.element;
+        continue;
+      }
+      const last = this.#end;
+      this.#end = half.isEnd || this.#layouts.hasEnds ? new Uint8Array(half.key) : undefined;
+      if (half.isEnd) continue;
+      if (last === undefined && !this.#layouts.hasEnds) yield half.element;
       else yield this.#joined(half.element, half.key, last);
     }
   }
@@ -124,6 +133,8 @@ interface Draft {
   key: ElementValue;
   keyEnd?: ElementValue;
   data?: ElementValue | Verdict;
+  dataEnd?: ElementValue;
+  object?: string;
   timeout?: bigint;
   expires?: bigint;
   comment?: string;
@@ -192,7 +203,8 @@ export class Halves {
       else if (attribute.type === ELEMENT.data) this.#readData(attribute, draft);
       else if (attribute.type === ELEMENT.flags) {
         this.isEnd = u32Of(attribute) === INTERVAL_END;
-        if (!this.isEnd) keepAttribute(attribute, draft); // NFT_SET_ELEM_CATCHALL: it has no key
+        // NFT_SET_ELEM_CATCHALL: it has no key.
+        if ((u32Of(attribute) & ~(INTERVAL_END | CATCH_ALL)) !== 0) keepAttribute(attribute, draft);
       } else if (attribute.type === ELEMENT.keyEnd) {
         const bytes = valueIn(attribute);
         const { key: layout } = this.#layouts;
@@ -219,7 +231,11 @@ export class Halves {
   }
 
   #readData(attribute: AttributeCursor, draft: Draft): void {
-    const { data: layout } = this.#layouts;
+    const { data: layout, hasDataEnd } = this.#layouts;
+    if (layout && hasDataEnd) {
+      readDataInterval(attribute, layout, draft);
+      return;
+    }
     const at = layout ? attribute.placeOfNested(DATA.value, layout.length) : -1;
     if (layout && at >= 0) draft.data = readValue(layout, this.#reply.bytes, at, layout.length);
     else readData(attribute, layout, draft);
@@ -234,6 +250,9 @@ function readOther(attribute: AttributeCursor, draft: Draft): void {
       break;
     case ELEMENT.expires:
       draft.expires = u64Of(attribute);
+      break;
+    case ELEMENT.object:
+      draft.object = attribute.text();
       break;
     case ELEMENT.expression:
       draft.expressions = [readExpression(attribute)];
@@ -269,6 +288,14 @@ function readData(attribute: AttributeCursor, layout: Layout | undefined, draft:
   const verdict = readVerdict(attribute);
   if (verdict) draft.data = verdict;
   else keepAttribute(attribute, draft);
+}
+
+/** Two data, one behind the other. */
+function readDataInterval(attribute: AttributeCursor, layout: Layout, draft: Draft): void {
+  const bytes = valueIn(attribute);
+  const [first, last] = [bytes.subarray(0, layout.length), bytes.subarray(layout.length)];
+  draft.data = readValue(layout, first);
+  if (!areEqual(first, last)) draft.dataEnd = readValue(layout, last);
 }
 
 /** The comment; what else is in user data, but for what the keys tell, is kept as it is. */

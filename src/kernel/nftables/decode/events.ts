@@ -2,10 +2,11 @@
 import { MESSAGE } from '../numbers.js';
 import type { NftablesEvent } from '../types.js';
 import { readElementsOfEvent, readElementsSet } from './elements.js';
+import { readFlowTable } from './flowTables.js';
 import { readSet } from './sets.js';
 import { readChain, readGeneration, readObject, readRule, readTable } from './tables.js';
 
-/** What a notification tells; undefined for objects that this library does not have, as flowtables. */
+/** What a notification tells; undefined for objects that this library does not have. */
 export function readEvent(
   { type, payload }: { readonly type: number; readonly payload: Uint8Array },
   operation = 'nftables.watch',
@@ -35,6 +36,10 @@ export function readEvent(
       return { kind: 'object', change: 'new', object: readObject(payload, operation) };
     case MESSAGE.deleteObject:
       return { kind: 'object', change: 'deleted', object: readObject(payload, operation) };
+    case MESSAGE.newFlowTable:
+      return { kind: 'flowTable', change: 'new', flowTable: readFlowTable(payload, operation) };
+    case MESSAGE.deleteFlowTable:
+      return { kind: 'flowTable', change: 'deleted', flowTable: readFlowTable(payload, operation) };
     case MESSAGE.newGeneration:
       return { kind: 'generation', generation: readGeneration(payload, operation) };
     default:

@@ -1,10 +1,16 @@
 // Sets as the kernel lists them.
 import type { ListedAttribute } from '../../shared/types.js';
 import type { AttributeCursor } from '../../shared/wire/attributeCursor.js';
-import { u32Of, u64Of } from '../expressions/formats.js';
-import { DERIVED_SET_FLAGS, DESCRIPTION, SET, SET_FLAGS } from '../numbers.js';
-import type { KeyExpression, NftSet, SetFlag, ValueTypes } from '../types.js';
-import { defaultExpressions, isVerdictExpression, readKeyExpressions } from '../values/keyExpressions.js';
+import { nameOf, u32Of, u64Of } from '../expressions/formats.js';
+import type { Expression } from '../expressions/types.js';
+import { DERIVED_SET_FLAGS, DESCRIPTION, OBJECT_TYPES, SET, SET_FLAGS, SET_POLICIES } from '../numbers.js';
+import type { KeyExpression, NftSet, ObjectType, SetFlag, ValueType, ValueTypes } from '../types.js';
+import {
+  defaultExpressions,
+  integerTypeOf,
+  isVerdictExpression,
+  readKeyExpressions,
+} from '../values/keyExpressions.js';
 import {
   numberOfDatum,
   readUserData,
@@ -14,6 +20,7 @@ import {
   writeUserData,
 } from '../values/userData.js';
 import { typesOfNumber, VERDICT_TYPE } from '../values/valueTypes.js';
+import { readExpression, readExpressions } from './expressions.js';
 import { flagsIn, keepAttribute, Reply } from './reply.js';
 
 /** A set that is being read. */
@@ -27,6 +34,10 @@ interface Draft {
   dataLength?: number;
   size?: number;
   timeout?: bigint;
+  gcInterval?: number;
+  policy?: NftSet['policy'] | undefined;
+  objects?: ObjectType | undefined;
+  expressions?: Expression[];
   handle: bigint;
   count?: number;
   backend?: string;
@@ -35,7 +46,7 @@ interface Draft {
 }
 
 /** Flags that other fields tell. */
-const { anonymous, map } = DERIVED_SET_FLAGS;
+const { anonymous, map, object, expressions: several } = DERIVED_SET_FLAGS;
 
 /** Reads a set. Throws a NetlinkError `ERR_MALFORMED_REPLY` if the message is none. */
 export function readSet(payload: Uint8Array, operation = 'nftables.listSets'): NftSet {
@@ -45,17 +56,37 @@ export function readSet(payload: Uint8Array, operation = 'nftables.listSets'): N
     if (!readAttribute(attribute, draft)) keepAttribute(attribute, draft);
   }
   const { keyType, keyLength, dataType, dataLength, size, timeout, count, backend, attributes } = draft;
-  const key = typesOfNumber(keyType, keyLength) ?? keyType;
-  const data = dataType === undefined ? undefined : typesOfData(dataType, dataLength ?? 0);
+  const { gcInterval, policy, objects, expressions } = draft;
+  const userData = draft.userData && readUserData(draft.userData);
+  // nft 1.0.6 does not say so: the data have twice the length of their types.
+  const isTwice = () =>
+    dataType !== undefined &&
+    typesOfNumber(dataType, dataLength ?? 0) === undefined &&
+    typesOfNumber(dataType, (dataLength ?? 0) / 2) !== undefined;
+  const isInterval = userData?.some((datum) => isDataInterval(datum)) || isTwice();
+  const integersOf = (type: number) => {
+    const datum = userData?.find((each) => each.type === type);
+    return datum && readKeyExpressions(datum)?.map(integerTypeOf);
+  };
+  const key = typesOfNumber(keyType, keyLength, integersOf(SET_UDATA.keyTypeof)) ?? keyType;
+  const data =
+    dataType === undefined
+      ? undefined
+      : typesOfData(dataType, (dataLength ?? 0) / (isInterval ? 2 : 1), integersOf(SET_UDATA.dataTypeof));
   return {
     family: reply.family,
     table: reply.required(draft.table, 'NFTA_SET_TABLE'),
     name: reply.required(draft.name, 'NFTA_SET_NAME'),
     key,
     ...(data === undefined ? {} : { data }),
-    flags: flagsOf(draft.flags, typeof key === 'object'),
+    ...(isInterval && { dataIsInterval: true }),
+    ...(objects === undefined ? {} : { objects }),
+    flags: flagsOf(draft, typeof key === 'object'),
     ...(size === undefined ? {} : { size }),
     ...(timeout === undefined ? {} : { timeout }),
+    ...(gcInterval === undefined ? {} : { gcInterval }),
+    ...(policy === undefined || policy === 'performance' ? {} : { policy }),
+    ...(expressions === undefined ? {} : { expressions }),
     ...describe(draft.userData, key, data),
     keyLength,
     ...(dataLength === undefined ? {} : { dataLength }),
@@ -96,6 +127,21 @@ function readAttribute(attribute: AttributeCursor, draft: Draft): boolean {
     case SET.timeout:
       draft.timeout = u64Of(attribute);
       return true;
+    case SET.gcInterval:
+      draft.gcInterval = u32Of(attribute);
+      return true;
+    case SET.policy:
+      draft.policy = nameOf(SET_POLICIES, u32Of(attribute));
+      return draft.policy !== undefined;
+    case SET.objectType:
+      draft.objects = nameOf(OBJECT_TYPES, u32Of(attribute));
+      return draft.objects !== undefined;
+    case SET.expression:
+      draft.expressions = [readExpression(attribute)];
+      return true;
+    case SET.expressions:
+      draft.expressions = readExpressions(attribute);
+      return true;
     case SET.userData:
       draft.userData = attribute.bytes();
       return true;
@@ -122,14 +168,26 @@ function readDescription(attribute: AttributeCursor, draft: Draft): boolean {
   return true;
 }
 
-function typesOfData(number: number, length: number): ValueTypes | 'verdict' | number {
-  return number === VERDICT_TYPE ? 'verdict' : (typesOfNumber(number, length) ?? number);
+function typesOfData(
+  number: number,
+  length: number,
+  integers?: readonly (ValueType | undefined)[],
+): ValueTypes | 'verdict' | number {
+  return number === VERDICT_TYPE ? 'verdict' : (typesOfNumber(number, length, integers) ?? number);
 }
 
 /** The flags that no other field tells. */
-function flagsOf(sum: number, isConcatenation: boolean): SetFlag[] {
-  const follows = isConcatenation && sum & SET_FLAGS.interval ? DERIVED_SET_FLAGS.concatenation : 0;
-  return flagsIn(sum & ~(anonymous | map | follows), SET_FLAGS);
+function flagsOf({ flags, objects, expressions = [] }: Draft, isConcatenation: boolean): SetFlag[] {
+  const follows =
+    (isConcatenation && flags & SET_FLAGS.interval ? DERIVED_SET_FLAGS.concatenation : 0) |
+    (objects === undefined ? 0 : object) |
+    (expressions.length > 1 ? several : 0);
+  return flagsIn(flags & ~(anonymous | map | follows), SET_FLAGS);
+}
+
+/** Whether it says that data are intervals. */
+function isDataInterval(datum: UserDatum): boolean {
+  return datum.type === SET_UDATA.dataInterval && numberOfDatum(datum) === 1;
 }
 
 /** What the user data of a set tell. */
@@ -147,6 +205,11 @@ function describe(bytes: Uint8Array | undefined, key: NftSet['key'], data: NftSe
   if (found.dataExpressions && !found.keyExpressions) {
     rest.push(...list.filter(({ type }) => type === SET_UDATA.dataTypeof));
     delete found.dataExpressions;
+  }
+  const isOther = data !== undefined && data !== 'verdict' && typeof data !== 'number';
+  if (found.keyExpressions && isOther && !found.dataExpressions && !defaultExpressions(data)) {
+    rest.push(...list.filter(({ type }) => type === SET_UDATA.keyTypeof));
+    delete found.keyExpressions;
   }
   return { ...found, ...(rest.length > 0 && { userData: writeUserData(rest) }) };
 }
@@ -195,9 +258,10 @@ function fits(expressions: readonly KeyExpression[], types: ValueTypes | number)
 
 /** The expressions of data, unless they are the default; undefined if they have no notation. */
 function dataExpressions(datum: UserDatum, data: NftSet['data']): KeyExpression[] | undefined {
+  const expressions = readKeyExpressions(datum);
+  if (expressions?.length === 0) return [];
   if (data === undefined || typeof data === 'number') return undefined;
   if (data === 'verdict') return isVerdictExpression(datum) ? [] : undefined;
-  const expressions = readKeyExpressions(datum);
   if (!expressions || !fits(expressions, data)) return undefined;
   return defaultExpressions(data)?.join() === expressions.join() ? [] : expressions;
 }

@@ -2,12 +2,12 @@
 import type { ListedAttribute } from '../../shared/types.js';
 import type { AttributeCursor } from '../../shared/wire/attributeCursor.js';
 import { nameOf, u32Of, u64Of } from '../expressions/formats.js';
-import { OBJECT_PADDING, OBJECT_PARTS } from '../expressions/objectParts.js';
+import { OBJECT_PARTS } from '../expressions/objectParts.js';
 import type { Reading } from '../expressions/parts.js';
 import {
   CHAIN,
   CHAIN_IS_BASE,
-  DEVICE_NAME,
+  DEVICE,
   GENERATION,
   HOOK,
   hooksOf,
@@ -135,11 +135,9 @@ function readBase(attribute: AttributeCursor, base: Draft<BaseChain>, family: nu
         base.devices = [inner.text()];
         break;
       case HOOK.devices: {
-        const devices: string[] = [];
-        for (const device = inner.nested(); device.next(); )
-          if (device.type === DEVICE_NAME) devices.push(device.text());
-          else isKnown = false; // NFTA_DEVICE_PREFIX: the beginning of names
-        base.devices = devices;
+        const devices = readDevices(inner);
+        if (devices) base.devices = devices;
+        else isKnown = false;
         break;
       }
       default:
@@ -148,6 +146,18 @@ function readBase(attribute: AttributeCursor, base: Draft<BaseChain>, family: nu
   }
   if (base.hook === undefined || base.priority === undefined) throw attribute.malformed('is no hook');
   return isKnown;
+}
+
+/** Names of links, and beginnings of names with an asterisk; undefined if one has no notation. */
+export function readDevices(attribute: AttributeCursor): string[] | undefined {
+  const devices: string[] = [];
+  for (const device = attribute.nested(); device.next(); ) {
+    const name = device.text();
+    if (device.type === DEVICE.prefix) devices.push(`${name}*`);
+    else if (device.type === DEVICE.name && !name.endsWith('*')) devices.push(name);
+    else return undefined;
+  }
+  return devices;
 }
 
 /** Reads a rule. */
@@ -254,7 +264,6 @@ function readContent(
 ): Record<string, unknown> | undefined {
   const fields: Record<string, unknown> = {};
   while (content?.next()) {
-    if (content.type === OBJECT_PADDING) continue;
     const attribute = content;
     const part = OBJECT_PARTS[type].find(({ attributes }) => attributes.includes(attribute.type));
     if (!part?.read(content, fields, NOTHING_NESTED)) return undefined;

@@ -77,6 +77,10 @@ function isValid(
   if (check.invalid) return false;
   if (shape.hasEnds || shape.hasKeyEnd)
     check.fail('elements', elements, 'must be an array of elements: the set has the flag interval', false);
+  if (shape.hasObjects || shape.hasDataEnd) {
+    const rule = 'must be an array of elements: the set has objects, or intervals as data';
+    check.fail('elements', elements, rule, false);
+  }
   checkLength(check, 'elements.keys', keys, count as number, shape.key.length);
   if (isName) return !check.invalid;
   if (shape.data === 'verdict')

@@ -1,11 +1,11 @@
 // Elements of sets as messages. Lists may be long: an element costs no object and no closure.
 import { hasFields } from '../../shared/arguments.js';
 import { ByteWriter } from '../../shared/wire/byteWriter.js';
-import { isVerdict, putText, putU32, verdict } from '../expressions/formats.js';
-import { DATA, ELEMENT, INTERVAL_END, LIST_ELEMENT, NESTED, VERDICT } from '../numbers.js';
+import { isText, isVerdict, putText, putU32, verdict } from '../expressions/formats.js';
+import { CATCH_ALL, DATA, ELEMENT, INTERVAL_END, LIST_ELEMENT, NESTED, VERDICT } from '../numbers.js';
 import type { ElementBytes, ElementKeyBytes, ElementName, NewElement, SetName, Verdict } from '../types.js';
 import { LONGEST_ELEMENT_COMMENT } from '../values/userData.js';
-import { ruleOfValue, WRITTEN, writeValue } from '../values/values.js';
+import { isCatchAll, ruleOfValue, WRITTEN, writeValue } from '../values/values.js';
 import type { Layout } from '../values/valueTypes.js';
 import { codeOfVerdict } from '../values/verdicts.js';
 import { writeElementBytes } from './elementBytes.js';
@@ -18,12 +18,15 @@ import {
   type Target,
   writeNames,
 } from './elementLists.js';
-import { Messages } from './messages.js';
+import { writeNested } from './expressions.js';
+import { LONGEST_NAME, Messages, NAME_RULE } from './messages.js';
 import { type CheckedShape, checkShape, checkTypeof, SET_FIELDS } from './sets.js';
 
-const FIELDS = new Set(['key', 'keyEnd', 'data', 'timeout', 'expires', 'comment']);
+const FIELDS = new Set([
+  ...['key', 'keyEnd', 'data', 'dataEnd', 'object', 'timeout', 'expires', 'comment', 'expressions'],
+]);
 /** Fields of listed elements that cannot be written. */
-const LISTED = new Set([...FIELDS, 'expressions', 'attributes', 'userData']);
+const LISTED = new Set([...FIELDS, 'attributes', 'userData']);
 
 /** The messages that add or delete elements: none if there are no elements. */
 export function encodeElements(
@@ -102,8 +105,9 @@ export function writeElements(
       if (list >= 0) endList(messages, list);
       list = beginList(messages, message, target);
     }
-    if (!writeElement(messages, message.isName, shape, elements[index] as NewElement)) {
-      explain(messages, message.isName, shape, `${path}[${index}]`, elements[index]);
+    const element = elements[index] as NewElement;
+    if (!writeElement(messages, message.isName, shape, element, path, index)) {
+      explain(messages, message.isName, shape, `${path}[${index}]`, element);
       return;
     }
   }
@@ -114,13 +118,16 @@ export function writeElements(
 const end = new Uint8Array(64);
 const scratch = new Uint8Array(64);
 
-/** Writes an element: false if it is invalid. */
+/** Writes an element: false if it is invalid. `path` and `index` name it. */
 function writeElement(
-  { bytes }: Messages,
+  messages: Messages,
   isName: boolean,
   shape: CheckedShape,
   element: NewElement,
+  path: string,
+  index: number,
 ): boolean {
+  const { bytes } = messages;
   if (!hasFields(element)) return false;
   const known = isName ? LISTED : FIELDS;
   for (const field in element) if (!known.has(field)) return false;
@@ -130,6 +137,13 @@ function writeElement(
     if (!writeTimeout(bytes, ELEMENT.expires, element.expires)) return false;
   }
   const { key: layout } = shape;
+  if (isCatchAll(element.key)) {
+    if (element.keyEnd !== undefined) return false;
+    putU32(bytes, ELEMENT.flags, CATCH_ALL);
+    if (!isName && !writeContent(messages, shape, element, path, index)) return false;
+    bytes.end(start);
+    return true;
+  }
   const key = beginValue(bytes, ELEMENT.key, layout.length);
   if (writeValue(layout, element.key, bytes.memory, key) !== WRITTEN) return false;
   const { keyEnd } = element;
@@ -148,7 +162,7 @@ function writeElement(
   }
   const hasEnd =
     shape.hasEnds && next(bytes.memory, key, keyEnd === undefined ? undefined : scratch, layout.length);
-  if (!isName && !writeContent(bytes, shape, element)) return false;
+  if (!isName && !writeContent(messages, shape, element, path, index)) return false;
   bytes.end(start);
   if (hasEnd) writeEnd(bytes, layout.length);
   return true;
@@ -191,8 +205,21 @@ function writeEnd(bytes: ByteWriter, length: number): void {
   bytes.end(start);
 }
 
-/** Writes data and comment. */
-function writeContent(bytes: ByteWriter, shape: CheckedShape, { data, comment }: NewElement): boolean {
+/** Writes data, expressions and comment. */
+function writeContent(
+  messages: Messages,
+  shape: CheckedShape,
+  { data, dataEnd, object, expressions, comment }: NewElement,
+  path: string,
+  index: number,
+): boolean {
+  const { bytes } = messages;
+  if ((object !== undefined) !== shape.hasObjects || (dataEnd !== undefined && !shape.hasDataEnd))
+    return false;
+  if (object !== undefined) {
+    if (!isText(object, 1, LONGEST_NAME)) return false;
+    putText(bytes, ELEMENT.object, object);
+  }
   if (shape.data === undefined) {
     if (data !== undefined) return false;
   } else if (shape.data === 'verdict') {
@@ -200,8 +227,20 @@ function writeContent(bytes: ByteWriter, shape: CheckedShape, { data, comment }:
     writeVerdict(bytes, data);
   } else {
     const { length } = shape.data;
-    const at = beginValue(bytes, ELEMENT.data, length);
-    if (writeValue(shape.data, data, bytes.memory, at) !== WRITTEN) return false;
+    const at = beginValue(bytes, ELEMENT.data, shape.hasDataEnd ? 2 * length : length);
+    const isWhole = shape.hasDataEnd && data instanceof Uint8Array && data.length === 2 * length;
+    if (isWhole) bytes.memory.set(data, at);
+    else if (writeValue(shape.data, data, bytes.memory, at) !== WRITTEN) return false;
+    if (
+      shape.hasDataEnd &&
+      !isWhole &&
+      writeValue(shape.data, dataEnd ?? data, bytes.memory, at + length) !== WRITTEN
+    )
+      return false;
+  }
+  if (expressions !== undefined && expressions.length !== 0) {
+    writeNested(messages, `${path}[${index}].expressions`, expressions, EXPRESSIONS);
+    if (messages.check.invalid) return false;
   }
   return comment === undefined || writeComment(bytes, comment);
 }
@@ -228,6 +267,7 @@ function writeComment(bytes: ByteWriter, comment: string): boolean {
   return true;
 }
 
+const EXPRESSIONS = { one: ELEMENT.expression, list: ELEMENT.expressions } as const;
 const MOST_TIME = 2n ** 63n - 1n;
 
 function writeTimeout(bytes: ByteWriter, attribute: number, value: bigint | undefined): boolean {
@@ -247,7 +287,7 @@ function explain(
 ): void {
   const { check } = messages;
   if (!check.object(path, element, isName ? LISTED : FIELDS, 'an element')) return;
-  const { key, keyEnd, data, timeout, expires, comment } = element as Partial<NewElement>;
+  const { key, keyEnd, data, dataEnd, object, timeout, expires, comment } = element as Partial<NewElement>;
   for (const [field, value] of Object.entries({ timeout, expires })) {
     if (value === undefined || (typeof value === 'bigint' && value >= 1n && value <= MOST_TIME)) continue;
     check.fail(
@@ -257,13 +297,23 @@ function explain(
       typeof value !== 'bigint',
     );
   }
-  explainValue(check, shape.key, `${path}.key`, key);
+  if (!isCatchAll(key)) explainValue(check, shape.key, `${path}.key`, key);
+  else if (keyEnd !== undefined)
+    check.fail(`${path}.keyEnd`, keyEnd, 'must be left out: key stands for all other keys', false);
   if (keyEnd !== undefined) explainEnd(check, shape, path, key, keyEnd);
   if (shape.data === undefined) {
     if (data !== undefined) check.fail(`${path}.data`, data, 'is of maps, which have a type of data', true);
   } else if (shape.data === 'verdict') {
     if (!isVerdict(data)) check.fail(`${path}.data`, data, verdict.rule, typeof data !== 'object');
   } else explainValue(check, shape.data, `${path}.data`, data);
+  if (dataEnd !== undefined) {
+    if (!shape.hasDataEnd) check.fail(`${path}.dataEnd`, dataEnd, 'is of maps with dataIsInterval', true);
+    else explainValue(check, shape.data as Layout, `${path}.dataEnd`, dataEnd);
+  }
+  if (shape.hasObjects ? !isText(object, 1, LONGEST_NAME) : object !== undefined) {
+    const rule = shape.hasObjects ? NAME_RULE : 'is of maps with objects';
+    check.fail(`${path}.object`, object, rule, typeof object !== 'string');
+  }
   if (comment !== undefined) messages.isComment(path, comment, LONGEST_ELEMENT_COMMENT);
 }
 

@@ -57,7 +57,7 @@ function writingOf(messages: Messages, path: () => string, sets: WrittenSets): W
 }
 
 /** One expression is an attribute of its own, several are a list: a kernel before Linux 5.11 knows one only. */
-function writeNested(
+export function writeNested(
   messages: Messages,
   path: string,
   expressions: unknown,

@@ -2,20 +2,18 @@
 import { OBJECT_PARTS } from '../expressions/objectParts.js';
 import type { Writing } from '../expressions/parts.js';
 import { MESSAGE, NESTED, OBJECT, OBJECT_TYPES } from '../numbers.js';
-import type { NewObject, ObjectName } from '../types.js';
+import type { NewObject, ObjectName, ObjectType } from '../types.js';
 import { type Messages, numberOf } from './messages.js';
 
 const NAME_FIELDS = ['family', 'table', 'name', 'type', 'comment'];
 const LISTED = ['handle', 'use', 'attributes', 'userData'];
-const FIELDS: Readonly<Record<NewObject['type'], ReadonlySet<string>>> = {
-  counter: fieldsOf('counter'),
-  quota: fieldsOf('quota'),
-};
+const FIELDS: ReadonlyMap<string, ReadonlySet<string>> = new Map(
+  Object.entries(OBJECT_PARTS).map(([type, parts]) => [
+    type,
+    new Set([...NAME_FIELDS, ...LISTED, ...parts.flatMap(({ fields }) => fields)]),
+  ]),
+);
 const TYPE_RULE = `must be one of ${Object.keys(OBJECT_TYPES).join(', ')}`;
-
-function fieldsOf(type: NewObject['type']): ReadonlySet<string> {
-  return new Set([...NAME_FIELDS, ...LISTED, ...OBJECT_PARTS[type].flatMap(({ fields }) => fields)]);
-}
 
 /** The message that adds an object. */
 export function encodeObject(messages: Messages, flags: number, object: NewObject): void {
@@ -46,7 +44,7 @@ function begin(
   messageType: number,
   flags: number,
   object: ObjectName,
-): NewObject['type'] | undefined {
+): ObjectType | undefined {
   const { check } = messages;
   if (!check.isObject('object', object)) return undefined;
   const { type } = object;
@@ -55,7 +53,7 @@ function begin(
     check.fail('object.type', type, TYPE_RULE, typeof type !== 'string');
     return undefined;
   }
-  check.onlyFields('object.', object, FIELDS[type], `an object of type ${type}`);
+  check.onlyFields('object.', object, FIELDS.get(type) as ReadonlySet<string>, `an object of type ${type}`);
   messages.begin(messageType, flags, messages.family('object.family', object.family));
   messages.name(OBJECT.table, 'object.table', object.table);
   messages.name(OBJECT.name, 'object.name', object.name);

@@ -4,6 +4,7 @@ import type { ByteWriter } from '../../shared/wire/byteWriter.js';
 import { ELEMENTS, MESSAGE, NLM_F, RULE, SET } from '../numbers.js';
 import type { NftablesOperation } from '../types.js';
 import { encodeElements } from './elements.js';
+import { encodeFlowTable, encodeFlowTableName } from './flowTables.js';
 import { Messages } from './messages.js';
 import { encodeObject, encodeObjectName } from './objects.js';
 import { encodeDeleteRule, encodeReplaceRule, encodeRule } from './rules.js';
@@ -32,6 +33,7 @@ const DELETE = {
   set: { strict: MESSAGE.deleteSet, lenient: MESSAGE.destroySet },
   elements: { strict: MESSAGE.deleteElements, lenient: MESSAGE.destroyElements },
   object: { strict: MESSAGE.deleteObject, lenient: MESSAGE.destroyObject },
+  flowTable: { strict: MESSAGE.deleteFlowTable, lenient: MESSAGE.destroyFlowTable },
 } as const;
 
 type Verb = NftablesOperation['do'];
@@ -93,6 +95,12 @@ const ENCODERS: { readonly [Name in Verb]: Encode<Extract<NftablesOperation, { r
   deleteObject(messages, { object, ifExists }) {
     encodeObjectName(messages, deletion(messages, ifExists, DELETE.object), object);
   },
+  addFlowTable(messages, { flowTable, exclusive }) {
+    encodeFlowTable(messages, addition(messages, exclusive), flowTable);
+  },
+  deleteFlowTable(messages, { flowTable, ifExists }) {
+    encodeFlowTableName(messages, deletion(messages, ifExists, DELETE.flowTable), flowTable);
+  },
 };
 const VERB_RULE = `must be one of ${Object.keys(ENCODERS).join(', ')}`;
 
@@ -115,6 +123,8 @@ const FIELDS: Readonly<Record<Verb, readonly string[]>> = {
   flushSet: ['set'],
   addObject: ['object', 'exclusive'],
   deleteObject: ['object', 'ifExists'],
+  addFlowTable: ['flowTable', 'exclusive'],
+  deleteFlowTable: ['flowTable', 'ifExists'],
 };
 const KNOWN: ReadonlyMap<unknown, ReadonlySet<string>> = new Map(
   Object.entries(FIELDS).map(([verb, fields]) => [verb, new Set(['do', ...fields])]),

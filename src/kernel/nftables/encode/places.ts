@@ -1,7 +1,7 @@
 // The element that an error of the kernel is about: the extended acknowledgement has an offset within a message.
 import { ByteWriter } from '../../shared/wire/byteWriter.js';
 import { aligned, HOST_IS_LITTLE, MESSAGE_HEADER } from '../../shared/wire/messages.js';
-import { ELEMENT, ELEMENTS, MESSAGE, NFGEN_HEADER } from '../numbers.js';
+import { ELEMENT, ELEMENTS, INTERVAL_END, MESSAGE, NFGEN_HEADER } from '../numbers.js';
 import type { NftablesOperation } from '../types.js';
 import { OperationEncoder } from './operations.js';
 
@@ -63,7 +63,10 @@ function listOf(view: DataView, message: number, length: number): readonly [numb
   return [end, end];
 }
 
-/** Whether an element is the end of the interval before it: its first attribute is flags. */
+/** Whether an element is the end of the interval before it: its first attribute is flags, with that. */
 function isEnd(view: DataView, element: number): boolean {
-  return view.getUint16(element + 6, HOST_IS_LITTLE) === ELEMENT.flags;
+  return (
+    view.getUint16(element + 6, HOST_IS_LITTLE) === ELEMENT.flags &&
+    view.getUint32(element + 8) === INTERVAL_END
+  );
 }

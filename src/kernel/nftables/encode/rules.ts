@@ -12,7 +12,10 @@ const RULE_FIELDS = new Set([
   ...['family', 'table', 'chain', 'expressions', 'comment'],
   ...['handle', 'after', 'attributes', 'userData'], // of one that was listed
 ]);
-const SET_FIELDS = new Set(['key', 'data', 'flags', 'keyExpressions', 'dataExpressions', 'elements', 'name']);
+const SET_FIELDS = new Set([
+  ...['key', 'data', 'dataIsInterval', 'objects', 'flags', 'keyExpressions', 'dataExpressions'],
+  ...['elements', 'name'],
+]);
 
 /** The place of a rule in its chain, by the handle of another one. */
 export interface RulePlace {
@@ -88,7 +91,8 @@ function encodeSets(messages: Messages, family: number, { table, expressions }: 
   if (!Array.isArray(expressions)) return NO_SETS;
   for (let index = 0; index < expressions.length; index++) {
     const expression = expressions[index] as Expression | undefined | null;
-    if (expression?.kind !== 'lookup' || typeof expression.set !== 'object') continue;
+    if (expression?.kind !== 'lookup' && expression?.kind !== 'objrefMap') continue;
+    if (typeof expression.set !== 'object') continue;
     const { set } = expression;
     const path = `rule.expressions[${index}].set`;
     if (!messages.check.object(path, set, SET_FIELDS, 'a set of a rule')) break;

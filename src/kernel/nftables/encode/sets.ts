@@ -8,8 +8,10 @@ import {
   MESSAGE,
   NESTED,
   NLM_F,
+  OBJECT_TYPES,
   SET,
   SET_FLAGS,
+  SET_POLICIES,
 } from '../numbers.js';
 import type { KeyExpression, NameInTable, NewSet, SetShape, ValueTypes } from '../types.js';
 import {
@@ -40,12 +42,23 @@ import {
   VALUE_TYPES,
   VERDICT_TYPE,
 } from '../values/valueTypes.js';
-import { flagsOf, type Messages } from './messages.js';
+import { writeNested } from './expressions.js';
+import { flagsOf, type Messages, numberOf } from './messages.js';
 
 /** Fields of a set, also of one that was listed. */
 export const SET_FIELDS = new Set([
   ...['family', 'table', 'name', 'key', 'data', 'flags', 'keyExpressions', 'dataExpressions'],
-  ...['size', 'timeout', 'autoMerge', 'comment'],
+  ...[
+    'dataIsInterval',
+    'objects',
+    'size',
+    'timeout',
+    'gcInterval',
+    'policy',
+    'expressions',
+    'autoMerge',
+    'comment',
+  ],
   ...['keyLength', 'dataLength', 'anonymous', 'handle', 'count', 'backend', 'attributes', 'userData'],
 ]);
 
@@ -53,6 +66,10 @@ export const SET_FIELDS = new Set([
 export interface CheckedShape {
   readonly key: Layout;
   readonly data: Layout | 'verdict' | undefined;
+  /** Whether elements have two data. */
+  readonly hasDataEnd: boolean;
+  /** Whether elements name objects. */
+  readonly hasObjects: boolean;
   /** `NFT_SET_` */
   readonly flags: number;
   /** Whether an interval is two elements: its first key, and the one behind its last key. */
@@ -62,20 +79,33 @@ export interface CheckedShape {
 }
 
 /** Checks the types and flags of a set, which `path` names. Undefined if they are invalid. */
-export function checkShape({ check }: Messages, path: string, shape: SetShape): CheckedShape | undefined {
-  const { key, data } = shape;
+export function checkShape(messages: Messages, path: string, shape: SetShape): CheckedShape | undefined {
+  const { check } = messages;
+  const { key, data, objects } = shape;
   let flags = flagsOf(check, `${path}.flags`, shape.flags, SET_FLAGS);
   const isInterval = (flags & SET_FLAGS.interval) !== 0;
   const isKey = checkTypes(check, `${path}.key`, key);
   const isData = data === undefined || data === 'verdict' || checkTypes(check, `${path}.data`, data);
+  const hasDataEnd = messages.isTrue(`${path}.dataIsInterval`, shape.dataIsInterval);
+  const hasWholeWords =
+    isData && data !== undefined && data !== 'verdict' && layoutOf(data as ValueTypes).length % 4 === 0;
+  if (hasDataEnd && !hasWholeWords)
+    check.fail(`${path}.dataIsInterval`, true, 'is of maps whose data have a multiple of 4 bytes', false);
+  if (objects !== undefined && (data !== undefined || numberOf(OBJECT_TYPES, objects) === undefined)) {
+    const rule = `must be one of ${Object.keys(OBJECT_TYPES).join(', ')}, of a map without data`;
+    check.fail(`${path}.objects`, objects, rule, typeof objects !== 'string');
+  }
   if (!isKey || !isData || check.invalid) return undefined;
   const layout = layoutOf(key, isInterval);
   if (data !== undefined) flags |= DERIVED_SET_FLAGS.map;
+  if (objects !== undefined) flags |= DERIVED_SET_FLAGS.object;
   const hasKeyEnd = isInterval && layout.isConcatenation;
   if (hasKeyEnd) flags |= DERIVED_SET_FLAGS.concatenation;
   return {
     key: layout,
     data: data === undefined || data === 'verdict' ? data : layoutOf(data),
+    hasDataEnd,
+    hasObjects: objects !== undefined,
     flags,
     hasEnds: isInterval && !layout.isConcatenation,
     hasKeyEnd,
@@ -113,10 +143,24 @@ export function encodeSet(messages: Messages, messageFlags: number, set: NewSet)
   messages.begin(MESSAGE.newSet, messageFlags, messages.family('set.family', set.family));
   messages.name(SET.table, 'set.table', set.table);
   messages.name(SET.name, 'set.name', set.name);
-  if (set.timeout !== undefined && !(shape.flags & SET_FLAGS.timeout))
-    check.fail('set.timeout', set.timeout, 'needs the flag timeout', false);
+  for (const field of ['timeout', 'gcInterval'] as const) {
+    if (set[field] !== undefined && !(shape.flags & SET_FLAGS.timeout))
+      check.fail(`set.${field}`, set[field], 'needs the flag timeout', false);
+  }
   const size = set.size === undefined ? undefined : check.integer('set.size', set.size, 1, 0xffff_ffff);
-  writeShape(messages, 'set', set, shape, shape.flags, size);
+  const { expressions = [], policy, gcInterval } = set;
+  const several = expressions.length > 1 ? DERIVED_SET_FLAGS.expressions : 0;
+  writeShape(messages, 'set', set, shape, shape.flags | several, size);
+  if (policy !== undefined) {
+    const number = numberOf(SET_POLICIES, policy);
+    if (number === undefined)
+      check.fail('set.policy', policy, 'must be performance or memory', typeof policy !== 'string');
+    messages.u32(SET.policy, number ?? 0);
+  }
+  if (gcInterval !== undefined)
+    messages.u32(SET.gcInterval, check.integer('set.gcInterval', gcInterval, 1, 0xffff_ffff));
+  if (expressions.length !== 0)
+    writeNested(messages, 'set.expressions', expressions, { one: SET.expression, list: SET.expressions });
   messages.u32(SET.id, 0); // the kernel demands one; elements and rules name the set
   messages.u64(SET.timeout, 'set.timeout', set.timeout, 1n);
   messages.end();
@@ -133,7 +177,8 @@ export function encodeAnonymousSet(
   shape: CheckedShape,
 ): { readonly name: string; readonly id: number } {
   const { family, table, path } = place;
-  const { name = shape.data === undefined ? '__set%d' : '__map%d' } = set;
+  const kind = shape.hasObjects ? 'objmap' : shape.data === undefined ? 'set' : 'map';
+  const { name = `__${kind}%d` } = set;
   if (set.name !== undefined && (!isText(name, 1, LONGEST_ANONYMOUS) || name.includes('%'))) {
     const rule = `must be a name of 1 to ${LONGEST_ANONYMOUS} bytes without a percent sign`;
     messages.check.fail(`${path}.name`, name, rule, typeof name !== 'string');
@@ -171,8 +216,9 @@ function writeShape(
     messages.u32(SET.dataLength, 0);
   } else if (set.data !== undefined && shape.data !== 'verdict') {
     messages.u32(SET.dataType, numberOfTypes(set.data));
-    messages.u32(SET.dataLength, shape.data?.length ?? 0);
+    messages.u32(SET.dataLength, (shape.data?.length ?? 0) * (shape.hasDataEnd ? 2 : 1));
   }
+  if (set.objects !== undefined) messages.u32(SET.objectType, OBJECT_TYPES[set.objects]);
   writeDescription(messages, shape, size);
   writeSetUserData(messages, path, set, shape);
 }
@@ -206,6 +252,7 @@ function writeSetUserData(
   if (shape.data !== undefined) {
     const order = shape.data === 'verdict' ? 0 : byteOrder(shape.data);
     data.push(numberDatum(SET_UDATA.dataByteOrder, order));
+    if (shape.hasDataEnd) data.push(numberDatum(SET_UDATA.dataInterval, 1));
   }
   if (messages.isTrue(`${path}.autoMerge`, set.autoMerge)) data.push(numberDatum(SET_UDATA.mergeElements, 1));
   data.push(...typeofData(messages, path, set));
@@ -224,7 +271,7 @@ function writeSetUserData(
 /** `enum byteorder` of nft: 1 for the machine's, 2 for network order, and 0 for a concatenation. */
 function byteOrder({ isConcatenation, forms: [form] }: Layout): number {
   if (isConcatenation) return 0;
-  return form === FORM.u32 || form === FORM.u32be || form === FORM.name ? 1 : 2;
+  return form === FORM.u32 || form === FORM.u16host || form === FORM.name ? 1 : 2;
 }
 
 /** Checks the expressions of `typeof` of a set that is named. */

@@ -3,7 +3,7 @@ import { isIntegerWithin } from '../../shared/arguments.js';
 import { isText, putText } from '../expressions/formats.js';
 import {
   CHAIN,
-  DEVICE_NAME,
+  DEVICE,
   HOOK,
   hooksOf,
   MESSAGE,
@@ -81,7 +81,7 @@ function writeBase(messages: Messages, family: number, base: BaseChain): void {
     HOOK.priority,
     check.integer('chain.base.priority', priority, -0x8000_0000, 0x7fff_ffff) >>> 0,
   );
-  if (base.devices !== undefined) writeDevices(messages, base.devices);
+  if (base.devices !== undefined) writeDevices(messages, 'chain.base.devices', base.devices, HOOK);
   bytes.end(start);
   if (policy !== undefined) {
     const code = numberOf(POLICIES, policy);
@@ -96,18 +96,26 @@ function writeBase(messages: Messages, family: number, base: BaseChain): void {
 /** The most bytes of the name of a link: `IFNAMSIZ` - 1. */
 const LONGEST_LINK_NAME = 15;
 
-function writeDevices({ bytes, check }: Messages, devices: readonly string[]): void {
+/** Writes names of links, and beginnings of names. Only a hook of a chain has an attribute for a single name. */
+export function writeDevices(
+  { bytes, check }: Messages,
+  path: string,
+  devices: readonly string[],
+  attributes: { readonly device?: number; readonly devices: number },
+): void {
   if (!Array.isArray(devices) || devices.length === 0 || devices.length > 256) {
-    check.fail('chain.base.devices', devices, 'must be a list of 1 to 256 names of links', true);
+    check.fail(path, devices, 'must be a list of 1 to 256 names of links', true);
     return;
   }
-  const start = devices.length === 1 ? -1 : bytes.begin(HOOK.devices | NESTED);
+  const isPattern = (device: unknown) => typeof device === 'string' && device.endsWith('*');
+  const single = devices.length === 1 && !isPattern(devices[0]) ? attributes.device : undefined;
+  const start = single === undefined ? bytes.begin(attributes.devices | NESTED) : -1;
   devices.forEach((device: unknown, index) => {
-    if (isText(device, 1, LONGEST_LINK_NAME)) putText(bytes, start < 0 ? HOOK.device : DEVICE_NAME, device);
-    else {
+    if (!isText(device, 1, LONGEST_LINK_NAME)) {
       const rule = `must be the name of a link, of 1 to ${LONGEST_LINK_NAME} bytes`;
-      check.fail(`chain.base.devices[${index}]`, device, rule, typeof device !== 'string');
-    }
+      check.fail(`${path}[${index}]`, device, rule, typeof device !== 'string');
+    } else if (isPattern(device)) putText(bytes, DEVICE.prefix, device.slice(0, -1));
+    else putText(bytes, single ?? DEVICE.name, device);
   });
   if (start >= 0) bytes.end(start);
 }

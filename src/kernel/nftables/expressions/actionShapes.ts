@@ -1,7 +1,9 @@
 // The expressions that act: verdicts, statements of NAT, logs, counters. See shapes.ts.
+
+import { OBJECT_TYPES } from '../numbers.js';
 import { bigInteger, choice, data, integer, register, text, verdict } from './formats.js';
-import { OBJECT_PADDING, OBJECT_PARTS } from './objectParts.js';
-import { elementExpressions } from './ownParts.js';
+import { OBJECT_PARTS, SYNPROXY_PARTS } from './objectParts.js';
+import { elementExpressions, lookedUp } from './ownParts.js';
 import { bits, field, fixed, ignored, optional, type Part, type Shape, withDefault } from './parts.js';
 import type { NatFlag } from './types.js';
 
@@ -41,7 +43,6 @@ function severalExpressions({ expressions }: Readonly<Record<string, unknown>>):
   return Array.isArray(expressions) && expressions.length > 1 ? SEVERAL : 0;
 }
 
-const OBJECT_TYPES = { counter: 1, quota: 2 } as const;
 const queueNumber = integer('u16');
 
 /** The kinds of expressions that act. */
@@ -94,7 +95,7 @@ export const actions: readonly Shape[] = [
     name: 'reject',
     parts: [field('type', 1, choice({ icmp: 0, 'tcp reset': 1, icmpx: 2 })), rejectCode],
   },
-  { kind: 'counter', name: 'counter', parts: OBJECT_PARTS.counter, padding: OBJECT_PADDING },
+  { kind: 'counter', name: 'counter', parts: OBJECT_PARTS.counter },
   {
     kind: 'log',
     name: 'log',
@@ -112,6 +113,13 @@ export const actions: readonly Shape[] = [
     name: 'objref',
     parts: [field('type', 1, choice(OBJECT_TYPES)), field('name', 2, text(255))],
   },
+  {
+    kind: 'objrefMap',
+    name: 'objref',
+    parts: [field('source', 3, register), lookedUp({ set: 4, id: 5 }), ignored(5)],
+  },
+  { kind: 'synproxy', name: 'synproxy', parts: SYNPROXY_PARTS },
+  { kind: 'flowOffload', name: 'flow_offload', parts: [field('table', 1, text(255))] },
   { kind: 'notrack', name: 'notrack', parts: [] },
   {
     kind: 'queue',

@@ -127,7 +127,7 @@ export function nameOf<Name extends string>(numbers: Numbers<Name>, number: numb
 /** One of some names. */
 export function choice<Name extends string>(
   numbers: Numbers<Name>,
-  width: 'u8' | 'u32' = 'u32',
+  width: 'u8' | 'u16' | 'u32' = 'u32',
 ): Format<Name> {
   const number = integer(width);
   return {
@@ -135,7 +135,7 @@ export function choice<Name extends string>(
     type: 'string',
     accepts: (value) => typeof value === 'string' && Object.hasOwn(numbers, value),
     write: (writer, attribute, value) => number.write(writer, attribute, numbers[value]),
-    read: (attribute) => nameOf(numbers, width === 'u32' ? u32Of(attribute) : attribute.u8()),
+    read: (attribute) => nameOf(numbers, number.read(attribute) as number),
   };
 }
 

@@ -4,18 +4,16 @@ import { nameOf, putBytes, putText, putU32, text, u32Of } from './formats.js';
 import type { Part } from './parts.js';
 import type { AnonymousSet } from './types.js';
 
-/** `NFTA_LOOKUP_SET`, `NFTA_LOOKUP_SET_ID` */
-const LOOKUP = { set: 1, id: 4 } as const;
 const name = text(255);
 
 /** The set of a lookup: its name, or a set of the rule. */
-export const lookedUp: Part = {
+export const lookedUp = (attributes: { readonly set: number; readonly id: number }): Part => ({
   fields: ['set'],
   required: ['set'],
-  attributes: [LOOKUP.set],
+  attributes: [attributes.set],
   write({ writer, fail, anonymous }, { set }) {
     if (name.accepts(set)) {
-      putText(writer, LOOKUP.set, set as string);
+      putText(writer, attributes.set, set as string);
       return;
     }
     if (typeof set !== 'object' || set === null) {
@@ -32,14 +30,14 @@ export const lookedUp: Part = {
       );
       return;
     }
-    putText(writer, LOOKUP.set, written.name);
-    putU32(writer, LOOKUP.id, written.id);
+    putText(writer, attributes.set, written.name);
+    putU32(writer, attributes.id, written.id);
   },
   read(attribute, value) {
     value['set'] = attribute.text();
     return true;
   },
-};
+});
 
 /** `NFTA_PAYLOAD_CSUM_` */
 const CHECKSUM = { type: 6, offset: 7, flags: 8 } as const;

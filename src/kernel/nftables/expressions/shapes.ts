@@ -1,7 +1,7 @@
 // The expressions that match and that load values, and how their fields lie in attributes (`NFTA_PAYLOAD_` and so on).
 import { actions } from './actionShapes.js';
-import { bigInteger, choice, data, integer, nameOrNumber, register, registerOrVerdict } from './formats.js';
-import { OBJECT_PADDING, OBJECT_PARTS } from './objectParts.js';
+import { choice, data, integer, nameOrNumber, register, registerOrVerdict } from './formats.js';
+import { LIMIT_PARTS, OBJECT_PARTS } from './objectParts.js';
 import { checksum, lookedUp, maskAndXor } from './ownParts.js';
 import { bits, field, fixed, ignored, optional, type Part, type Shape } from './parts.js';
 import type { Comparison, CtKey, MetaKey } from './types.js';
@@ -10,6 +10,14 @@ const BASES = { link: 0, network: 1, transport: 2, inner: 3 } as const;
 const place: readonly Part[] = [
   field('base', 2, choice(BASES)),
   field('offset', 3, integer('u32')),
+  field('length', 4, integer('u32', 1, 255)),
+];
+
+/** `NFT_EXTHDR_OP_` */
+const OPERATIONS = { ipv6: 0, tcpopt: 1, ipv4: 2, sctp: 3 } as const;
+const optionPlace: readonly Part[] = [
+  field('type', 2, integer('u8')),
+  field('offset', 3, integer('u32', 0, 255)),
   field('length', 4, integer('u32', 1, 255)),
 ];
 
@@ -37,6 +45,12 @@ export const META_KEYS: Readonly<Record<Exclude<MetaKey, number>, number>> = {
   oifgroup: 22,
   cgroup: 23,
   random: 24,
+  secpath: 25,
+  iifkind: 26,
+  oifkind: 27,
+  time_day: 31,
+  sdif: 33,
+  sdifname: 34,
 };
 
 /** `enum nft_ct_keys` */
@@ -144,7 +158,7 @@ const matches: readonly Shape[] = [
     kind: 'lookup',
     name: 'lookup',
     parts: [
-      lookedUp,
+      lookedUp({ set: 1, id: 4 }),
       ignored(4), // NFTA_LOOKUP_SET_ID, of messages to the kernel
       field('source', 2, register),
       optional('register', 3, registerOrVerdict),
@@ -191,11 +205,19 @@ const matches: readonly Shape[] = [
     name: 'exthdr',
     parts: [
       field('register', 1, register),
-      field('type', 2, integer('u8')),
-      field('offset', 3, integer('u32', 0, 255)),
-      field('length', 4, integer('u32', 1, 255)),
+      ...optionPlace,
       bits(5, { booleans: { present: 1 } }),
-      optional('operation', 6, choice({ ipv6: 0, tcpopt: 1, ipv4: 2, sctp: 3 }), 'ipv6'),
+      optional('operation', 6, choice(OPERATIONS), 'ipv6'),
+    ],
+  },
+  {
+    kind: 'exthdrSet',
+    name: 'exthdr',
+    parts: [
+      ...optionPlace,
+      bits(5, { booleans: {} }),
+      optional('operation', 6, choice(OPERATIONS), 'ipv6'),
+      field('source', 7, register),
     ],
   },
   {
@@ -223,16 +245,9 @@ const matches: readonly Shape[] = [
   {
     kind: 'limit',
     name: 'limit',
-    parts: [
-      field('rate', 1, bigInteger),
-      field('unit', 2, bigInteger),
-      optional('burst', 3, integer('u32')),
-      optional('of', 4, choice({ packets: 0, bytes: 1 }), 'packets'),
-      bits(5, { booleans: { over: 1 } }),
-    ],
-    padding: 6,
+    parts: LIMIT_PARTS,
   },
-  { kind: 'quota', name: 'quota', parts: OBJECT_PARTS.quota, padding: OBJECT_PADDING },
+  { kind: 'quota', name: 'quota', parts: OBJECT_PARTS.quota },
 ];
 
 /** All kinds. Of two with the same name in the kernel, an expression is the first one that has a field for each attribute. */

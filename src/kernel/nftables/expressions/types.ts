@@ -1,6 +1,6 @@
 // The expressions of rules: what the kernel's virtual machine does with a packet, one after another, with registers. Source of every
 // rule: include/uapi/linux/netfilter/nf_tables.h; the names are those of the kernel's modules (`nft_payload`).
-import type { NewElement, SetShape, Verdict } from '../values/types.js';
+import type { ElementValue, ObjectType, SetShape, Verdict } from '../values/types.js';
 
 export type { Verdict } from '../values/types.js';
 
@@ -37,6 +37,12 @@ export type MetaKey =
   | 'oifgroup'
   | 'cgroup'
   | 'random'
+  | 'secpath'
+  | 'iifkind'
+  | 'oifkind'
+  | 'time_day'
+  | 'sdif'
+  | 'sdifname'
   | number;
 
 /** A value of `ct` (`NFT_CT_`), a number if it has no name here. */
@@ -271,7 +277,13 @@ export type Expression =
       /** `NF_LOG_` */
       readonly flags?: number;
     }
-  | { readonly kind: 'objref'; readonly type: 'counter' | 'quota'; readonly name: string }
+  | { readonly kind: 'objref'; readonly type: ObjectType; readonly name: string }
+  /** Of the object that a map with `objects` has for the register. */
+  | { readonly kind: 'objrefMap'; readonly set: string | AnonymousSet; readonly source: Register }
+  /** Of TCP handshakes, which a proxy takes. */
+  | ({ readonly kind: 'synproxy' } & Synproxy)
+  /** Later packets of the connection take the way of the flow table. */
+  | { readonly kind: 'flowOffload'; readonly table: string }
   | { readonly kind: 'notrack' }
   | {
       readonly kind: 'exthdr';
@@ -283,6 +295,15 @@ export type Expression =
       /** The result is whether it is there. */
       readonly present?: boolean;
       readonly register: Register;
+    }
+  /** Writes a field of an option of TCP. */
+  | {
+      readonly kind: 'exthdrSet';
+      readonly type: number;
+      readonly offset: number;
+      readonly length: number;
+      readonly operation?: 'ipv6' | 'tcpopt' | 'ipv4' | 'sctp';
+      readonly source: Register;
     }
   | {
       readonly kind: 'rt';
@@ -316,3 +337,37 @@ export type Expression =
 
 /** `NF_NAT_RANGE_` */
 export type NatFlag = 'random' | 'fully-random' | 'persistent' | 'netmap';
+
+/** What a proxy of TCP handshakes tells clients. */
+export interface Synproxy {
+  /** Maximum segment size, in bytes. */
+  readonly mss?: number;
+  readonly windowScale?: number;
+  /** Options that servers have. */
+  readonly flags?: readonly ('timestamp' | 'sack-perm')[];
+}
+
+/** An element that is written. */
+export interface NewElement {
+  /** An empty Uint8Array stands for all keys that the set has not: `*` in the notation of nft. */
+  readonly key: ElementValue;
+  /** The last key of an interval that begins with `key`, inclusive. Of sets with `interval`. Default: `key`. */
+  readonly keyEnd?: ElementValue;
+  /** Of a map; a {@link Verdict} of a verdict map. */
+  readonly data?: ElementValue | Verdict;
+  /** The last of the data of a map with `dataIsInterval`. Default: `data`. */
+  readonly dataEnd?: ElementValue;
+  /** Name of the object that the element of a map with `objects` stands for. */
+  readonly object?: string;
+  /** Lifetime of a set with `timeout`, in ms. Default: that of the set. */
+  readonly timeout?: bigint;
+  /** The rest of its lifetime, in ms. Default: `timeout`. */
+  readonly expires?: bigint;
+  /** At most 255 bytes with its header; nft writes at most 128. */
+  readonly comment?: string;
+  /** Counters, limits, quotas of the element. Default: those of the set. */
+  readonly expressions?: readonly Expression[];
+}
+
+/** The name of an element. */
+export type ElementName = Pick<NewElement, 'key' | 'keyEnd'>;

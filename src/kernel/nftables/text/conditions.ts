@@ -1,8 +1,6 @@
 // The conditions of a rule that is printed: which of them a later statement implies.
 import type { Element, TableFamily } from '../types.js';
-import { isMet, type Known, knownOf, layerOf, learned, learnedOfSet, type Need } from './known.js';
-
-const NOTHING: Known = { network: undefined, transport: undefined, link: undefined, echo: undefined };
+import { isMet, type Known, knownOf, layerOf, learned, learnedOfSet, type Need, NOTHING } from './known.js';
 
 /** Follows the statements of a rule. */
 export class Conditions {

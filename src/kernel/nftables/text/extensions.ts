@@ -1,5 +1,6 @@
 // The names of extension headers, options and chunks (`exthdr`), and of their fields, as nft has them.
 import type { Expression } from '../types.js';
+import { type Bits, maskOfBits } from './fields.js';
 import type { Need } from './known.js';
 import type { LoadedType } from './values.js';
 
@@ -15,9 +16,10 @@ export interface ExtensionField {
   readonly text: string;
   readonly place: ExtensionPlace;
   readonly type: LoadedType;
+  readonly bits?: Bits;
 }
 
-type Row = readonly [name: string, offset: number, length: number, type?: LoadedType];
+type Row = readonly [name: string, offset: number, length: number, type?: LoadedType, bits?: Bits];
 type Operation = NonNullable<ExtensionPlace['operation']>;
 
 const NEXT: readonly Row[] = [
@@ -30,6 +32,41 @@ const CHUNK: readonly Row[] = [
   ['type', 0, 1],
   ['flags', 1, 1],
   ['length', 2, 2],
+];
+const INIT: readonly Row[] = [
+  ['init-tag', 4, 4],
+  ['a-rwnd', 8, 4],
+  ['num-outbound-streams', 12, 2],
+  ['num-inbound-streams', 14, 2],
+  ['initial-tsn', 16, 4],
+];
+/** Of some chunks, more than all have. */
+const OF_CHUNKS: Readonly<Record<string, readonly Row[]>> = {
+  data: [
+    ['tsn', 4, 4],
+    ['stream', 8, 2],
+    ['ssn', 10, 2],
+    ['ppid', 12, 4],
+  ],
+  init: INIT,
+  'init-ack': INIT,
+  sack: [
+    ['cum-tsn-ack', 4, 4],
+    ['a-rwnd', 8, 4],
+    ['num-gap-ack-blocks', 12, 2],
+    ['num-dup-tsns', 14, 2],
+  ],
+  shutdown: [['cum-tsn-ack', 4, 4]],
+  ecne: [['lowest-tsn', 4, 4]],
+  cwr: [['lowest-tsn', 4, 4]],
+  'asconf-ack': [['seqno', 4, 4]],
+  'forward-tsn': [['new-cum-tsn', 4, 4]],
+  asconf: [['seqno', 4, 4]],
+};
+/** A block of `sack`, of 8 bytes. */
+const block = (number: number): Row[] => [
+  ['left', 2 + 8 * number, 4],
+  ['right', 6 + 8 * number, 4],
 ];
 const CHUNKS: Readonly<Record<string, number>> = {
   ...{ data: 0, init: 1, 'init-ack': 2, sack: 3, heartbeat: 4, 'heartbeat-ack': 5, abort: 6, shutdown: 7 },
@@ -54,11 +91,22 @@ const FAMILIES: Readonly<Record<Operation, Family>> = {
         [
           ['nexthdr', 0, 1, 'inet_proto'],
           ['reserved', 1, 1],
+          ['frag-off', 2, 2, 'number', [3, 13]],
+          ['reserved2', 3, 1, 'number', [1, 2]],
+          ['more-fragments', 3, 1, 'number', [0, 1]],
           ['id', 4, 4],
         ],
       ],
       dst: [60, NEXT],
-      mh: [135, [...NEXT, ['reserved', 3, 1], ['checksum', 4, 2]]],
+      mh: [135, [...NEXT, ['type', 2, 1, 'mh_type'], ['reserved', 3, 1], ['checksum', 4, 2]]],
+      srh: [
+        43,
+        [
+          ['last-entry', 4, 1],
+          ['flags', 5, 1],
+          ['tag', 6, 2],
+        ],
+      ],
     },
   },
   tcpopt: {
@@ -69,10 +117,11 @@ const FAMILIES: Readonly<Record<Operation, Family>> = {
       maxseg: [2, [LENGTH, ['size', 2, 2]]],
       window: [3, [LENGTH, ['count', 2, 1]]],
       'sack-perm': [4, [LENGTH]],
-      sack: [5, [LENGTH, ['left', 2, 4], ['right', 6, 4]]],
+      sack: [5, [LENGTH, ...block(0)]],
+      ...Object.fromEntries([0, 1, 2, 3].map((number) => [`sack${number}`, [5, block(number)]])),
       timestamp: [8, [LENGTH, ['tsval', 2, 4], ['tsecr', 6, 4]]],
       md5sig: [19, []],
-      mptcp: [30, [LENGTH]],
+      mptcp: [30, [LENGTH, ['subtype', 2, 1, 'number', [4, 4]]]],
       fastopen: [34, []],
     },
   },
@@ -87,7 +136,9 @@ const FAMILIES: Readonly<Record<Operation, Family>> = {
   },
   sctp: {
     prefix: 'sctp chunk ',
-    types: Object.fromEntries(Object.entries(CHUNKS).map(([name, type]) => [name, [type, CHUNK]])),
+    types: Object.fromEntries(
+      Object.entries(CHUNKS).map(([name, type]) => [name, [type, [...CHUNK, ...(OF_CHUNKS[name] ?? [])]]]),
+    ),
   },
 };
 
@@ -96,9 +147,10 @@ const BY_NAME: ReadonlyMap<string, ExtensionField> = new Map(
   (Object.keys(FAMILIES) as Operation[]).flatMap((operation) => {
     const { prefix, types } = FAMILIES[operation];
     return Object.entries(types).flatMap(([name, [type, fields]]) =>
-      fields.map(([field, offset, length, loaded = 'number']) => {
+      fields.map(([field, offset, length, loaded = 'number', bits]): [string, ExtensionField] => {
         const text = `${prefix}${name} ${field}`;
-        return [text, { text, place: placeOf(operation, type, offset, length), type: loaded }] as const;
+        const place = placeOf(operation, type, offset, length);
+        return [text, { text, place, type: loaded, ...(bits && { bits }) }];
       }),
     );
   }),
@@ -106,9 +158,13 @@ const BY_NAME: ReadonlyMap<string, ExtensionField> = new Map(
 
 const keyOf = ({ operation = 'ipv6', type, offset, length }: ExtensionPlace) =>
   [operation, type, offset, length].join();
+/** Of several names of a place, the first one. */
 const BY_PLACE: ReadonlyMap<string, ExtensionField> = new Map(
-  [...BY_NAME.values()].map((field) => [keyOf(field.place), field]),
+  [...BY_NAME.values()]
+    .flatMap((field) => (field.bits ? [] : [[keyOf(field.place), field] as const]))
+    .reverse(),
 );
+const OF_BITS: readonly ExtensionField[] = [...BY_NAME.values()].filter(({ bits }) => bits);
 
 /** The place of a field. That of IPv6 is the default operation. */
 export function placeOf(operation: Operation, type: number, offset: number, length: number): ExtensionPlace {
@@ -118,6 +174,13 @@ export function placeOf(operation: Operation, type: number, offset: number, leng
 /** The field at a place. */
 export function extensionAt(place: ExtensionPlace): ExtensionField | undefined {
   return BY_PLACE.get(keyOf(place));
+}
+
+/** The field that is some bits of a place. */
+export function extensionBitsAt(place: ExtensionPlace, mask: Uint8Array): ExtensionField | undefined {
+  const isSame = ({ bits, place: other }: ExtensionField) =>
+    bits && keyOf(other) === keyOf(place) && Buffer.from(mask).equals(maskOfBits(bits, place.length));
+  return OF_BITS.find(isSame);
 }
 
 /** The field with this name: `frag nexthdr`. */
@@ -143,8 +206,11 @@ export function typeOfExtension(operation: Operation, name: string): number | un
 export const IPV6_EXTENSIONS: readonly string[] = Object.keys(FAMILIES.ipv6.types);
 
 /** What an `exthdr` loads, in the notation of nft; undefined if nft has none. */
-export function extensionText(expression: Extract<Expression, { kind: 'exthdr' }>): string | undefined {
-  const { operation = 'ipv6', type, offset, length, present } = expression;
+export function extensionText(
+  expression: Extract<Expression, { kind: 'exthdr' | 'exthdrSet' }>,
+): string | undefined {
+  const { operation = 'ipv6', type, offset, length } = expression;
+  const present = expression.kind === 'exthdr' && expression.present;
   const name = nameOfExtension(operation, type);
   if (present) {
     if (name === undefined || offset !== 0 || length !== 1) return undefined;

@@ -1,7 +1,15 @@
 // What single expressions load into a register, in the notation of nft.
 import type { AnonymousSet, Expression } from '../types.js';
 import { layoutOf } from '../values/valueTypes.js';
-import { BARE, IN_NETWORK_ORDER, lengthOf, META_NAMES, META_TYPES, ROUTE_FIELDS } from './fields.js';
+import {
+  BARE,
+  IN_NETWORK_ORDER,
+  lengthOf,
+  lengthOfMeta,
+  META_NAMES,
+  META_TYPES,
+  ROUTE_FIELDS,
+} from './fields.js';
 import type { Loaded } from './registers.js';
 import type { SetContent } from './sets.js';
 import type { LoadedType } from './values.js';
@@ -12,8 +20,11 @@ type Of<Kind extends Expression['kind']> = Extract<Expression, { kind: Kind }>;
 export function meta({ key }: Of<'meta'>): Loaded {
   const type = (typeof key === 'string' ? META_TYPES[key] : undefined) ?? 'integer';
   const text = BARE.has(key) ? String(key) : `meta ${META_NAMES[key] ?? key}`;
-  const length = key === 'nftrace' ? 1 : lengthOf(type);
-  return { ...value(text, type, length), isNetwork: IN_NETWORK_ORDER.has(key), isOnce: key === 'random' };
+  return {
+    ...value(text, type, lengthOfMeta(key)),
+    isNetwork: IN_NETWORK_ORDER.has(key),
+    isOnce: key === 'random',
+  };
 }
 
 /** A key of rt. */
@@ -30,11 +41,16 @@ export function socket({ key, level }: Of<'socket'>): Loaded {
 }
 
 /** The set of a rule, as the kernel lists it. */
-export function contentOf({ key, data, flags = [], elements }: AnonymousSet): SetContent {
+export function contentOf(given: AnonymousSet): SetContent {
+  const { key, data, objects, dataIsInterval, flags = [], elements } = given;
   const types =
     data === undefined ? { key } : { key, data, dataLength: data === 'verdict' ? 0 : layoutOf(data).length };
   const set = { family: 0, table: '', name: '', flags, anonymous: true, handle: 0n } as const;
-  return { set: { ...set, ...types, keyLength: layoutOf(key).length }, elements };
+  const named = {
+    ...(objects !== undefined && { objects }),
+    ...(dataIsInterval && { dataIsInterval }),
+  };
+  return { set: { ...set, ...types, ...named, keyLength: layoutOf(key).length }, elements };
 }
 
 /** A value that is no constant. */

@@ -44,8 +44,8 @@ export class RulesetError extends Error {
  * those that nft makes, with the comparisons that nft does not print: `tcp dport 80` compares `meta l4proto` first. Handles are not
  * read, because the kernel gives them.
  *
- * It reads what `Nftables` can write: everything else is a problem, such as flowtables, elements with counters and names of
- * services. docs/library.md lists the expressions whose text is not read. Sets must be before the chains that use them, as nft prints them.
+ * It reads what `Nftables` can write: everything else is a problem, such as tunnels and names of services. docs/library.md lists the
+ * expressions whose text is not read. Sets must be before the chains that use them, as nft prints them.
  *
  * Throws a RulesetError with line, column, text and rule of each statement that cannot be read, or that would break a rule of
  * `Nftables.apply`.

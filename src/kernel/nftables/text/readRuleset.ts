@@ -42,9 +42,10 @@ async function readOnce(nftables: Nftables, filter: TableFilter, options?: CallO
   const chains = await nftables.listChains(filter, options).toArray();
   const rules = await nftables.listRules(filter, options).toArray();
   const objects = await nftables.listObjects(filter, options).toArray();
+  const flowTables = await nftables.listFlowTables(filter, options).toArray();
   const sets: SetContent[] = [];
   for (const set of await nftables.listSets(filter, options).toArray())
     sets.push({ set, elements: await nftables.listElements(set, options).toArray() });
   const named = tables.filter(({ name }) => table === undefined || name === table);
-  return { tables: named, chains, rules, sets, objects };
+  return { tables: named, chains, rules, sets, objects, flowTables };
 }

@@ -1,5 +1,8 @@
 // What the registers hold while a rule is read from its expressions.
-import type { Register, ValueTypes } from '../types.js';
+import type { Expression, Register, ValueTypes } from '../types.js';
+import { isValueType, layoutOf } from '../values/valueTypes.js';
+import type { ExtensionPlace } from './extensions.js';
+import { type Bits, maskOfBits } from './fields.js';
 import type { Need } from './known.js';
 import {
   dataText,
@@ -20,12 +23,22 @@ export interface Loaded {
   readonly type: LoadedType;
   /** The types of the data of a map. */
   readonly types?: ValueTypes | number;
+  /** Whether they are intervals: the last ones are behind the first ones. */
+  readonly hasEnds?: true;
   /** Length, in bytes. */
   readonly length: number;
   /** What the packet must be for the text. */
   readonly needs?: readonly Need[];
   /** The field of which it is the beginning. */
   readonly prefixOf?: Pick<Loaded, 'text' | 'type' | 'length' | 'needs'>;
+  /** The place in the packet, if it is a field without changes. */
+  readonly place?: Omit<Extract<Expression, { kind: 'payload' }>, 'kind' | 'register'>;
+  /** The place in an extension header or an option, if it is a field without changes. */
+  readonly extension?: ExtensionPlace;
+  /** The bits of its bytes that it is, if they are not all. */
+  readonly field?: Bits;
+  /** Of such bits without those behind them: the text where they are looked up in a set of the table, or assigned. */
+  readonly inFront?: string;
   /** Whether numbers are in network order. */
   readonly isNetwork: boolean;
   /** Whether that is not the order in which they were loaded. */
@@ -102,7 +115,10 @@ export function textOf(loaded: Loaded): string {
   const { text, bits, type, isNetwork } = loaded;
   if (!bits) return text;
   const [and, xor, or] = operatorsOf(bits);
-  const show = (bytes: Uint8Array) => dataText(type, bytes, isNetwork);
+  const show = (bytes: Uint8Array) => {
+    const shown = dataText(type, bytes, isNetwork, ' | ');
+    return shown.includes(' | ') ? `(${shown})` : shown;
+  };
   let result = text;
   if (and.some((byte) => byte !== 0xff)) result += ` & ${show(and)}`;
   if (xor.some((byte) => byte !== 0)) result += ` ^ ${show(xor)}`;
@@ -129,6 +145,22 @@ function operatorsOf({
   ];
 }
 
+/** Bytes that are compared with a value, in its notation: of some bits, the bits. */
+export function shownText(loaded: Loaded, bytes: Uint8Array, isNetwork: boolean, separator?: string): string {
+  const { type, field, length } = loaded;
+  if (!field || bytes.length !== length) return dataText(type, bytes, isNetwork, separator);
+  const mask = maskOfBits(field, length);
+  if (bytes.some((byte, i) => byte & ~(mask[i] as number)))
+    return `[0x${Buffer.from(bytes).toString('hex')}]`;
+  const number = numberIn(bytes) >> BigInt(field[0]);
+  const own = isValueType(type) ? layoutOf(type).length : length;
+  return dataText(
+    type,
+    Uint8Array.from({ length: own }, (_, i) => Number((number >> BigInt(8 * (own - 1 - i))) & 0xffn)),
+    true,
+  );
+}
+
 /** Whether a comparison by size of a value is one of its bytes: numbers in the machine's order are not. */
 export function isOrdered({ type, length, isNetwork, constant }: Loaded): boolean {
   return isNetwork || constant !== undefined || type === 'ifname' || ![2, 4, 8].includes(length);
@@ -148,7 +180,7 @@ export function comparisonText(loaded: Loaded, operator: keyof typeof OPERATORS,
   if ((data.length !== length && type !== 'ifname') || (!isEquality && !isOrdered(loaded)))
     return `${textOf(loaded)} ${OPERATORS[operator]}[0x${Buffer.from(data).toString('hex')}]`;
   if (bits) return maskedText(loaded, operator, data);
-  const shown = dataText(type, data, isNetwork);
+  const shown = shownText(loaded, data, isNetwork);
   if (!isBitmask(type)) return `${text} ${OPERATORS[operator]}${shown}`;
   // Without an operator, flags are a comparison of bits; with one, nft names a single flag only.
   const sign = operator === 'eq' ? '== ' : OPERATORS[operator];
@@ -187,9 +219,9 @@ export function numberOf(bytes: Uint8Array, isNetwork: boolean): number {
 
 /** A comparison with an interval. */
 export function rangeText(loaded: Loaded, isEqual: boolean, from: Uint8Array, to: Uint8Array): string {
-  const { type, isNetwork, length } = loaded;
+  const { isNetwork, length } = loaded;
   const isWhole = from.length === length && to.length === length && isOrdered(loaded);
   const show = (bytes: Uint8Array) =>
-    isWhole ? dataText(type, bytes, isNetwork) : `[0x${Buffer.from(bytes).toString('hex')}]`;
+    isWhole ? shownText(loaded, bytes, isNetwork) : `[0x${Buffer.from(bytes).toString('hex')}]`;
   return `${textOf(loaded)} ${isEqual ? '' : '!= '}${show(from)}-${show(to)}`;
 }

@@ -1,12 +1,15 @@
 // Rules as nft lists them, from their expressions.
 import { atOnce } from '../../../steps.js';
-import type { Element, Expression, Rule, ValueType } from '../types.js';
-import { isValueType } from '../values/valueTypes.js';
+import type { Element, Expression, Rule, ValueType, ValueTypes } from '../types.js';
+import { layoutOf } from '../values/valueTypes.js';
 import { Conditions } from './conditions.js';
-import { extensionAt, extensionText, needsOfExtension } from './extensions.js';
+import { extensionAt, extensionBitsAt, extensionText, needsOfExtension } from './extensions.js';
 import {
+  bitsAt,
+  bytesAround,
   CT_FIELDS,
   checksumOf,
+  fieldAround,
   fieldAt,
   fieldNamed,
   IN_NETWORK_ORDER,
@@ -14,7 +17,7 @@ import {
   META_NAMES,
   META_TYPES,
 } from './fields.js';
-import type { Need } from './known.js';
+import { ipOf, type Need } from './known.js';
 import { contentOf, fib, flagsOf, meta, route, socket, value } from './loaded.js';
 import {
   comparisonText,
@@ -24,12 +27,13 @@ import {
   operandText,
   Registers,
   rangeText,
+  shownText,
   textOf,
   wordOf,
 } from './registers.js';
 import { anonymousText, type SetContent, verdictText } from './sets.js';
-import { plainStatement, statelessText } from './statements.js';
-import { dataText, type LoadedType, nameText, quoted, timeText } from './values.js';
+import { objectStatement, plainStatement, statelessText } from './statements.js';
+import { dataText, isPlainKey, type LoadedType, nameText, quoted, setTypeOf, timeText } from './values.js';
 
 /** What rules refer to. */
 export interface Surroundings {
@@ -62,6 +66,7 @@ const UNCHANGING: ReadonlySet<Expression['kind']> = new Set([
     'quota',
     'log',
     'objref',
+    'objrefMap',
     'connlimit',
     'verdict',
     'reject',
@@ -87,7 +92,7 @@ class RuleReader {
 
   /** The protocol of the network layer, if it is known. */
   get #network(): 'ip' | 'ip6' | undefined {
-    return this.#conditions.known.network;
+    return ipOf(this.#conditions.known);
   }
 
   /** The statements. */
@@ -161,8 +166,10 @@ class RuleReader {
       case 'bitwise': {
         const { source, register, mask, xor } = expression;
         const of = this.#made(source);
+        const bits = xor.some((byte) => byte !== 0) ? undefined : this.#bits(of, mask);
+        if (bits) return this.#load(register, bits, of);
         const value = { ...of, text: operandText(of), bits: { mask, xor } };
-        const { prefixOf: _, ...whole } = value;
+        const { prefixOf: _, inFront: __, ...whole } = value;
         const isWhole = mask.length === of.length && !of.isSwapped;
         return this.#load(register, isWhole ? whole : unnamed(whole, 'bitwise'), of);
       }
@@ -170,14 +177,18 @@ class RuleReader {
         const { source, register, to, length, size } = expression;
         const of = this.#made(source);
         const isWhole = length === of.length && size === of.length && to === 'network' && !of.isNetwork;
-        const { bits: _, prefixOf: __, ...whole } = of;
+        const { bits: _, prefixOf: __, place: ___, extension: ____, inFront: _____, ...whole } = of;
         const value = { ...whole, text: textOf(of), isNetwork: to === 'network', isSwapped: true };
         return this.#load(register, isWhole ? value : unnamed(value, 'byteorder'), of);
       }
       case 'shift': {
         const { source, register, direction, bits, length } = expression;
         const of = this.#made(source);
-        const { bits: _, prefixOf: __, ...whole } = of;
+        const { bits: _, prefixOf: __, place: ___, extension: ____, inFront: ______, ...whole } = of;
+        if (of.field && direction === 'right' && bits === of.field[0] && bits > 0 && length === of.length) {
+          const { field: _____, ...value } = whole;
+          return this.#load(register, { ...unnamed(value, 'shift'), inFront: of.text }, of);
+        }
         const text = `${operandText(of)} ${direction === 'left' ? '<<' : '>>'} ${bits}`;
         const value = { ...whole, text };
         const isWhole = length === of.length && !of.isSwapped;
@@ -236,25 +247,42 @@ class RuleReader {
     const short = { link: 'll', network: 'nh', transport: 'th', inner: 'ih' }[base];
     const raw: Loaded = {
       ...value(`@${short},${offset * 8},${length * 8}`, 'hexadecimal', length),
-      isNetwork: true,
+      ...{ isNetwork: true, place: { base, offset, length } },
     };
     if (!field) return raw;
     const text = `${field.header} ${field.name}`;
     const needs = fieldNamed(field.header, field.name)?.needs ?? [];
     if (!this.#conditions.has(needs)) return raw;
-    const named = { text, type: field.type, length: field.length, needs };
-    return field.length === length ? { ...named, isNetwork: true } : { ...raw, prefixOf: named };
+    // The type of what is behind a tag is read with the tag known, and without it has another place.
+    const implied = text === 'vlan type' ? needs.filter(({ layer }) => layer !== 'vlan') : needs;
+    const named = { text, type: field.type, length: field.length, needs: implied };
+    return field.length === length ? { ...raw, ...named } : { ...raw, prefixOf: named };
   }
 
-  #extension(expression: Of<'exthdr'>): Loaded {
-    const { operation = 'ipv6', type, offset, length, present } = expression;
+  /** The field that is some bits of a value; undefined if there is none. */
+  #bits({ place, extension, bits: changed }: Loaded, mask: Uint8Array): Loaded | undefined {
+    const option = extension && !changed ? extensionBitsAt(extension, mask) : undefined;
+    if (extension && option?.bits && this.#conditions.has(needsOfExtension(extension))) {
+      const loaded = value(option.text, option.type, extension.length);
+      return { ...loaded, needs: needsOfExtension(extension), field: option.bits, isNetwork: true };
+    }
+    const field = place && !changed ? bitsAt(place, mask, this.#conditions.known) : undefined;
+    const needs = field && fieldNamed(field.header, field.name)?.needs;
+    if (!field?.bits || !needs || !this.#conditions.has(needs)) return undefined;
+    const { header, name, type, length, bits } = field;
+    return { ...value(`${header} ${name}`, type, length), needs, field: bits, isNetwork: true };
+  }
+
+  #extension(expression: Of<'exthdr'> | Of<'exthdrSet'>): Loaded {
+    const { operation = 'ipv6', type, offset, length } = expression;
+    const present = expression.kind === 'exthdr' && expression.present;
     const needs = needsOfExtension(expression);
     const text =
       (this.#conditions.has(needs) ? extensionText(expression) : undefined) ??
       `[exthdr ${operation} ${type},${offset * 8},${length * 8}]`;
     if (present) return { ...value(text, 'boolean', length), needs };
     const loadedType = extensionAt(expression)?.type ?? 'number';
-    return { ...value(text, loadedType, length), isNetwork: true, needs };
+    return { ...value(text, loadedType, length), isNetwork: true, needs, extension: expression };
   }
 
   #ct({ key, direction }: Of<'ct'>): Loaded {
@@ -304,25 +332,57 @@ class RuleReader {
     const isInterval = flags.includes('interval');
     if (!parts?.every((part) => (isInterval ? isOrdered(part) : !part.isSwapped)))
       return `[register ${register}]`;
-    const types = typeof key === 'string' ? [key] : key;
-    // Elements are named by the types of the set, and read by those of the values.
-    const isOther = (part: Loaded, i: number) =>
-      typeof types === 'object' && isValueType(part.type) && part.type !== types[i];
-    if (content.set.anonymous && parts.some(isOther)) return `[${types} of ${parts.map(textOf).join(' . ')}]`;
+    const types = typeof key === 'number' ? [] : typeof key === 'string' ? [key] : key;
+    if (!content.set.anonymous)
+      return parts
+        .map((part, i) => this.#constantText(part, types[i], isInterval) ?? wholeText(this.#used(part)))
+        .join(' . ');
+    // A reader takes the types from the values.
+    const isOther = (part: Loaded, i: number) => !isSameKey(setTypeOf(part), types[i], parts.length > 1);
+    if (parts.some(isOther)) return `[${types} of ${parts.map(textOf).join(' . ')}]`;
     return parts.map((part) => textOf(this.#used(part))).join(' . ');
   }
 
-  #setText(name: string, content: SetContent | undefined): string {
+  /** A value that the rule states, in the notation of the type of the key; undefined if it is another one. */
+  #constantText(part: Loaded, type: ValueType | undefined, isInterval: boolean): string | undefined {
+    const { constant } = part;
+    if (!constant || type === undefined) return undefined;
+    this.#registers.use(part);
+    return this.#linkText({ ...part, type }, constant, isInterval) ?? dataText(type, constant, isInterval);
+  }
+
+  #setText(name: string, content: SetContent | undefined, parts: readonly Loaded[]): string {
     if (!content?.set.anonymous) return `@${nameText(name)}`;
-    return this.#written?.get(content.elements) ?? atOnce(anonymousText(content));
+    if (parts.every((part) => !part.field && isPlainKey(part)))
+      return this.#written?.get(content.elements) ?? atOnce(anonymousText(content));
+    const isInterval = content.set.flags.includes('interval');
+    const show = (part: Loaded, bytes: Uint8Array) =>
+      this.#linkText(part, bytes, isInterval) ?? shownText(part, bytes, part.isNetwork || isInterval, ' | ');
+    return atOnce(anonymousText(content, { parts, show }));
+  }
+
+  /** The name of the link of an index; undefined of other values. */
+  #linkText({ type, bits }: Loaded, bytes: Uint8Array, isNetwork = false): string | undefined {
+    if (type !== 'iface_index' || bits || bytes.length !== 4) return undefined;
+    const link = this.#links.get(numberOf(bytes, isNetwork));
+    return link === undefined ? undefined : quoted(link);
+  }
+
+  /** A set, and the texts of it and of its key. */
+  #lookedUp({ set, source }: Pick<Of<'lookup'>, 'set' | 'source'>) {
+    const name = typeof set === 'string' ? set : '';
+    const content = typeof set === 'string' ? this.#find(set) : contentOf(set);
+    const types = content?.set.key;
+    // Before they are used: a value may be another one the next time.
+    const parts = this.#registers.parts(source, typeof types === 'object' ? types.length : 1) ?? [];
+    const key = this.#key(source, content);
+    return { content, key, text: this.#setText(name, content, parts) };
   }
 
   /** A look-up: one that loads data is a value, any other a statement. */
-  #map({ set, source, register, invert }: Of<'lookup'>): boolean {
-    const name = typeof set === 'string' ? set : '';
-    const content = typeof set === 'string' ? this.#find(set) : contentOf(set);
-    const key = this.#key(source, content);
-    const text = this.#setText(name, content);
+  #map(expression: Of<'lookup'>): boolean {
+    const { register, invert } = expression;
+    const { content, key, text } = this.#lookedUp(expression);
     if (register === undefined) {
       this.#add(`${key} ${invert ? '!= ' : ''}${text}`);
       if (content?.set.anonymous && !invert) this.#conditions.learnOfSet(key, content.elements);
@@ -335,10 +395,11 @@ class RuleReader {
       this.#conditions.keep();
       this.#add(`${key} vmap ${text}`);
     } else {
-      const { data, dataLength = 4 } = content?.set ?? {};
+      const { data, dataIsInterval, dataLength = 4 } = content?.set ?? {};
       const types = data === undefined || data === 'verdict' ? 'integer' : data;
       const type: LoadedType = typeof types === 'string' ? types : 'integer';
-      this.#load(register, { ...value(`${key} map ${text}`, type, dataLength), types });
+      const loaded = { ...value(`${key} map ${text}`, type, dataLength), types };
+      this.#load(register, dataIsInterval ? { ...loaded, hasEnds: true } : loaded);
     }
     return true;
   }
@@ -361,18 +422,35 @@ class RuleReader {
       case 'ctSet': {
         const { key, direction, source } = expression;
         const [type] = (typeof key === 'string' ? CT_FIELDS[key] : undefined) ?? (['integer'] as const);
-        return `ct ${direction === undefined ? '' : `${direction} `}${key} set ${this.#given(source, type, IN_NETWORK_ORDER.has(key))}`;
+        const name = (typeof key === 'string' ? CT_FIELDS[key]?.[1] : undefined) ?? key;
+        return `ct ${direction === undefined ? '' : `${direction} `}${name} set ${this.#given(source, type, IN_NETWORK_ORDER.has(key))}`;
       }
       case 'payloadSet': {
+        const part = this.#part(expression);
+        if (part !== undefined) return part;
         const { text, type, needs } = this.#payload(expression);
         this.#leaveOut(needs);
         const given = this.#given(expression.source, type, true);
-        return isSameChecksum(expression, text)
+        const field = fieldAt(expression, this.#conditions.known);
+        return isSameChecksum(expression, text) && (!field || text.startsWith('@') || !bytesAround(field))
           ? `${text} set ${given}`
           : `[payloadSet ${text} set ${given}]`;
       }
+      case 'exthdrSet': {
+        const { text } = this.#extension(expression);
+        const isNamed = expression.operation === 'tcpopt' && extensionAt(expression)?.type === 'number';
+        return isNamed
+          ? `${text} set ${this.#given(expression.source, 'number', true)}`
+          : `[exthdrSet ${this.#given(expression.source, 'number', true)}]`;
+      }
       case 'dynset':
         return this.#dynset(expression);
+      case 'objrefMap': {
+        const { content, key, text } = this.#lookedUp(expression);
+        const map = `${key} map ${text}`;
+        const objects = content?.set.objects;
+        return objects === undefined ? `[objref ${map}]` : objectStatement(objects, map);
+      }
       case 'nat':
         return this.#nat(expression);
       case 'masq':
@@ -407,11 +485,35 @@ class RuleReader {
     }
   }
 
+  /** The assignment to a field that is a part of the bytes that are written; undefined of any other. */
+  #part(expression: Of<'payloadSet'>): string | undefined {
+    const { place, bits } = this.#made(expression.source);
+    const { base, offset, length } = expression;
+    const isSame = place?.base === base && place.offset === offset && place.length === length;
+    const field = isSame && bits ? fieldAround(expression, bits.mask, this.#conditions.known) : undefined;
+    const needs = field && fieldNamed(field.header, field.name)?.needs;
+    if (!field || !needs || !bits || !this.#conditions.has(needs)) return undefined;
+    const text = `${field.header} ${field.name}`;
+    if (bits.xor.some((byte, i) => byte & (bits.mask[i] as number)) || !isSameChecksum(expression, text))
+      return undefined;
+    this.#source(expression.source);
+    this.#leaveOut(needs);
+    const { type, bits: own } = field;
+    const loaded = { ...value(text, type, field.length), ...(own && { field: own }) };
+    const at = field.offset - offset;
+    return `${text} set ${shownText(loaded, bits.xor.slice(at, at + field.length), true, ' | ')}`;
+  }
+
   /** A value that is assigned: a constant in the notation of the target, or an expression. */
   #given(register: number, type: LoadedType, isNetwork = false): string {
     const loaded = this.#source(register);
     if (loaded.constant) return dataText(type, loaded.constant, isNetwork);
-    return loaded.isSwapped ? `[byteorder ${textOf(loaded)}]` : textOf(loaded);
+    // A reader puts an integer into network order where it is assigned to a number of the packet.
+    const isOrdered = type === 'number' && loaded.type === 'integer' && loaded.isNetwork;
+    if (isOrdered ? loaded.bits : loaded.isSwapped) return `[byteorder ${textOf(loaded)}]`;
+    if (type === 'number' && !loaded.isNetwork && loaded.length > 1) return `[order of ${textOf(loaded)}]`;
+    if (loaded.inFront !== undefined && type === 'mark' && loaded.length === 1) return loaded.inFront;
+    return loaded.field?.[0] ? wholeText(loaded) : textOf(loaded);
   }
 
   /** The name of a link in a register, or its index. */
@@ -427,11 +529,9 @@ class RuleReader {
     const isPrefix = made.prefixOf && (operator === 'eq' || operator === 'neq');
     if (isPrefix) this.#leaveOut(made.prefixOf?.needs);
     const loaded = this.#source(source);
-    const index = loaded.type === 'iface_index' && data.length === 4 ? numberOf(data, loaded.isNetwork) : 0;
-    const link = loaded.bits ? undefined : this.#links.get(index);
+    const link = this.#linkText(loaded, data, loaded.isNetwork);
     const isEquality = operator === 'eq' || operator === 'neq';
-    if (link !== undefined && isEquality)
-      return `${loaded.text} ${operator === 'eq' ? '' : '!= '}${quoted(link)}`;
+    if (link !== undefined && isEquality) return `${loaded.text} ${operator === 'eq' ? '' : '!= '}${link}`;
     const text = comparisonText(loaded, operator, data);
     if (operator === 'eq' && !loaded.bits && !isPrefix && data.length === loaded.length)
       this.#conditions.learn(loaded.text, data, this.#statements.length);
@@ -450,7 +550,9 @@ class RuleReader {
     return `${operation} @${nameText(set)} { ${words.join(' ')} }`;
   }
 
-  #nat(expression: Of<'nat'>): string {
+  #nat(given: Of<'nat'>): string {
+    const expression = this.#withoutEnds(given);
+    if (!expression) return `[${given.type} of a map of intervals]`;
     const { type, family, address, addressEnd, port, portEnd } = expression;
     const addresses = this.#range(address, addressEnd, family === 'ip' ? 'ipv4_addr' : 'ipv6_addr');
     const map = address === undefined ? undefined : this.#registers.at(address)?.types;
@@ -462,7 +564,10 @@ class RuleReader {
       return `[${type} to ${addresses}]`;
     const ports = isConcatenation ? undefined : this.#range(port, portEnd, 'inet_service');
     let text: string = type;
-    if (isConcatenation || this.#family === 'inet') text += ` ${family}`;
+    const { flags = [] } = expression;
+    const isPrefix = flags.includes('netmap') && given.addressEnd !== undefined && addressEnd === undefined;
+    if (isConcatenation || isPrefix || this.#family === 'inet') text += ` ${family}`;
+    if (isPrefix) text += ' prefix';
     if (addresses !== undefined || ports !== undefined) text += ' to ';
     if (addresses !== undefined) {
       const isSix =
@@ -470,7 +575,20 @@ class RuleReader {
       text += isSix ? `[${addresses.replace('-', ']-[')}]` : addresses;
     }
     if (ports !== undefined) text += `:${ports}`;
-    return text + flagsOf(expression);
+    return text + flagsOf({ flags: isPrefix ? flags.filter((flag) => flag !== 'netmap') : flags });
+  }
+
+  /** A translation without the ends that a reader takes from a map of intervals; undefined if it has other ones. */
+  #withoutEnds(expression: Of<'nat'>): Of<'nat'> | undefined {
+    const { address, addressEnd, port, portEnd, ...others } = expression;
+    const map = address === undefined ? undefined : this.#registers.at(address);
+    if (address === undefined || !map?.hasEnds) return expression;
+    const words = typeof map.types === 'number' ? 0 : layoutOf(map.types as ValueTypes).length / 4;
+    const isEnd = (end: number | undefined, start: number) =>
+      end !== undefined && wordOf(end) === wordOf(start) + words;
+    const isPort = port === undefined ? portEnd === undefined : isEnd(portEnd, port);
+    if (!isEnd(addressEnd, address) || !isPort) return undefined;
+    return { ...others, address, ...(port !== undefined && { port }) };
   }
 
   /** One value, or first and last of a range; undefined if there is none. */
@@ -479,6 +597,18 @@ class RuleReader {
     const text = this.#given(first, type, true);
     return last === undefined ? text : `${text}-${this.#given(last, type, true)}`;
   }
+}
+
+/** The text of a whole value: of some bits, without those behind them. */
+function wholeText(loaded: Loaded): string {
+  return loaded.inFront ?? (loaded.field?.[0] ? `[bits of ${textOf(loaded)}]` : textOf(loaded));
+}
+
+/** Whether a set has elements of a type. In a listing, the integers in a concatenation have no length of their own. */
+function isSameKey(type: ValueType | undefined, listed: ValueType | undefined, isPart: boolean): boolean {
+  if (type === listed) return type !== undefined;
+  if (!type?.startsWith('integer') || !listed?.startsWith('integer')) return false;
+  return isPart || layoutOf(type).length === layoutOf(listed).length;
 }
 
 /** A value that has no notation: one of another length than the expression says. */

@@ -1,12 +1,23 @@
 // A ruleset as `nft list ruleset` lists it (nft 1.0.6), in steps. Pure: names of links, users and protocols are not looked up on this
 // machine.
 import { StepCounter, type Steps } from '../../../steps.js';
-import type { BaseChain, Chain, Element, NftObject, Rule, Table, TableFamily } from '../types.js';
+import { TIMEOUTS } from '../expressions/objectParts.js';
+import type {
+  BaseChain,
+  Chain,
+  Element,
+  FlowTable,
+  NewObject,
+  NftObject,
+  Rule,
+  Table,
+  TableFamily,
+} from '../types.js';
 import { contentOf } from './loaded.js';
 import { ruleText, type Surroundings } from './rules.js';
 import { anonymousText, type Lines, type SetContent, setLines, unreadLines } from './sets.js';
-import { quotaContent } from './statements.js';
-import { nameText, quoted } from './values.js';
+import { limitText, quotaContent, synproxyContent } from './statements.js';
+import { nameText, quoted, timeText } from './values.js';
 
 /** What a network namespace has, in the kernel's order. */
 export interface Ruleset {
@@ -16,6 +27,8 @@ export interface Ruleset {
   /** Those of rules, too. */
   readonly sets: readonly SetContent[];
   readonly objects: readonly NftObject[];
+  /** Default: none. */
+  readonly flowTables?: readonly FlowTable[];
   /** Names of links by their indexes, for `iif "lo"`. Default: indexes are numbers. */
   readonly links?: ReadonlyMap<number, string>;
 }
@@ -31,7 +44,8 @@ export function formatRuleset(ruleset: Ruleset): string {
 export function* rulesetLines(ruleset: Ruleset): Lines {
   const contents = yield* contentsOf(ruleset);
   const links = ruleset.links ?? new Map<number, string>();
-  for (const table of ruleset.tables) yield* tableLines(table, contents.get(keyOf(table)) ?? EMPTY, links);
+  for (const table of ruleset.tables)
+    yield* tableLines(table, contents.get(keyOf(table)) ?? emptyContent(), links);
 }
 
 /** What is in one table. */
@@ -42,20 +56,24 @@ interface Content {
   /** By name. */
   readonly sets: Map<string, SetContent>;
   readonly objects: NftObject[];
+  readonly flowTables: FlowTable[];
 }
 
-const EMPTY: Content = { chains: [], rules: new Map(), sets: new Map(), objects: [] };
+function emptyContent(): Content {
+  return { chains: [], rules: new Map(), sets: new Map(), objects: [], flowTables: [] };
+}
 
 function keyOf({ family, name }: { readonly family: TableFamily; readonly name: string }): string {
   return `${family} ${name}`;
 }
 
 /** The contents of the tables, in one pass. */
-function* contentsOf({ tables, chains, rules, sets, objects }: Ruleset): Steps<Map<string, Content>> {
+function* contentsOf(ruleset: Ruleset): Steps<Map<string, Content>> {
+  const { tables, chains, rules, sets, objects, flowTables = [] } = ruleset;
   const counter = new StepCounter();
   const contents = new Map<string, Content>();
   for (const table of tables) {
-    contents.set(keyOf(table), { chains: [], rules: new Map(), sets: new Map(), objects: [] });
+    contents.set(keyOf(table), emptyContent());
   }
   const of = ({ family, table }: { readonly family: TableFamily; readonly table: string }) =>
     contents.get(keyOf({ family, name: table }));
@@ -71,6 +89,7 @@ function* contentsOf({ tables, chains, rules, sets, objects }: Ruleset): Steps<M
     of(object)?.objects.push(object);
     if (counter.isFull()) yield;
   }
+  for (const flowTable of flowTables) of(flowTable)?.flowTables.push(flowTable);
   for (const rule of rules) {
     const lists = of(rule)?.rules;
     const list = lists?.get(rule.chain);
@@ -98,12 +117,13 @@ function* tableLines(table: Table, content: Content, links: ReadonlyMap<number, 
 
 /** The lines of each block of a table. */
 function* blocksOf(
-  { chains, rules, sets, objects }: Content,
+  { chains, rules, sets, objects, flowTables }: Content,
   links: ReadonlyMap<number, string>,
 ): Generator<Iterable<string | undefined>, void, undefined> {
   const find = (name: string) => sets.get(name);
   for (const object of objects) yield objectLines(object);
   for (const content of sets.values()) if (!content.set.anonymous) yield setLines(content);
+  for (const flowTable of flowTables) yield flowTableLines(flowTable);
   for (const chain of chains) yield chainLines(chain, rules.get(chain.name) ?? [], { find, links });
 }
 
@@ -111,8 +131,64 @@ function* objectLines(object: NftObject): Lines {
   yield `\t${typeof object.type === 'string' ? object.type : `[object ${object.type}]`} ${nameText(object.name)} {`;
   if ('comment' in object && object.comment !== undefined) yield `\t\tcomment ${quoted(object.comment)}`;
   yield* unreadLines('\t\t', object);
-  if (object.type === 'counter') yield `\t\tpackets ${object.packets ?? 0n} bytes ${object.bytes ?? 0n}`;
-  else if (object.type === 'quota') yield `\t\t${quotaContent(object)}`;
+  for (const line of contentLines(object)) yield `\t\t${line}`;
+  yield '\t}';
+}
+
+/** What an object has. One that could not be read has lines of its attributes. */
+function contentLines(object: NftObject): string[] {
+  if (object.attributes) return [];
+  switch (object.type) {
+    case 'counter':
+      return [`packets ${object.packets ?? 0n} bytes ${object.bytes ?? 0n}`];
+    case 'quota':
+      return [quotaContent(object)];
+    case 'limit':
+      return [limitText(object).slice('limit '.length)];
+    case 'ct helper':
+      return [`type ${quoted(object.helper)} protocol ${object.protocol}`, ...networkLine(object)];
+    case 'ct timeout':
+      return [`protocol ${object.protocol}`, ...networkLine(object), policyLine(object)];
+    case 'ct expectation': {
+      const { protocol, port, timeout, size } = object;
+      const time = timeText(BigInt(timeout));
+      return [
+        ...[`protocol ${protocol}`, `dport ${port}`, `timeout ${time}`, `size ${size}`],
+        ...networkLine(object),
+      ];
+    }
+    case 'secmark':
+      return [quoted(object.context)];
+    case 'synproxy':
+      return synproxyContent(object)
+        .split(/ (?=wscale)|(?<=\d) (?=timestamp|sack)/)
+        .filter((line) => line !== '');
+    default:
+      return [];
+  }
+}
+
+function networkLine({ network }: { readonly network?: string }): string[] {
+  return network === undefined ? [] : [`l3proto ${network}`];
+}
+
+/** The times that are not those of the kernel; one if all are. */
+function policyLine({ protocol, policy }: Extract<NewObject, { type: 'ct timeout' }>): string {
+  const times = TIMEOUTS[protocol].filter(([name]) => policy[name] !== undefined);
+  const others = times.filter(([name, time]) => policy[name] !== time);
+  const texts = (others.length > 0 ? others : times.slice(0, 1)).map(([name]) => `${name} : ${policy[name]}`);
+  return `policy = { ${texts.join(', ')} }`;
+}
+
+function* flowTableLines(flowTable: FlowTable): Lines {
+  const { name, priority, devices = [], flags = [] } = flowTable;
+  yield `\tflowtable ${nameText(name)} {`;
+  yield `\t\thook ingress priority ${priorityText(priority, 'netdev', 'ingress')}`;
+  if (devices.length > 0) yield `\t\tdevices = { ${devices.map(quoted).join(', ')} }`;
+  if (flags.includes('offload')) yield '\t\tflags offload';
+  if (flags.includes('counter')) yield '\t\tcounter';
+  for (const flag of flags) if (typeof flag === 'number') yield `\t\t[flag ${flag}]`;
+  yield* unreadLines('\t\t', flowTable);
   yield '\t}';
 }
 
@@ -141,7 +217,7 @@ function* longSets(
 ): Steps<ReadonlyMap<readonly Element[], string> | undefined> {
   let written: Map<readonly Element[], string> | undefined;
   for (const expression of expressions) {
-    if (expression.kind !== 'lookup') continue;
+    if (expression.kind !== 'lookup' && expression.kind !== 'objrefMap') continue;
     const content = typeof expression.set === 'string' ? find(expression.set) : contentOf(expression.set);
     if (!content?.set.anonymous || content.elements.length <= ELEMENTS_AT_ONCE) continue;
     written ??= new Map();

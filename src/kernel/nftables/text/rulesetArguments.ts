@@ -8,7 +8,6 @@ import { OperationEncoder } from '../encode/operations.js';
 import { isText, isVerdict } from '../expressions/formats.js';
 import type { Expression, NftablesOperation } from '../types.js';
 import type { Ruleset } from './ruleset.js';
-import { isCatchAll } from './sets.js';
 
 /** Most bytes of the name of a link: `IFNAMSIZ` - 1. */
 const LONGEST_LINK_NAME = 15;
@@ -24,9 +23,11 @@ export function findInvalidLinks(field: string, links: unknown): InvalidValue | 
   return undefined;
 }
 
-const FIELDS: ReadonlySet<string> = new Set(['tables', 'chains', 'rules', 'sets', 'objects', 'links']);
+const FIELDS: ReadonlySet<string> = new Set([
+  ...['tables', 'chains', 'rules', 'sets', 'objects', 'flowTables', 'links'],
+]);
 const CONTENT: ReadonlySet<string> = new Set(['set', 'elements']);
-const LISTS = ['tables', 'chains', 'rules', 'sets', 'objects'] as const;
+const LISTS = ['tables', 'chains', 'rules', 'sets', 'objects', 'flowTables'] as const;
 
 /** Throws the error of a call whose ruleset is invalid. A rule whose `lookup` has a set of its own is checked in one step. */
 export function* checkRuleset(operation: string, ruleset: Ruleset): Steps<void> {
@@ -56,7 +57,8 @@ class RulesetChecker {
     const { check } = this;
     if (!check.object('ruleset', ruleset, FIELDS, 'a ruleset')) return;
     for (const name of LISTS) {
-      if (!Array.isArray(ruleset[name]))
+      const isAbsent = name === 'flowTables' && ruleset[name] === undefined;
+      if (!isAbsent && !Array.isArray(ruleset[name]))
         check.fail(`ruleset.${name}`, ruleset[name], 'must be an array', true);
     }
     const { links } = ruleset;
@@ -75,6 +77,10 @@ class RulesetChecker {
     yield* this.#each('sets', ruleset.sets, (path, value) => this.#set(path, value));
     yield* this.#each('objects', ruleset.objects, (path, value) => {
       this.#object(path, value);
+    });
+    yield* this.#each('flowTables', ruleset.flowTables ?? [], (path, value) => {
+      const { attributes, ...flowTable } = value as Listed;
+      this.#operation(path, 'flowTable', { do: 'addFlowTable', flowTable });
     });
   }
 
@@ -138,7 +144,7 @@ class RulesetChecker {
     if (!Array.isArray(elements))
       check.fail(`${path}.elements`, elements, 'must be an array of elements', true);
     if (check.invalid || !check.isObject(`${path}.set`, set)) return;
-    const { attributes, userData, anonymous, key, data, flags, ...others } = set as Listed;
+    const { attributes, userData, anonymous, key, data, flags, expressions, ...others } = set as Listed;
     if (anonymous !== undefined && anonymous !== true)
       check.fail(`${path}.set.anonymous`, anonymous, 'must be true, or left out', true);
     if (!Array.isArray(flags)) check.fail(`${path}.set.flags`, flags, 'must be an array of flags', true);
@@ -146,6 +152,9 @@ class RulesetChecker {
       key: this.#typesOf(`${path}.set.key`, key),
       ...(data !== undefined && { data: this.#typesOf(`${path}.set.data`, data) }),
       flags,
+      ...(expressions !== undefined && {
+        expressions: this.#known(`${path}.set.expressions`, expressions),
+      }),
     };
     const written = Object.freeze({ ...others, ...known });
     this.#operation(`${path}.set`, 'set', { do: 'addSet', set: written });
@@ -185,13 +194,8 @@ class RulesetChecker {
     // The kernel may have listed data of which the library has no value.
     const { data, ...keys } = set;
     const isUnread = attributes !== undefined && written['data'] === undefined;
-    if (Array.isArray(attributes) && isCatchAll({ attributes })) {
-      const { key: _, ...others } = written;
-      this.#bytesOf(path, { ...others, key: NO_KEY, data: isVerdict(others['data']) ? undefined : NO_KEY });
-      return;
-    }
     if (hasUnnamedData) {
-      const { data: value, ...others } = written;
+      const { data: value, dataEnd: _, ...others } = written;
       this.#bytesOf(path, { key: NO_KEY, data: value });
       this.#operation(path, 'elements[0]', { do: 'addElements', set: keys, elements: [others] });
       return;
@@ -225,12 +229,13 @@ class RulesetChecker {
   }
 
   #object(path: string, { attributes, userData, ...object }: Listed): void {
-    if (typeof object['type'] !== 'number') {
+    // Its content may be among the attributes.
+    if (typeof object['type'] !== 'number' && attributes === undefined) {
       this.#operation(path, 'object', { do: 'addObject', object });
       return;
     }
     const { type, family, table, name, ...others } = object;
-    this.check.integer(`${path}.type`, type, 0, 0xffff_ffff);
+    if (typeof type === 'number') this.check.integer(`${path}.type`, type, 0, 0xffff_ffff);
     this.check.onlyFields(
       `${path}.`,
       others,

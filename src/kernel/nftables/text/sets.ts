@@ -1,13 +1,21 @@
 // Sets and their elements as nft lists them, in steps: a list of elements may be long.
 import { StepCounter, type Steps, sortedInSteps } from '../../../steps.js';
 import type { ListedAttribute } from '../../shared/types.js';
-import { ELEMENT } from '../numbers.js';
 import type { Element, ElementValue, NftSet, SetFlag, ValueTypes, Verdict } from '../types.js';
 import { defaultExpressions } from '../values/keyExpressions.js';
-import { bytesOf } from '../values/values.js';
+import { bytesOf, isCatchAll, writeValue } from '../values/values.js';
 import { FORM, layoutOf } from '../values/valueTypes.js';
-import { plainStatement } from './statements.js';
-import { elementText, HOST_IS_LITTLE, intervalText, nameText, quoted, timeText } from './values.js';
+import type { Loaded } from './registers.js';
+import { plainStatement, statelessText } from './statements.js';
+import {
+  elementText,
+  HOST_IS_LITTLE,
+  intervalText,
+  isBitmask,
+  nameText,
+  quoted,
+  timeText,
+} from './values.js';
 
 /** A set with its elements. */
 export interface SetContent {
@@ -20,30 +28,56 @@ export function verdictText(verdict: Verdict): string {
   return 'chain' in verdict ? `${verdict.verdict} ${nameText(verdict.chain)}` : verdict.verdict;
 }
 
+/** What is looked up in a set of a rule, and how its bytes are written. */
+export interface LookedUp {
+  readonly parts: readonly Loaded[];
+  readonly show: (part: Loaded, bytes: Uint8Array) => string;
+}
+
+/** A key, or an interval, in the notation of what is looked up. */
+function keyText(
+  { key: types, flags }: NftSet,
+  { key, keyEnd = key }: Element,
+  { parts, show }: LookedUp,
+): string {
+  if (typeof types === 'number') return elementText(types, key);
+  const layout = layoutOf(types, flags.includes('interval'));
+  const [first, last] = [key, keyEnd].map((value) => {
+    const bytes = new Uint8Array(layout.length);
+    writeValue(layout, value, bytes, 0);
+    return bytes;
+  }) as [Uint8Array, Uint8Array];
+  let at = 0;
+  const texts = parts.map((part) => {
+    const [from, to] = [first, last].map((bytes) => show(part, bytes.subarray(at, at + part.length)));
+    at += (part.length + 3) & ~3;
+    return from === to ? from : `${from}-${to}`;
+  });
+  return texts.join(' . ');
+}
+
 /** One element: key, lifetime, comment and data. */
-function textOfElement({ key, data }: NftSet, element: Element): string {
-  const { keyEnd, timeout, expires, comment, expressions = [] } = element;
+function textOfElement(set: NftSet, element: Element, of?: LookedUp): string {
+  const { key, data } = set;
+  const { keyEnd, timeout, expires, comment, object, expressions = [] } = element;
   const words = [
-    isCatchAll(element)
+    isCatchAll(element.key)
       ? '*'
-      : keyEnd === undefined
-        ? elementText(key, element.key)
-        : intervalText(key, element.key, keyEnd),
+      : of
+        ? keyText(set, element, of)
+        : keyEnd === undefined
+          ? elementText(key, element.key)
+          : intervalText(key, element.key, keyEnd),
   ];
   words.push(...expressions.map((each) => plainStatement(each) ?? `[${each.kind}]`));
   if (timeout !== undefined) words.push(`timeout ${timeText(timeout)}`);
   if (expires !== undefined) words.push(`expires ${timeText(expires)}`);
   if (comment !== undefined) words.push(`comment ${quoted(comment)}`);
-  const unread = element.attributes?.filter(({ type }) => type !== ELEMENT.flags) ?? [];
-  words.push(...unread.map(({ type }) => `[attribute ${type}]`));
+  words.push(...(element.attributes ?? []).map(({ type }) => `[attribute ${type}]`));
   if (element.userData) words.push(`[user data ${hexOf(element.userData)}]`);
-  if (element.data !== undefined && data !== undefined) words.push(':', dataText(data, element.data));
+  if (object !== undefined) words.push(':', quoted(object));
+  if (element.data !== undefined && data !== undefined) words.push(':', dataText(data, element));
   return words.join(' ');
-}
-
-/** Whether it stands for all keys that the set has not (`NFT_SET_ELEM_CATCHALL`). */
-export function isCatchAll({ attributes = [] }: Pick<Element, 'attributes'>): boolean {
-  return attributes.some(({ type, value }) => type === ELEMENT.flags && value.at(-1) === 2);
 }
 
 const hexOf = (bytes: Uint8Array) => `0x${Buffer.from(bytes).toString('hex')}`;
@@ -54,23 +88,24 @@ export function* unreadLines(
   {
     attributes = [],
     userData,
-  }: { readonly attributes?: readonly ListedAttribute[]; readonly userData?: Uint8Array },
+  }: { readonly attributes?: readonly ListedAttribute[]; readonly userData?: Uint8Array | undefined },
 ): Generator<string, void, undefined> {
   for (const { type, value } of attributes) yield `${start}[attribute ${type} ${hexOf(value)}]`;
   if (userData) yield `${start}# user data ${hexOf(userData)}`;
 }
 
-function dataText(types: NonNullable<NftSet['data']>, data: ElementValue | Verdict): string {
+function dataText(types: NonNullable<NftSet['data']>, { data, dataEnd }: Element): string {
   if (typeof data === 'object' && 'verdict' in data) return verdictText(data);
+  if (dataEnd !== undefined && types !== 'verdict') return intervalText(types, data as ElementValue, dataEnd);
   return elementText(types === 'verdict' ? 0 : types, data as ElementValue);
 }
 
-/** The elements of a set of a rule: `{ 0 : 10.0.0.1 . 80, 1 : 10.0.0.2 . 80 }`. */
-export function* anonymousText({ set, elements }: SetContent): Steps<string> {
+/** The elements of a set of a rule: `{ 0 : 10.0.0.1 . 80, 1 : 10.0.0.2 . 80 }`. `of` is what is looked up, if its notation is another one. */
+export function* anonymousText({ set, elements }: SetContent, of?: LookedUp): Steps<string> {
   const counter = new StepCounter();
   const texts: string[] = [];
   for (const element of sorted(set, elements)) {
-    if (element) texts.push(textOfElement(set, element));
+    if (element) texts.push(textOfElement(set, element, of));
     if (!element || counter.isFull()) yield;
   }
   return `{ ${texts.join(', ')} }`;
@@ -99,9 +134,10 @@ export type Lines = Generator<string | undefined, void, undefined>;
 /** The lines of a set or map. */
 export function* setLines(content: SetContent): Lines {
   const { set, elements } = content;
-  const { data, size, flags, timeout, comment, autoMerge } = set;
-  yield `\t${data === undefined ? 'set' : 'map'} ${nameText(set.name)} {`;
+  const { data, objects, size, flags, timeout, comment, autoMerge, gcInterval, policy, expressions } = set;
+  yield `\t${data === undefined && objects === undefined ? 'set' : 'map'} ${nameText(set.name)} {`;
   yield `\t\t${typesText(set)}`;
+  if (policy !== undefined) yield `\t\tpolicy ${policy}`;
   if (size !== undefined && !flags.includes('constant')) yield `\t\tsize ${size}`;
   const named = [
     ...FLAG_ORDER.filter((flag) => flags.includes(flag)),
@@ -109,9 +145,14 @@ export function* setLines(content: SetContent): Lines {
   ];
   if (named.length > 0) yield `\t\tflags ${named.join(',')}`;
   if (autoMerge) yield '\t\tauto-merge';
+  if (expressions)
+    yield `\t\t${expressions.map((each) => statelessText(each) ?? `[${each.kind}]`).join(' ')}`;
   if (timeout !== undefined) yield `\t\ttimeout ${timeText(timeout)}`;
+  if (gcInterval !== undefined) yield `\t\tgc-interval ${timeText(BigInt(gcInterval))}`;
   if (comment !== undefined) yield `\t\tcomment ${quoted(comment)}`;
-  yield* unreadLines('\t\t', set);
+  yield* unreadLines('\t\t', { attributes: set.attributes ?? [] });
+  // nft reads its types from them.
+  if (set.userData) yield `\t\t[user data ${hexOf(set.userData)}]`;
   if (elements.length > 0) yield* elementLines(content);
   yield '\t}';
 }
@@ -139,36 +180,42 @@ function* elementLines({ set, elements }: SetContent): Lines {
 const FLAG_ORDER: readonly SetFlag[] = ['constant', 'dynamic', 'interval', 'timeout'];
 
 /** `type ipv4_addr . inet_service : verdict`, or `typeof`. */
-function typesText({ key, data, keyExpressions, dataExpressions }: NftSet): string {
-  if (keyExpressions === undefined) {
-    return `type ${namesOf(key)}${data === undefined ? '' : ` : ${namesOf(data)}`}`;
-  }
+function typesText({ key, data, dataIsInterval, objects, keyExpressions, dataExpressions }: NftSet): string {
+  const named = objects ?? (data === undefined ? undefined : namesOf(data));
+  const start = dataIsInterval ? ' : interval ' : ' : ';
+  if (keyExpressions === undefined)
+    return `type ${namesOf(key)}${named === undefined ? '' : `${start}${named}`}`;
   const isKnown = data !== undefined && data !== 'verdict' && typeof data !== 'number';
   const expressions = dataExpressions ?? (isKnown ? defaultExpressions(data) : undefined);
-  const named = expressions?.join(' . ') ?? (data === undefined ? undefined : namesOf(data));
-  return `typeof ${keyExpressions.join(' . ')}${named === undefined ? '' : ` : ${named}`}`;
+  const described = expressions?.join(' . ') ?? named;
+  return `typeof ${keyExpressions.join(' . ')}${described === undefined ? '' : `${start}${described}`}`;
 }
 
 function namesOf(types: ValueTypes | 'verdict' | number): string {
-  return typeof types === 'object' ? types.join(' . ') : String(types);
+  if (typeof types === 'number') return `[type ${types}]`;
+  const names = typeof types === 'object' ? types.join(' . ') : types;
+  // nft calls all of them integer: it knows their lengths from expressions only.
+  return /integer\d/.test(names) ? `[${names}]` : names;
 }
 
 /**
- * The elements in the order of nft: by key; intervals of concatenations as the kernel has them. Undefined: a step that puts them in
+ * The elements in the order of nft: by key; sums of flags and intervals of concatenations as the kernel has them. Undefined: a step that puts them in
  * order.
  */
 function* sorted(
   { key, flags }: NftSet,
   elements: readonly Element[],
 ): Generator<Element | undefined, void, undefined> {
-  if (typeof key === 'number' || (typeof key === 'object' && flags.includes('interval'))) {
+  const isSum = ({ key: sum }: Element) => typeof sum === 'number' && (sum & (sum - 1)) !== 0;
+  const isUnordered = typeof key === 'string' && isBitmask(key) && elements.some(isSum);
+  if (isUnordered || typeof key === 'number' || (typeof key === 'object' && flags.includes('interval'))) {
     yield* elements;
     return;
   }
   const counter = new StepCounter();
   const weighed: Weighed[] = [];
   for (const element of elements) {
-    weighed.push({ element, weight: isCatchAll(element) ? LAST : weightOf(key, element.key) });
+    weighed.push({ element, weight: isCatchAll(element.key) ? LAST : weightOf(key, element.key) });
     if (counter.isFull()) yield;
   }
   const inOrder = yield* sortedInSteps(weighed, (a, b) =>
@@ -201,7 +248,9 @@ function orderedBytes(key: ValueTypes, value: ElementValue): Uint8Array {
     );
     return inHostOrder(Buffer.concat(parts));
   }
-  return forms[0] === FORM.u32 || forms[0] === FORM.name ? inHostOrder(bytes) : bytes;
+  return forms[0] === FORM.u32 || forms[0] === FORM.u16host || forms[0] === FORM.name
+    ? inHostOrder(bytes)
+    : bytes;
 }
 
 /** nft takes concatenations and names for numbers in the machine's byte order: on most machines, the last byte weighs most. */

@@ -1,6 +1,6 @@
 // Statements of rules that need nothing of what the registers hold.
-import type { Expression } from '../types.js';
-import { bytesRateText, quoted } from './values.js';
+import type { Expression, ObjectType, Synproxy } from '../types.js';
+import { bytesRateText, nameText, quoted } from './values.js';
 
 /** Seconds of the units of rates. */
 export const RATE_UNITS: ReadonlyMap<bigint, string> = new Map([
@@ -82,7 +82,11 @@ export function plainStatement(
     case 'log':
       return logText(expression);
     case 'objref':
-      return `${expression.type} name ${quoted(expression.name)}`;
+      return objectStatement(expression.type, quoted(expression.name));
+    case 'synproxy':
+      return `synproxy ${synproxyContent(expression)}`.trimEnd();
+    case 'flowOffload':
+      return `flow add @${nameText(expression.table)}`;
     case 'notrack':
       return 'notrack';
     case 'reject':
@@ -96,7 +100,22 @@ export function plainStatement(
   }
 }
 
-function limitText({ rate, unit, burst = 0, of, over }: Of<'limit'>): string {
+/** A statement that names an object, or a map of objects. */
+export function objectStatement(type: ObjectType, named: string): string {
+  if (type === 'secmark') return `meta secmark set ${named}`;
+  return type.startsWith('ct ') ? `${type} set ${named}` : `${type} name ${named}`;
+}
+
+/** `mss 1460 wscale 7 timestamp sack-perm` */
+export function synproxyContent({ mss, windowScale, flags = [] }: Synproxy): string {
+  const words = [...flags] as string[];
+  if (windowScale !== undefined) words.unshift(`wscale ${windowScale}`);
+  if (mss !== undefined) words.unshift(`mss ${mss}`);
+  return words.join(' ');
+}
+
+/** Also of an object, without the word. */
+export function limitText({ rate, unit, burst = 0, of, over }: Omit<Of<'limit'>, 'kind'>): string {
   const per = RATE_UNITS.get(unit) ?? `${unit} seconds`;
   const text = `limit rate ${over ? 'over ' : ''}`;
   if (of === 'bytes') {
@@ -168,7 +187,7 @@ function rejectText(
 ): string {
   if (type === 'tcp reset') return 'reject with tcp reset';
   if (type === 'icmpx') {
-    return code === 1 && !isOfOne ? 'reject' : `reject with icmpx ${nameOf(ICMPX_CODES, code)}`;
+    return code === 1 && !network ? 'reject' : `reject with icmpx ${nameOf(ICMPX_CODES, code)}`;
   }
   const isSix = network === 'ip6';
   if (isOfOne && code === (isSix ? 4 : 3)) return 'reject';

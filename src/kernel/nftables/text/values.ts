@@ -1,27 +1,40 @@
 // Values, intervals and times in the notation of nft.
 import type { ElementValue, Value, ValueType, ValueTypes } from '../types.js';
 import { numberOfSymbol, SYMBOLS } from '../values/symbols.js';
-import { bytesOf, readValue } from '../values/values.js';
-import { layoutOf } from '../values/valueTypes.js';
+import { bytesOf, readValue, writeValue } from '../values/values.js';
+import { type Form, isValueType, LENGTHS, layoutOf } from '../values/valueTypes.js';
 
-/**
- * Types of what expressions load, of which the library has no sets: a number in network order of any length, decimal or hexadecimal; a
- * class of traffic control, a type of links (`ARPHRD_`) and a time in ms, as numbers in the machine's order; a name.
- */
-export type OtherType = 'number' | 'hexadecimal' | 'classid' | 'iface_type' | 'time' | 'name';
+/** Types of what expressions load, of which the library has no sets: a number in network order of any length, decimal or hexadecimal; a name. */
+export type OtherType = 'number' | 'hexadecimal' | 'name';
 
 /** The type of what an expression loads: that of a value, or another one. */
 export type LoadedType = ValueType | OtherType;
 
-/** The names of types of links. */
-export const LINK_TYPES: Readonly<Record<string, number>> = {
-  ...{ ether: 1, ppp: 0x200, ipip: 0x300, ipip6: 0x301, loopback: 0x304, sit: 0x308, ipgre: 0x30a },
-};
 /** `TC_H_UNSPEC`, `TC_H_ROOT` */
 export const CLASSES: Readonly<Record<string, number>> = { none: 0, root: 0xffff_ffff };
 
+/** The type of the elements of a set in which values are looked up; undefined if the library has none. */
+export function setTypeOf({
+  type,
+  length,
+  isNetwork,
+}: {
+  readonly type: LoadedType;
+  readonly length: number;
+  readonly isNetwork: boolean;
+}): ValueType | undefined {
+  const isOther = type === 'number' || type === 'hexadecimal' || (type === 'integer' && isNetwork);
+  const name = isOther ? `integer${8 * length}` : type;
+  return isValueType(name) && layoutOf(name).length === length ? name : undefined;
+}
+
+/** Whether the elements of such a set are values of the type of what is looked up: others are its bytes. */
+export function isPlainKey(part: Parameters<typeof setTypeOf>[0] & { readonly bits?: unknown }): boolean {
+  return setTypeOf(part) === part.type && !part.bits && part.type !== 'iface_index';
+}
+
 /** Types whose values are several bits. */
-const BITMASKS: ReadonlySet<string> = new Set(['ct_state', 'ct_status', 'tcp_flag']);
+const BITMASKS: ReadonlySet<string> = new Set(['ct_state', 'ct_status', 'tcp_flag', 'ct_event']);
 /** Types whose values are several names, in the order of nft. */
 const ORDER: Readonly<Record<string, readonly string[]>> = {
   ct_state: ['invalid', 'established', 'related', 'new', 'untracked'],
@@ -35,9 +48,13 @@ export function isBitmask(type: LoadedType): type is ValueType {
 /** One value. Flags are listed with a comma where they are compared, and with `|` in sets. */
 export function valueText(type: ValueType, value: Value, separator?: string): string {
   if (type === 'ifname') return nameOfLink(String(value));
+  if (type === 'day') return typeof value === 'string' ? quoted(value) : String(value);
   if (typeof value === 'string') return value;
   if (type === 'mark') return hexText(value, 4);
   if (type === 'ether_type') return hexText(value, 2);
+  if (type === 'dscp') return hexText(value, 1);
+  if (type === 'time') return timeText(BigInt(value));
+  if (type === 'classid') return classText(value);
   return isBitmask(type) ? flagsText(type, value, separator) : String(value);
 }
 
@@ -94,9 +111,9 @@ function bytesText(value: ElementValue): string {
 
 /** An interval: a prefix if it is one, else first and last value; of a concatenation, part by part. */
 export function intervalText(types: ValueTypes | number, first: ElementValue, last: ElementValue): string {
-  if (types === 'ifname' && last instanceof Uint8Array) {
-    const name = first instanceof Uint8Array ? first : Buffer.from(String(first));
-    if (last.every((byte, i) => byte === (name[i] ?? 0xff))) return dataText('ifname', name, true);
+  if (last instanceof Uint8Array && typeof types !== 'number') {
+    const text = patternText(types, first, last);
+    if (text !== undefined) return text;
   }
   if (typeof types === 'number' || first instanceof Uint8Array || last instanceof Uint8Array) {
     return `${bytesText(first)}-${bytesText(last)}`;
@@ -104,6 +121,34 @@ export function intervalText(types: ValueTypes | number, first: ElementValue, la
   if (typeof types === 'string') return partText(types, first as Value, last as Value);
   const [from, to] = [first as readonly Value[], last as readonly Value[]];
   return types.map((type, i) => partText(type, from[i] as Value, to[i] as Value)).join(' . ');
+}
+
+/** An interval in which beginnings of names of links are: `"eth*"`; undefined if it is another one. */
+function patternText(types: ValueTypes, first: ElementValue, last: Uint8Array): string | undefined {
+  const { types: list, forms, offsets } = layoutOf(types, true);
+  const from = first instanceof Uint8Array ? first : bytesOfKey(types, first);
+  const texts = list.map((type, i) => {
+    const [start, end] = [offsets[i] as number, (offsets[i] as number) + LENGTHS[forms[i] as Form]];
+    const [name, until] = [from.subarray(start, end), last.subarray(start, end)];
+    if (type !== 'ifname' || Buffer.compare(name, until) === 0 || until.includes(0)) {
+      const [one, other] = [name, until].map((bytes) => readValue(layoutOf(type, true), bytes));
+      return one instanceof Uint8Array || other instanceof Uint8Array
+        ? undefined
+        : partText(type, one as Value, other as Value);
+    }
+    const length = name.indexOf(0);
+    const isPattern = until.every((byte, place) => byte === (place < length ? name[place] : 0xff));
+    return isPattern ? dataText('ifname', name.subarray(0, length), true) : undefined;
+  });
+  return texts.includes(undefined) ? undefined : texts.join(' . ');
+}
+
+/** The bytes of a key of a set with intervals. */
+function bytesOfKey(types: ValueTypes, value: ElementValue): Uint8Array {
+  const layout = layoutOf(types, true);
+  const bytes = new Uint8Array(layout.length);
+  writeValue(layout, value, bytes, 0);
+  return bytes;
 }
 
 function partText(type: ValueType, first: Value, last: Value): string {
@@ -114,7 +159,13 @@ function partText(type: ValueType, first: Value, last: Value): string {
     const length = prefixLength(inOrder(first), inOrder(last));
     if (length !== undefined) return `${valueText(type, first)}/${length}`;
   }
-  return `${valueText(type, first)}-${valueText(type, last)}`;
+  return `${boundText(type, first)}-${boundText(type, last)}`;
+}
+
+/** The first or the last value of an interval: nft reads names of values with a dash as one. */
+function boundText(type: ValueType, value: Value): string {
+  const number = typeof value === 'string' ? numberOfSymbol(type, value) : undefined;
+  return number === undefined ? valueText(type, value) : String(number);
 }
 
 /** Whether nft writes an interval of this type as a prefix, if it is one. */
@@ -142,30 +193,28 @@ export function lengthOfMask(mask: Uint8Array): number | undefined {
 const INTEGER_LENGTH = 4;
 
 /** Bytes that are compared with what an expression loads. `isNetwork`: numbers are in network order. */
-export function dataText(type: LoadedType, bytes: Uint8Array, isNetwork: boolean): string {
+export function dataText(
+  type: LoadedType,
+  bytes: Uint8Array,
+  isNetwork: boolean,
+  separator?: string,
+): string {
   if (type === 'number') return String(numberIn(bytes));
   if (type === 'hexadecimal') return `0x${numberIn(bytes).toString(16)}`;
   if (type === 'ifname' || type === 'name') return interfaceText(bytes);
-  if (type === 'classid' || type === 'iface_type' || type === 'time')
-    return notationOf(type, orderedNumber(bytes, isNetwork));
   if (type === 'integer' && bytes.length !== INTEGER_LENGTH) return String(orderedNumber(bytes, isNetwork));
   if (type === 'boolean') {
     const number = orderedNumber(bytes, isNetwork);
     return number > 1n ? bytesText(bytes) : number === 1n ? 'exists' : 'missing';
   }
   const value = readValue(layoutOf(type, isNetwork), bytes);
-  return value instanceof Uint8Array ? bytesText(value) : valueText(type, value as Value);
+  return value instanceof Uint8Array ? bytesText(value) : valueText(type, value as Value, separator);
 }
 
-/** A number that has a notation of its own. */
-function notationOf(type: 'classid' | 'iface_type' | 'time', number: bigint): string {
-  if (type === 'time') return timeText(number);
-  const names = type === 'classid' ? CLASSES : LINK_TYPES;
-  const name = Object.keys(names).find((each) => names[each] === Number(number));
-  if (name !== undefined) return name;
-  return type === 'classid'
-    ? `${(number >> 16n).toString(16)}:${(number & 0xffffn).toString(16)}`
-    : String(number);
+/** `1:2` */
+function classText(number: number): string {
+  const name = Object.keys(CLASSES).find((each) => CLASSES[each] === number);
+  return name ?? `${(number >>> 16).toString(16)}:${(number & 0xffff).toString(16)}`;
 }
 
 /** The number in bytes, in network order or in the machine's. */
@@ -207,7 +256,7 @@ export function timeText(ms: bigint): string {
   return text || '0s';
 }
 
-const RATES = ['bytes', 'kbytes', 'mbytes', 'gbytes'] as const;
+const RATES = ['bytes', 'kbytes', 'mbytes'] as const;
 
 /** A number of bytes in the largest unit that divides it: `25 mbytes`. */
 export function bytesRateText(bytes: bigint): string {

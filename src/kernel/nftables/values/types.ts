@@ -1,6 +1,17 @@
 // Keys and data of sets as JavaScript values. Source of every rule: include/uapi/linux/netfilter/nf_tables.h,
 // net/netfilter/nf_tables_api.c, nft(8).
 
+/** The types of objects that rules refer to by name. */
+export type ObjectType =
+  | 'counter'
+  | 'quota'
+  | 'ct helper'
+  | 'limit'
+  | 'ct timeout'
+  | 'secmark'
+  | 'ct expectation'
+  | 'synproxy';
+
 /** The end of a packet's path through a chain. */
 export type Verdict =
   | { readonly verdict: 'accept' | 'drop' | 'continue' | 'break' | 'return' }
@@ -37,8 +48,23 @@ export type ValueType =
   | 'icmpv6_code'
   | 'fib_addrtype'
   | 'boolean'
+  | 'dscp'
+  | 'ecn'
+  | 'arp_op'
+  | 'igmp_type'
+  | 'dccp_pkttype'
+  | 'mh_type'
+  | 'iface_type'
+  | 'ct_event'
+  | 'day'
+  /** In ms. */
+  | 'time'
+  /** Of traffic control: both halves of `1:2`. */
+  | 'classid'
   /** 4 bytes in the machine's byte order. */
-  | 'integer';
+  | 'integer'
+  /** A number in network order, by its bits: nft calls all of them `integer`. */
+  | `integer${8 | 16 | 24 | 32 | 64 | 128}`;
 
 /** A flag of a set (`NFT_SET_`). The flags `anonymous`, `map` and `object` follow from other fields. */
 export type SetFlag = 'constant' | 'interval' | 'timeout' | 'dynamic' | number;
@@ -51,6 +77,10 @@ export interface SetShape {
   readonly key: ValueTypes;
   /** The data of a map. `verdict`: a verdict map. Absent: it is a set, and no map. */
   readonly data?: ValueTypes | 'verdict';
+  /** Elements of the map have two data each, a first and a last one: `interval`. Of types whose bytes are a multiple of 4. */
+  readonly dataIsInterval?: true;
+  /** The type of the objects that the elements of the map name, in place of `data`. */
+  readonly objects?: ObjectType;
   readonly flags?: readonly SetFlag[];
   /**
    * What nft knows an `integer` in the key by, one for each type of it: nft 1.0.6 ends when it lists a concatenation with an `integer`
@@ -87,6 +117,22 @@ export type KeyExpression =
   | 'meta oif'
   | 'meta iifname'
   | 'meta oifname'
+  | `meta ${'length' | 'protocol' | 'priority' | 'iiftype' | 'skuid' | 'skgid' | 'pkttype' | 'cpu' | 'cgroup'}`
+  | `ether ${'saddr' | 'daddr' | 'type'}`
+  | `vlan ${'id' | 'pcp' | 'dei' | 'type'}`
+  | `ip ${'version' | 'hdrlength' | 'dscp' | 'ecn' | 'length' | 'id' | 'frag-off' | 'ttl' | 'checksum'}`
+  | `ip6 ${'version' | 'dscp' | 'ecn' | 'flowlabel' | 'length' | 'hoplimit'}`
+  | `tcp ${'sequence' | 'ackseq' | 'flags' | 'window' | 'checksum' | 'urgptr'}`
+  | `udp ${'length' | 'checksum'}`
+  | `udplite ${'sport' | 'dport'}`
+  | `dccp ${'sport' | 'dport' | 'type'}`
+  | `sctp ${'vtag' | 'checksum'}`
+  | `icmp ${'type' | 'code' | 'id' | 'sequence'}`
+  | `icmpv6 ${'type' | 'code' | 'id' | 'sequence'}`
+  | `ct ${'state' | 'direction' | 'status' | 'mark' | 'l3proto' | 'protocol'}`
+  | `ct ${'original' | 'reply'} ${'ip saddr' | 'ip daddr' | 'ip6 saddr' | 'ip6 daddr' | 'proto-src' | 'proto-dst'}`
+  /** Any bits of a header, by the first one and their number: `@th,16,16`. */
+  | `@${'ll' | 'nh' | 'th' | 'ih'},${number},${number}`
   | `numgen ${'inc' | 'random'} mod ${number}`;
 
 /**
@@ -100,24 +146,6 @@ export type Value = string | number;
  * addresses and ports in network order, marks and integers in the machine's.
  */
 export type ElementValue = Value | readonly Value[] | Uint8Array;
-
-/** An element that is written. */
-export interface NewElement {
-  readonly key: ElementValue;
-  /** The last key of an interval that begins with `key`, inclusive. Of sets with `interval`. Default: `key`. */
-  readonly keyEnd?: ElementValue;
-  /** Of a map; a {@link Verdict} of a verdict map. */
-  readonly data?: ElementValue | Verdict;
-  /** Lifetime of a set with `timeout`, in ms. Default: that of the set. */
-  readonly timeout?: bigint;
-  /** The rest of its lifetime, in ms. Default: `timeout`. */
-  readonly expires?: bigint;
-  /** At most 255 bytes with its header; nft writes at most 128. */
-  readonly comment?: string;
-}
-
-/** The name of an element. */
-export type ElementName = Pick<NewElement, 'key' | 'keyEnd'>;
 
 /**
  * Elements as bytes, for a program that writes many: none of them costs an object. Of sets without the flag `interval`, and of maps whose data is

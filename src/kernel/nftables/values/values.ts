@@ -7,6 +7,11 @@ import { FORM, type Form, isValueType, type Layout, LENGTHS, layoutOf } from './
 /** Whether numbers are little-endian on this machine. */
 const HOST_IS_LITTLE = new Uint8Array(Uint16Array.of(1).buffer)[0] === 1;
 
+/** Whether a key stands for all keys that the set has not. */
+export function isCatchAll(key: unknown): boolean {
+  return key instanceof Uint8Array && key.length === 0;
+}
+
 /** The value has its layout. */
 export const WRITTEN = -1;
 /** The value as a whole has not: it is not a list, or has another length. */
@@ -53,7 +58,7 @@ function ruleOf(type: ValueType): string {
   if (form === FORM.ipv6) return 'must be an IPv6 address';
   if (form === FORM.ether) return 'must be a hardware address of 6 bytes';
   if (form === FORM.name) return 'must be the name of a link, of 1 to 15 bytes';
-  const integer = `an integer from 0 to ${2 ** (8 * LENGTHS[form as Form]) - 1}`;
+  const integer = `an integer from 0 to ${2n ** BigInt(8 * LENGTHS[form as Form]) - 1n}`;
   const symbols = SYMBOLS[type];
   return symbols ? `must be ${integer}, or one of ${Object.keys(symbols).join(', ')}` : `must be ${integer}`;
 }
@@ -78,11 +83,24 @@ function writePart(type: ValueType, form: Form, value: unknown, bytes: Uint8Arra
       return writeEther(value, bytes, at);
     case FORM.name:
       return writeName(value, bytes, at);
+    case FORM.u64:
+    case FORM.u128:
+      return NUMBER.test(value) && writeInteger(BigInt(value), LENGTHS[form], bytes, at);
     default: {
       const number = numberOfSymbol(type, value);
       return number !== undefined && writeNumber(form, number, bytes, at);
     }
   }
+}
+
+/** A number that may be more than a `number` can be. */
+const NUMBER = /^(?:0x[0-9a-f]{1,32}|[0-9]{1,39})$/i;
+
+/** A number in network order. */
+function writeInteger(value: bigint, length: number, bytes: Uint8Array, at: number): boolean {
+  if (value >> BigInt(8 * length) > 0n) return false;
+  for (let i = 0; i < length; i++) bytes[at + i] = Number((value >> BigInt(8 * (length - 1 - i))) & 0xffn);
+  return true;
 }
 
 function writeNumber(form: Form, value: number, bytes: Uint8Array, at: number): boolean {
@@ -97,6 +115,17 @@ function writeNumber(form: Form, value: number, bytes: Uint8Array, at: number): 
       bytes[at] = value >>> 8;
       bytes[at + 1] = value & 0xff;
       return true;
+    case FORM.u16host:
+      return writeNumber(
+        FORM.u16,
+        HOST_IS_LITTLE && value <= 0xffff ? swapped(value) >>> 16 : value,
+        bytes,
+        at,
+      );
+    case FORM.u24:
+    case FORM.u64:
+    case FORM.u128:
+      return Number.isSafeInteger(value) && writeInteger(BigInt(value), LENGTHS[form], bytes, at);
     case FORM.u32:
     case FORM.u32be:
       if (value > 0xffff_ffff) return false;
@@ -202,6 +231,11 @@ function readPart(type: ValueType, form: Form, bytes: Uint8Array, at: number): V
       const end = name.indexOf(0);
       return decoder.decode(end < 0 ? name : name.subarray(0, end));
     }
+    case FORM.u64:
+    case FORM.u128: {
+      const text = `0x${Buffer.from(bytes.subarray(at, at + LENGTHS[form])).toString('hex')}`;
+      return BigInt(text) <= Number.MAX_SAFE_INTEGER ? Number(text) : text;
+    }
     default: {
       const number = readNumber(form, bytes, at);
       return symbolOfNumber(type, number) ?? number;
@@ -211,7 +245,10 @@ function readPart(type: ValueType, form: Form, bytes: Uint8Array, at: number): V
 
 function readNumber(form: Form, bytes: Uint8Array, at: number): number {
   if (form === FORM.u8) return bytes[at] as number;
-  if (form === FORM.u16) return ((bytes[at] as number) << 8) | (bytes[at + 1] as number);
+  if (form === FORM.u16 || (form === FORM.u16host && !HOST_IS_LITTLE))
+    return ((bytes[at] as number) << 8) | (bytes[at + 1] as number);
+  if (form === FORM.u16host) return (bytes[at] as number) | ((bytes[at + 1] as number) << 8);
+  if (form === FORM.u24) return readNumber(FORM.u16, bytes, at) * 256 + (bytes[at + 2] as number);
   const number =
     ((bytes[at] as number) << 24) |
     ((bytes[at + 1] as number) << 16) |

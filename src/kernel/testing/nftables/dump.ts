@@ -1,12 +1,14 @@
 // The objects of the fake kernel as its messages: nf_tables_fill_table_info() and its like. Of what is deleted, they have the names and
 // the handle only.
 import {
+  CATCH_ALL,
   CHAIN,
   CHAIN_IS_BASE,
   DATA,
   DESCRIPTION,
   ELEMENT,
   ELEMENTS,
+  FLOW_TABLE,
   GENERATION,
   INTERVAL_END,
   LIST_ELEMENT,
@@ -17,7 +19,15 @@ import {
   TABLE,
 } from '../../nftables/numbers.js';
 import { type AttributesOut, messageOf } from './attributes.js';
-import type { FakeChain, FakeElement, FakeObject, FakeRule, FakeSet, FakeTable } from './state.js';
+import type {
+  FakeChain,
+  FakeElement,
+  FakeFlowTable,
+  FakeObject,
+  FakeRule,
+  FakeSet,
+  FakeTable,
+} from './state.js';
 
 /** Length of the data of a verdict map: sizeof(struct nft_verdict). */
 const VERDICT_LENGTH = 16;
@@ -28,7 +38,7 @@ export function tableMessage(type: number, table: FakeTable): Uint8Array {
     out.text(TABLE.name, table.name).u64(TABLE.handle, table.handle);
     if (type !== MESSAGE.newTable) return;
     out
-      .u32(TABLE.use, table.chains.size + table.sets.size + table.objects.size)
+      .u32(TABLE.use, table.chains.size + table.sets.size + table.objects.size + table.flowTables.size)
       .u32(TABLE.flags, table.flags)
       .bytes(TABLE.userData, table.userData);
   });
@@ -72,6 +82,7 @@ export function setMessage(type: number, set: FakeSet): Uint8Array {
       out.u32(SET.dataLength, set.dataType === VERDICT_TYPE ? VERDICT_LENGTH : (set.dataLength ?? 0));
     }
     if (set.timeout !== undefined) out.u64(SET.timeout, set.timeout);
+    for (const [attribute, value] of set.kept) out.bytes(attribute, value);
     out.bytes(SET.userData, set.userData);
     out.within(SET.description, () => {
       if (set.size !== undefined) out.u32(DESCRIPTION.size, set.size);
@@ -92,6 +103,15 @@ export function objectMessage(type: number, object: FakeObject): Uint8Array {
   });
 }
 
+export function flowTableMessage(type: number, flowTable: FakeFlowTable): Uint8Array {
+  const { table, name, handle, uses, flags, hook } = flowTable;
+  return messageOf(type, table.family, (out) => {
+    out.text(FLOW_TABLE.table, table.name).text(FLOW_TABLE.name, name).u64(FLOW_TABLE.handle, handle);
+    if (type !== MESSAGE.newFlowTable) return;
+    out.u32(FLOW_TABLE.use, uses).u32(FLOW_TABLE.flags, flags).nested(FLOW_TABLE.hook, hook);
+  });
+}
+
 export function elementsMessage(
   type: number,
   set: FakeSet,
@@ -107,11 +127,12 @@ export function elementsMessage(
 }
 
 function writeElement(out: AttributesOut, element: FakeElement, now: number): void {
-  const { key, keyEnd, data, expressions, flags, timeout, until, userData } = element;
+  const { key, keyEnd, data, object, expressions, flags, timeout, until, userData } = element;
   out.within(LIST_ELEMENT, () => {
-    out.within(ELEMENT.key, () => out.bytes(DATA.value, key));
+    if (!(flags & CATCH_ALL)) out.within(ELEMENT.key, () => out.bytes(DATA.value, key));
     if (keyEnd) out.within(ELEMENT.keyEnd, () => out.bytes(DATA.value, keyEnd));
     out.nested(ELEMENT.data, data);
+    if (object !== undefined) out.text(ELEMENT.object, object);
     if (expressions) out.nested(expressions.type, expressions.value);
     if (flags !== 0) out.u32(ELEMENT.flags, flags);
     if (timeout !== undefined && !(flags & INTERVAL_END)) out.u64(ELEMENT.timeout, timeout);

@@ -1,11 +1,29 @@
 // Elements of sets of the fake kernel: nft_add_set_elem(), nft_del_setelem(), nft_get_set_elem().
 import { constants } from 'node:os';
-import { DATA, ELEMENT, ELEMENTS, INTERVAL_END, MESSAGE, NLM_F, SET_FLAGS } from '../../nftables/numbers.js';
+import {
+  CATCH_ALL,
+  DATA,
+  ELEMENT,
+  ELEMENTS,
+  INTERVAL_END,
+  MESSAGE,
+  NLM_F,
+  SET,
+  SET_FLAGS,
+} from '../../nftables/numbers.js';
 import { Attributes, listIn } from './attributes.js';
 import { type Context, refuse, setOf, tableOf } from './context.js';
 import { elementsMessage } from './dump.js';
 import { chainOfVerdict } from './expressions.js';
-import { type FakeElement, type FakeSet, isAnonymous, keyOf, NO_USES } from './state.js';
+import {
+  type FakeElement,
+  type FakeObject,
+  type FakeSet,
+  isAnonymous,
+  keyOf,
+  NO_USES,
+  objectKey,
+} from './state.js';
 
 const { EBUSY, EEXIST, EINVAL, ENFILE, ENOENT, EOPNOTSUPP, ERANGE } = constants.errno;
 
@@ -39,14 +57,14 @@ function addElement(context: Context, set: FakeSet, written: Uint8Array): void {
   if (set.elements.has(place)) changes.delete(set.elements, place); // it has expired
   changes.add(set.elements, place, element);
   for (const chain of element.uses.chains) changes.set(chain, 'jumps', chain.jumps + 1);
+  for (const object of element.uses.objects) changes.set(object, 'uses', object.uses + 1);
   notify(() => elementsMessage(MESSAGE.newElements, set, [element], context.now()));
 }
 
 function elementOf(context: Context, set: FakeSet, written: Uint8Array): FakeElement {
   const attributes = new Attributes(written);
-  const key = valueIn(attributes, ELEMENT.key) ?? refuse(EINVAL, written);
-  if (key.length !== set.keyLength) refuse(EINVAL, written);
-  const flags = attributes.u32(ELEMENT.flags) ?? 0;
+  const { key, flags } = placeIn(written);
+  if (key.length !== (flags & CATCH_ALL ? 0 : set.keyLength)) refuse(EINVAL, written);
   const data = attributes.copy(ELEMENT.data);
   const isEnd = (flags & INTERVAL_END) !== 0;
   if ((data !== undefined) !== (set.dataType !== undefined && !isEnd)) refuse(EINVAL, written);
@@ -58,17 +76,38 @@ function elementOf(context: Context, set: FakeSet, written: Uint8Array): FakeEle
   if (rest !== undefined && timeout !== undefined && rest > timeout) refuse(ERANGE, written);
   const expires = rest ?? timeout;
   const target = chainOfVerdict(set.table, attributes.nested(ELEMENT.data));
+  const object = attributes.text(ELEMENT.object);
+  if ((object !== undefined) !== (set.kept.has(SET.objectType) && !isEnd)) refuse(EINVAL, written);
   return {
     key,
     keyEnd: valueIn(attributes, ELEMENT.keyEnd),
     flags,
     data,
-    expressions: expressionsIn(attributes),
+    object,
+    expressions: expressionsIn(attributes) ?? (isEnd ? undefined : expressionsOfSet(set)),
     userData: attributes.copy(ELEMENT.userData),
     timeout,
     until: expires === undefined || isEnd ? undefined : context.now() + Number(expires),
-    uses: target ? { ...NO_USES, chains: [target] } : NO_USES,
+    uses: {
+      ...NO_USES,
+      ...(target && { chains: [target] }),
+      ...(object !== undefined && { objects: [objectNamed(set, object, written)] }),
+    },
   };
+}
+
+/** The object of the type of the set, or ENOENT. */
+function objectNamed(set: FakeSet, name: string, culprit: Uint8Array): FakeObject {
+  const type = Buffer.from(set.kept.get(SET.objectType) ?? []).readUInt32BE();
+  return set.table.objects.get(objectKey(type, name)) ?? refuse(ENOENT, culprit);
+}
+
+/** What each element of the set has. */
+function expressionsOfSet({ kept }: FakeSet): FakeElement['expressions'] {
+  const one = kept.get(SET.expression);
+  if (one) return { type: ELEMENT.expression, value: one };
+  const list = kept.get(SET.expressions);
+  return list && { type: ELEMENT.expressions, value: list };
 }
 
 function valueIn(attributes: Attributes, type: number): Uint8Array | undefined {
@@ -104,7 +143,10 @@ export function isLive({ until }: FakeElement, now: number): boolean {
 /** The elements in the order of listings: intervals in descending order, the end of each before its start. */
 export function listedElements(set: FakeSet, now: number): FakeElement[] {
   const elements = [...set.elements.values()].filter((element) => isLive(element, now));
-  return isPlainInterval(set) ? elements.sort(inOrder).reverse() : elements;
+  const isCatchAll = ({ flags }: FakeElement) => (flags & CATCH_ALL) !== 0;
+  const keyed = elements.filter((element) => !isCatchAll(element));
+  if (isPlainInterval(set)) keyed.sort(inOrder).reverse();
+  return [...keyed, ...elements.filter(isCatchAll)];
 }
 
 const isEnd = ({ flags }: FakeElement) => (flags & INTERVAL_END) !== 0;
@@ -117,7 +159,8 @@ function inOrder(a: FakeElement, b: FakeElement): number {
 /** Refuses an interval that begins within another one: EEXIST. */
 function checkOverlaps(set: FakeSet, list: Uint8Array): void {
   let open = false;
-  for (const element of [...set.elements.values()].sort(inOrder)) {
+  const keyed = [...set.elements.values()].filter(({ flags }) => !(flags & CATCH_ALL));
+  for (const element of keyed.sort(inOrder)) {
     if (!isEnd(element) && open) refuse(EEXIST, list);
     open = !isEnd(element);
   }
@@ -141,9 +184,16 @@ export function deleteElements(context: Context): void {
 }
 
 function placeOf(written: Uint8Array): string {
+  const { key, flags } = placeIn(written);
+  return keyOf(key, flags);
+}
+
+/** The key of an element, which is empty of a catch-all, and its flags. */
+function placeIn(written: Uint8Array): { readonly key: Uint8Array; readonly flags: number } {
   const attributes = new Attributes(written);
-  const key = valueIn(attributes, ELEMENT.key) ?? refuse(EINVAL, written);
-  return keyOf(key, attributes.u32(ELEMENT.flags) ?? 0);
+  const flags = attributes.u32(ELEMENT.flags) ?? 0;
+  const key = valueIn(attributes, ELEMENT.key) ?? (flags & CATCH_ALL ? NOTHING : refuse(EINVAL, written));
+  return { key, flags };
 }
 
 /** Deletes an element. The kernel does not notify of those that vanish with their set. */
@@ -151,6 +201,7 @@ export function deleteElement(context: Context, set: FakeSet, element: FakeEleme
   const { changes, notify } = context;
   changes.delete(set.elements, keyOf(element.key, element.flags));
   for (const chain of element.uses.chains) changes.set(chain, 'jumps', chain.jumps - 1);
+  for (const object of element.uses.objects) changes.set(object, 'uses', object.uses - 1);
   if (notified) notify(() => elementsMessage(MESSAGE.deleteElements, set, [element], context.now()));
 }
 

@@ -3,14 +3,7 @@ import { constants } from 'node:os';
 import { DATA, DERIVED_SET_FLAGS, LIST_ELEMENT, VERDICT } from '../../nftables/numbers.js';
 import { Attributes, AttributesOut, listIn } from './attributes.js';
 import { type Context, refuse, setOf } from './context.js';
-import {
-  type FakeChain,
-  type FakeObject,
-  type FakeSet,
-  type FakeTable,
-  objectKey,
-  type Uses,
-} from './state.js';
+import { type FakeChain, type FakeSet, type FakeTable, objectKey, type Uses } from './state.js';
 import { EXPRESSION_STATES, stateOf } from './stateful.js';
 
 const { EINVAL, EMLINK, ENOENT, EOPNOTSUPP } = constants.errno;
@@ -25,6 +18,9 @@ const LOOKUP = { name: 1, source: 2, register: 3, id: 4, flags: 5 } as const;
 const DYNSET = { name: 1, id: 2 } as const;
 /** `NFTA_OBJREF_` */
 const OBJREF = { type: 1, name: 2 } as const;
+const OBJREF_MAP = { source: 3, name: 4, id: 5 } as const;
+/** `NFTA_FLOW_TABLE_NAME` */
+const FLOW_TABLE_NAME = 1;
 /** `NFTA_NAT_TYPE` */
 const NAT_TYPE = 1;
 /** `NF_INET_` */
@@ -39,7 +35,7 @@ const GOTO = -4;
 interface Found {
   readonly chains: FakeChain[];
   readonly sets: FakeSet[];
-  readonly objects: FakeObject[];
+  readonly objects: { uses: number }[];
 }
 
 /** The expressions of a rule in the chain, and what they refer to: sets by their final names. */
@@ -99,9 +95,20 @@ const READERS: Readonly<Record<string, Reader>> = {
     uses.sets.push(set);
     return undefined;
   },
-  objref({ chain, uses, data, culprit }) {
+  objref({ context, chain, uses, data, culprit }) {
+    if (data.has(OBJREF_MAP.source)) {
+      const set = setOf({ ...context, attributes: data }, chain.table, OBJREF_MAP);
+      uses.sets.push(set);
+      const out = new AttributesOut().bytes(OBJREF_MAP.source, data.bytes(OBJREF_MAP.source));
+      return out.text(OBJREF_MAP.name, set.name).writer.written();
+    }
     const key = objectKey(data.u32(OBJREF.type) ?? 0, data.text(OBJREF.name) ?? '');
     uses.objects.push(chain.table.objects.get(key) ?? refuse(ENOENT, culprit));
+    return undefined;
+  },
+  flow_offload({ chain, uses, data, culprit }) {
+    const name = data.text(FLOW_TABLE_NAME) ?? '';
+    uses.objects.push(chain.table.flowTables.get(name) ?? refuse(ENOENT, culprit));
     return undefined;
   },
   nat: ({ chain, data }) => translates(chain, data.u32(NAT_TYPE) === 1 ? FIRST_HOOKS : LAST_HOOKS),

@@ -24,12 +24,18 @@ export function newObject(context: Context): void {
     name,
     type,
     handle: nextHandle(context, table),
-    data: stateOf(OBJECT_STATES.get(type) ?? [], attributes.bytes(OBJECT.data)),
+    data: dataOf(type, attributes),
     userData: attributes.copy(OBJECT.userData),
     uses: 0,
   };
   changes.add(table.objects, key, object);
   notify(() => objectMessage(MESSAGE.newObject, object));
+}
+
+/** What is listed of the content: that of most types as it was written. */
+function dataOf(type: number, attributes: Context['attributes']): Uint8Array | undefined {
+  const states = OBJECT_STATES.get(type);
+  return states ? stateOf(states, attributes.bytes(OBJECT.data)) : attributes.copy(OBJECT.data);
 }
 
 /** Deletes an object, unless rules refer to it. */

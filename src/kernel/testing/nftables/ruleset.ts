@@ -5,6 +5,7 @@ import { NLM_F_DUMP } from '../../netlink/flags.js';
 import {
   CHAIN,
   ELEMENTS,
+  FLOW_TABLE,
   MESSAGE,
   NFGEN_HEADER,
   OBJECT,
@@ -20,6 +21,7 @@ import { type Context, KernelRefusal, refuse, tableKey, tableOf } from './contex
 import {
   chainMessage,
   elementsMessage,
+  flowTableMessage,
   generationMessage,
   objectMessage,
   ruleMessage,
@@ -27,6 +29,7 @@ import {
   tableMessage,
 } from './dump.js';
 import { deleteElements, findElements, listedElements, newElements } from './elements.js';
+import { deleteFlowTable, newFlowTable } from './flowTables.js';
 import { deleteObject, newObject } from './objects.js';
 import { deleteRule, newRule } from './rules.js';
 import { deleteSet, newSet } from './sets.js';
@@ -59,6 +62,9 @@ const CHANGES: ReadonlyMap<number, (context: Context) => void> = new Map([
   [MESSAGE.newObject, newObject],
   [MESSAGE.deleteObject, deleteObject],
   [MESSAGE.destroyObject, deleteObject],
+  [MESSAGE.newFlowTable, newFlowTable],
+  [MESSAGE.deleteFlowTable, deleteFlowTable],
+  [MESSAGE.destroyFlowTable, deleteFlowTable],
 ]);
 
 interface Received {
@@ -207,6 +213,12 @@ export class FakeRuleset {
       case MESSAGE.getObject:
         for (const { objects } of this.#of(family, attributes, OBJECT.table)) {
           for (const object of objects.values()) yield objectMessage(MESSAGE.newObject, object);
+        }
+        return;
+      case MESSAGE.getFlowTable:
+        for (const { flowTables } of this.#of(family, attributes, FLOW_TABLE.table)) {
+          for (const flowTable of flowTables.values())
+            yield flowTableMessage(MESSAGE.newFlowTable, flowTable);
         }
         return;
       case MESSAGE.getElements:

@@ -40,6 +40,9 @@ export function newSet(context: Context): void {
   notify(() => setMessage(MESSAGE.newSet, set));
 }
 
+/** Attributes that the fake kernel only lists again. */
+const KEPT = [SET.policy, SET.gcInterval, SET.objectType, SET.expression, SET.expressions];
+
 type Given = Omit<FakeSet, 'table' | 'name' | 'handle' | 'bindings' | 'elements'>;
 
 function givenSet(attributes: Attributes): Given {
@@ -57,6 +60,12 @@ function givenSet(attributes: Attributes): Given {
     fields: description?.copy(DESCRIPTION.concatenation),
     size: description?.u32(DESCRIPTION.size),
     userData: attributes.copy(SET.userData),
+    kept: new Map(
+      KEPT.flatMap((type) => {
+        const value = attributes.copy(type);
+        return value ? [[type, value] as const] : [];
+      }),
+    ),
     timeout: attributes.u64(SET.timeout),
   };
 }

@@ -23,7 +23,8 @@ export interface FakeRule {
 export interface Uses {
   readonly chains: readonly FakeChain[];
   readonly sets: readonly FakeSet[];
-  readonly objects: readonly FakeObject[];
+  /** Objects, and flow tables. */
+  readonly objects: readonly { uses: number }[];
 }
 
 export interface FakeChain {
@@ -44,6 +45,8 @@ export interface FakeElement {
   readonly flags: number;
   /** `NFTA_SET_ELEM_DATA` */
   readonly data: Uint8Array | undefined;
+  /** `NFTA_SET_ELEM_OBJREF` */
+  readonly object: string | undefined;
   /** `NFTA_SET_ELEM_EXPRESSIONS` or `_EXPR`, with the type of the attribute. */
   readonly expressions: { readonly type: number; readonly value: Uint8Array } | undefined;
   readonly userData: Uint8Array | undefined;
@@ -66,6 +69,8 @@ export interface FakeSet {
   /** `NFTA_SET_DESC_CONCAT` */
   readonly fields: Uint8Array | undefined;
   readonly userData: Uint8Array | undefined;
+  /** Attributes that are listed as they were written, by their types. */
+  readonly kept: ReadonlyMap<number, Uint8Array>;
   size: number | undefined;
   /** In ms. */
   timeout: bigint | undefined;
@@ -85,6 +90,16 @@ export interface FakeObject {
   uses: number;
 }
 
+export interface FakeFlowTable {
+  readonly table: FakeTable;
+  readonly name: string;
+  readonly handle: bigint;
+  /** `NFTA_FLOWTABLE_HOOK` */
+  readonly hook: Uint8Array;
+  readonly flags: number;
+  uses: number;
+}
+
 export interface FakeTable {
   readonly family: number;
   readonly name: string;
@@ -97,6 +112,7 @@ export interface FakeTable {
   readonly sets: Map<string, FakeSet>;
   /** By type and name. */
   readonly objects: Map<string, FakeObject>;
+  readonly flowTables: Map<string, FakeFlowTable>;
 }
 
 /** No references. */
@@ -107,9 +123,9 @@ export function isAnonymous({ flags }: FakeSet): boolean {
   return (flags & DERIVED_SET_FLAGS.anonymous) !== 0;
 }
 
-/** The key of an element in its set: the end of an interval may have the bytes of the beginning of another one. */
+/** The key of an element in its set: the end of an interval may have the bytes of the beginning of another one, and a catch-all has none. */
 export function keyOf(key: Uint8Array, flags: number): string {
-  return `${Buffer.from(key).toString('latin1')}${flags & 1}`;
+  return `${Buffer.from(key).toString('latin1')}${flags & 3}`;
 }
 
 /** The key of an object in its table. */

@@ -4,6 +4,7 @@ import { CHAIN, HOOK, MESSAGE, NLM_F, TABLE } from '../../nftables/numbers.js';
 import { type Context, chainOf, nameIn, nextHandle, refuse, tableKey, tableOf } from './context.js';
 import { chainMessage, tableMessage } from './dump.js';
 import { deleteElement } from './elements.js';
+import { removeFlowTable } from './flowTables.js';
 import { deleteObjectOf } from './objects.js';
 import { removeRule } from './rules.js';
 import { removeSet } from './sets.js';
@@ -41,6 +42,7 @@ export function newTable(context: Context): void {
     chains: new Map(),
     sets: new Map(),
     objects: new Map(),
+    flowTables: new Map(),
   };
   changes.add(tables, key, table);
   notify(() => tableMessage(MESSAGE.newTable, table));
@@ -57,6 +59,7 @@ export function deleteTable(context: Context): void {
     for (const element of [...set.elements.values()]) deleteElement(context, set, element);
     removeSet(context, set);
   }
+  for (const flowTable of [...table.flowTables.values()]) removeFlowTable(context, flowTable);
   for (const object of [...table.objects.values()]) deleteObjectOf(context, object);
   for (const chain of [...table.chains.values()]) removeChain(context, chain);
   changes.deleteInOrder(tables, key);

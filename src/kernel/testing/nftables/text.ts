@@ -1,11 +1,13 @@
 // The state of the fake kernel as nft lists it.
 import { ElementReader } from '../../nftables/decode/elements.js';
+import { readFlowTable } from '../../nftables/decode/flowTables.js';
 import { readSet } from '../../nftables/decode/sets.js';
 import { readChain, readObject, readRule, readTable } from '../../nftables/decode/tables.js';
 import { type Read, readEach } from '../../nftables/reading.js';
 import {
   chainsRequest,
   elementsRequest,
+  flowTablesRequest,
   objectsRequest,
   rulesRequest,
   setsRequest,
@@ -27,6 +29,7 @@ export function textOf(kernel: FakeRuleset): string {
     chains: list(chainsRequest({}), (payload) => [readChain(payload)]),
     rules: list(rulesRequest({}), (payload) => [readRule(payload)]),
     objects: list(objectsRequest({}), (payload) => [readObject(payload)]),
+    flowTables: list(flowTablesRequest({}), (payload) => [readFlowTable(payload)]),
     sets: sets.map((set) => {
       const reader = new ElementReader(set);
       return { set, elements: list(elementsRequest(set), (payload) => reader.read(payload)) };

@@ -42,5 +42,6 @@ function subjectOf(operation: NftablesOperation): { readonly family: TableFamily
   if ('table' in operation) return operation.table;
   if ('chain' in operation) return operation.chain;
   if ('rule' in operation) return operation.rule;
-  return 'set' in operation ? operation.set : operation.object;
+  if ('set' in operation) return operation.set;
+  return 'object' in operation ? operation.object : operation.flowTable;
 }

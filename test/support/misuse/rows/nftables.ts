@@ -60,6 +60,7 @@ export const OBJECTS: readonly NewObject[] = [
   { ...IN, name: 'o', type: 'counter', packets: 1n, bytes: 2n, comment: 'c' },
   { ...IN, name: 'o', type: 'quota', bytes: 5n, over: true, used: 1n, comment: 'c' },
 ];
+const FLOW_TABLE = { ...IN, name: 'f', priority: 1, devices: ['eth0'], flags: ['counter', 16] } as const;
 const OBJECT = { ...IN, name: 'o', type: 'quota' } as const;
 const HANDLE = { ...IN, chain: 'c', handle: 5n } as const;
 
@@ -124,6 +125,8 @@ const OPERATIONS: readonly NftablesOperation[] = [
   { do: 'flushSet', set: SET },
   ...OBJECTS.map((object) => ({ do: 'addObject', object, exclusive: true }) as const),
   { do: 'deleteObject', object: OBJECT, ifExists: true },
+  { do: 'addFlowTable', flowTable: FLOW_TABLE, exclusive: true },
+  { do: 'deleteFlowTable', flowTable: SET, ifExists: true },
 ];
 
 /** Valid calls of each verb. */
@@ -157,6 +160,8 @@ export const NFTABLES: Rows<Nftables> = {
   ],
   addObject: OBJECTS.map((object) => [object, CALL] as const),
   deleteObject: [[OBJECT, CALL]],
+  addFlowTable: [[FLOW_TABLE, CALL]],
+  deleteFlowTable: [[SET, CALL]],
   listTables: [[{ family: 'ip' }, CALL]],
   listChains: [[FILTER, CALL]],
   listRules: [[{ ...FILTER, chain: 'c' }, CALL]],
@@ -164,6 +169,7 @@ export const NFTABLES: Rows<Nftables> = {
   listElements: [[{ ...SET, key: NAMED.key, data: NAMED.data, flags: NAMED.flags }, CALL]],
   listElementBytes: [[{ ...SET, key: NAMED.key, data: NAMED.data, flags: NAMED.flags }, CALL]],
   listObjects: [[FILTER, CALL]],
+  listFlowTables: [[FILTER, CALL]],
   getTable: [[TABLE, CALL]],
   getChain: [[CHAIN, CALL]],
   getSet: [[SET, CALL]],

@@ -5,6 +5,7 @@ import { NetlinkError } from '../../../../src/errors.js';
 import { ElementBytesReader } from '../../../../src/kernel/nftables/decode/elementBytes.js';
 import { ElementReader, readElementsOfEvent } from '../../../../src/kernel/nftables/decode/elements.js';
 import { readEvent } from '../../../../src/kernel/nftables/decode/events.js';
+import { readFlowTable } from '../../../../src/kernel/nftables/decode/flowTables.js';
 import { readSet } from '../../../../src/kernel/nftables/decode/sets.js';
 import {
   readChain,
@@ -26,8 +27,10 @@ import { messagesIn } from '../../../../src/kernel/shared/wire/messages.js';
 import { WHOLE } from '../../../support/extent.js';
 import {
   CHAINS,
+  CONNECTION_OBJECTS,
   ELEMENTS,
   EXPRESSIONS,
+  FLOW_TABLES,
   OBJECTS,
   SETS,
   TABLE,
@@ -77,9 +80,16 @@ for (const set of SETS) {
   });
 }
 
-for (const object of OBJECTS) {
+for (const object of [...OBJECTS, ...CONNECTION_OBJECTS]) {
   it(`object ${object.type} ${object.name}`, () => {
     assert.deepEqual(readObject(payloadOf({ do: 'addObject', object })), { ...object, handle: 0n, use: 0 });
+  });
+}
+
+for (const flowTable of FLOW_TABLES) {
+  it(`flow table ${flowTable.name}`, () => {
+    const listed = { ...flowTable, handle: 0n, use: 0 };
+    assert.deepEqual(readFlowTable(payloadOf({ do: 'addFlowTable', flowTable })), listed);
   });
 }
 
@@ -113,8 +123,8 @@ for (const [set, elements] of ELEMENTS) {
 }
 
 for (const [set, elements] of ELEMENTS) {
-  const { key, data, flags } = set;
-  if (data === 'verdict' || flags?.includes('interval')) continue;
+  const { key, data, flags, objects, dataIsInterval } = set;
+  if (data === 'verdict' || flags?.includes('interval') || objects || dataIsInterval) continue;
   it(`elements of ${[key].flat().join(' . ')}, as bytes`, () => {
     const payload = payloadOf({ do: 'addElements', set, elements });
     const read = new ElementBytesReader(set).read(payload);
@@ -304,6 +314,8 @@ it('the events of a transaction', () => {
     { do: 'addElements', set: { ...TABLE, name: 's', key: 'mark' }, elements: [{ key: 1 }] },
     { do: 'deleteElements', set: { ...TABLE, name: 's', key: 'mark' }, elements: [{ key: 1 }] },
     { do: 'addObject', object: { ...TABLE, name: 'o', type: 'counter' } },
+    { do: 'addFlowTable', flowTable: { ...TABLE, name: 'f', priority: 0 } },
+    { do: 'deleteFlowTable', flowTable: { ...TABLE, name: 'f' } },
   ];
   const events = messagesOf(...all).map((message) => readEvent(message));
   assert.deepEqual(
@@ -316,6 +328,8 @@ it('the events of a transaction', () => {
       'new elements',
       'deleted elements',
       'new object',
+      'new flowTable',
+      'deleted flowTable',
     ],
   );
   const generation = Buffer.from(
@@ -326,7 +340,7 @@ it('the events of a transaction', () => {
     kind: 'generation',
     generation: { id: 7, pid: 9, program: 'nft' },
   });
-  assert.equal(readEvent({ type: 0x0a16, payload: generation }), undefined, 'a flowtable');
+  assert.equal(readEvent({ type: 0x0aff, payload: generation }), undefined);
 });
 
 /** A generator of numbers below a limit, which a seed determines (xorshift). */
@@ -373,7 +387,8 @@ it(`${ROUNDS} malformed messages: each is read, or refused with ERR_MALFORMED_RE
     ...CHAINS.map((chain) => ({ do: 'addChain', chain }) as const),
     ...SETS.map((set) => ({ do: 'addSet', set }) as const),
     ...ELEMENTS.map(([set, elements]) => ({ do: 'addElements', set, elements }) as const),
-    ...OBJECTS.map((object) => ({ do: 'addObject', object }) as const),
+    ...[...OBJECTS, ...CONNECTION_OBJECTS].map((object) => ({ do: 'addObject', object }) as const),
+    ...FLOW_TABLES.map((flowTable) => ({ do: 'addFlowTable', flowTable }) as const),
     ...EXPRESSIONS.map(
       (each) => ({ do: 'addRule', rule: { ...TABLE, chain: 'c', expressions: [each] } }) as const,
     ),
@@ -383,7 +398,7 @@ it(`${ROUNDS} malformed messages: each is read, or refused with ERR_MALFORMED_RE
   t.diagnostic(`FUZZ_SEED=${seed}`);
   const below = numbers(seed);
   const shapes = ELEMENTS.map(([set]) => set);
-  const readers = [readTable, readChain, readRule, readSet, readObject, readGeneration];
+  const readers = [readTable, readChain, readRule, readSet, readObject, readFlowTable, readGeneration];
   let refused = 0;
   for (let round = 0; round < ROUNDS; round++) {
     const { type, payload } = messages[round % messages.length] as { type: number; payload: Uint8Array };

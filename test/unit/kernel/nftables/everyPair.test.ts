@@ -29,6 +29,10 @@ const MAPS = `	map seen {
 /** Lines whose statements are beside those of {@link RULE_LINES}. */
 const MORE: readonly string[] = [
   'icmp id 5',
+  'icmp mtu 1280',
+  'icmp gateway 5',
+  'icmpv6 mtu 1280',
+  'icmpv6 daddr fd00::1',
   'icmp type redirect',
   'icmpv6 id != 7',
   'icmpv6 type { echo-request, echo-reply } drop',
@@ -39,6 +43,8 @@ const MORE: readonly string[] = [
   'update @seen { ip saddr timeout 5s : jhash ip daddr . tcp sport mod 7 seed 0x0 }',
   'meta mark set (meta mark << 8 & 0x0000ff00) >> 4',
   'meta mark & 0x000000ff 1-5',
+  'meta mark ^ 0x00000001 == 0x00000011',
+  'ip protocol { tcp, udp }',
   'meta iiftype ether ether saddr 00:11:22:33:44:55',
 ];
 

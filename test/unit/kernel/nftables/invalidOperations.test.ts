@@ -222,7 +222,11 @@ const INVALID: readonly [operation: unknown, field: string, rule: RegExp][] = [
   [element({ comment: 'x'.repeat(253) }), 'elements[1].comment', /at most 252 bytes/],
   [element({ timeout: 5 }), 'elements[1].timeout', /bigint from 1/],
   [element({ expire: 5n }), 'elements[1].expire', /not a field of an element/],
-  [element({ expressions: [] }), 'elements[1].expressions', /not a field of an element/],
+  [element({ expressions: [{ kind: 'x' }] }), 'elements[1].expressions[0].kind', /must be one of payload/],
+  [element({ expressions: 5 }), 'elements[1].expressions', /an array of expressions/],
+  [element({ object: 'c' }), 'elements[1].object', /is of maps with objects/],
+  [element({ dataEnd: 5 }), 'elements[1].dataEnd', /is of maps with dataIsInterval/],
+  [element({ key: new Uint8Array(), keyEnd: '::' }), 'elements[1].keyEnd', /key stands for all other keys/],
   [
     {
       do: 'addElements',
@@ -241,7 +245,8 @@ const INVALID: readonly [operation: unknown, field: string, rule: RegExp][] = [
     'elements[0].data',
     /is of maps/,
   ],
-  [{ do: 'addObject', object: { ...TABLE, name: 'o', type: 'limit' } }, 'object.type', /counter, quota/],
+  [{ do: 'addObject', object: { ...TABLE, name: 'o', type: 'last' } }, 'object.type', /counter, quota/],
+  [{ do: 'addFlowTable', flowTable: { ...TABLE, name: 'f' } }, 'flowTable.priority', /must be an integer/],
   [{ do: 'addObject', object: { ...TABLE, name: 'o', type: 'quota' } }, 'object.bytes', /bigint/],
   [
     { do: 'addObject', object: { ...TABLE, name: 'o', type: 'counter', over: true } },

@@ -1,12 +1,17 @@
 // What blocks of a table begin with and have beside elements and rules: types of sets, hooks of chains, counters of objects.
+import { OBJECT_TYPES } from '../../numbers.js';
 import type {
   BaseChain,
+  Expression,
+  FlowTableFlag,
   Hook,
   KeyExpression,
   NewChain,
+  NewFlowTable,
   NewObject,
   NewSet,
   NewTable,
+  ObjectType,
   SetFlag,
   TableFamily,
   TableFlag,
@@ -16,8 +21,9 @@ import type {
 import { isKeyExpression, KEY_EXPRESSION_RULE } from '../../values/keyExpressions.js';
 import { isValueType, VALUE_TYPES } from '../../values/valueTypes.js';
 import { BRIDGE_PRIORITIES, PRIORITIES } from '../ruleset.js';
+import { setTypeOf } from '../values.js';
 import { operandAt } from './operands.js';
-import { countsAt, quotaAt } from './statements.js';
+import { countsAt, limitAt, quotaAt, statefulAt, synproxyAt } from './statements.js';
 import { Cursor, type Token, Unreadable } from './tokens.js';
 import { integerAt, numberIn, timeAt } from './values.js';
 
@@ -98,18 +104,22 @@ function baseAt(cursor: Cursor, family: TableFamily): BaseChain {
   const type = wordOf(cursor, ['filter', 'nat', 'route'], 'a type');
   cursor.expect('hook');
   const hook = wordOf(cursor, HOOKS, 'a hook');
-  const devices: string[] = [];
-  if (cursor.accept('device')) devices.push(cursor.take('the name of a link').text);
-  else if (cursor.accept('devices')) {
-    cursor.expect('=');
-    cursor.expect('{');
-    do devices.push(cursor.take('the name of a link').text);
-    while (cursor.accept(','));
-    cursor.expect('}');
-  }
+  const devices = cursor.accept('device') ? [cursor.take('the name of a link').text] : devicesAt(cursor);
   cursor.expect('priority');
   const priority = priorityAt(cursor, family);
   return { type, hook, priority, ...(devices.length > 0 && { devices }) };
+}
+
+/** `devices = { "eth0", "eth1" }`; none if there is no such word. */
+function devicesAt(cursor: Cursor): string[] {
+  const devices: string[] = [];
+  if (!cursor.accept('devices')) return devices;
+  cursor.expect('=');
+  cursor.expect('{');
+  do devices.push(cursor.take('the name of a link').text);
+  while (cursor.accept(','));
+  cursor.expect('}');
+  return devices;
 }
 
 function priorityAt(cursor: Cursor, family: TableFamily): number {
@@ -138,9 +148,19 @@ export function readSetStatement(cursor: Cursor, set: SetDraft, isMap: boolean):
   else if (cursor.accept('flags')) set.flags = flagsAt(cursor, SET_FLAGS);
   else if (cursor.accept('auto-merge')) set.autoMerge = true;
   else if (cursor.accept('timeout')) set.timeout = timeAt(cursor);
+  else if (cursor.accept('gc-interval')) set.gcInterval = Number(timeAt(cursor));
+  else if (cursor.accept('policy')) set.policy = wordOf(cursor, ['performance', 'memory'], 'a policy');
   else if (cursor.accept('comment')) set.comment = cursor.quoted('a comment');
-  else throw unknown(cursor, isMap ? 'map' : 'set');
+  else if (!readExpressions(cursor, set)) throw unknown(cursor, isMap ? 'map' : 'set');
   cursor.end();
+}
+
+/** What each element has: `counter quota 500 bytes`. */
+function readExpressions(cursor: Cursor, set: SetDraft): boolean {
+  const expressions: Expression[] = [];
+  for (let found = statefulAt(cursor); found; found = statefulAt(cursor)) expressions.push(found);
+  if (expressions.length > 0) set.expressions = [...(set.expressions ?? []), ...expressions];
+  return expressions.length > 0;
 }
 
 /** Several types, or one. */
@@ -152,7 +172,20 @@ function readTypes(cursor: Cursor, set: SetDraft, isMap: boolean): void {
   set.key = typesAt(cursor);
   if (!isMap) return;
   cursor.expect(':');
-  set.data = cursor.accept('verdict') ? 'verdict' : typesAt(cursor);
+  readData(cursor, set, () => {
+    set.data = typesAt(cursor);
+  });
+}
+
+/** What a map has behind its colon: objects, verdicts, or data. */
+function readData(cursor: Cursor, set: SetDraft, types: () => void): void {
+  const objects = objectTypeAt(cursor);
+  if (objects !== undefined) set.objects = objects;
+  else if (cursor.accept('verdict')) set.data = 'verdict';
+  else {
+    if (cursor.accept('interval')) set.dataIsInterval = true;
+    types();
+  }
 }
 
 function typesAt(cursor: Cursor): ValueTypes {
@@ -171,13 +204,11 @@ function readTypeof(cursor: Cursor, set: SetDraft, isMap: boolean): void {
   set.keyExpressions = keys.expressions;
   if (!isMap) return;
   cursor.expect(':');
-  if (cursor.accept('verdict')) {
-    set.data = 'verdict';
-    return;
-  }
-  const data = typeofAt(cursor);
-  set.data = data.types;
-  set.dataExpressions = data.expressions;
+  readData(cursor, set, () => {
+    const data = typeofAt(cursor);
+    set.data = data.types;
+    set.dataExpressions = data.expressions;
+  });
 }
 
 /** The expressions of `typeof`, and the types of their values. */
@@ -188,21 +219,109 @@ function typeofAt(cursor: Cursor): { readonly types: ValueTypes; readonly expres
     const words: Token[] = [];
     while (!cursor.isDone && !cursor.is('.', ':')) words.push(cursor.word('an expression'));
     const first = words[0] ?? cursor.token;
-    const text = words.map((word) => word.text).join(' ');
+    const text = words
+      .map((word) => word.text)
+      .join(' ')
+      .replaceAll(' , ', ',');
     const name = /^(?:iif|oif|iifname|oifname)$/.test(text) ? `meta ${text}` : text;
     if (!isKeyExpression(name)) throw new Unreadable(KEY_EXPRESSION_RULE, first);
-    const { type } = operandAt(new Cursor(words), { network: undefined });
+    const operand = operandAt(new Cursor(words), { network: undefined });
+    const type = setTypeOf(operand);
+    if (!type) throw new Unreadable('must be a value: the library has no set of such values', first);
     expressions.push(name);
-    types.push(type as ValueType);
+    types.push(type);
   } while (cursor.accept('.'));
   return { types: whole(types), expressions };
 }
 
+/** The type of an object, or of the objects of a map, at the cursor. */
+export function objectTypeAt(cursor: Cursor): ObjectType | undefined {
+  const text = cursor.is('ct') ? `ct ${cursor.ahead(1)?.text}` : cursor.token.text;
+  const type = OBJECTS.find((each) => each === text);
+  if (type !== undefined) for (const _ of type.split(' ')) cursor.take('a type');
+  return type;
+}
+
+const OBJECTS = Object.keys(OBJECT_TYPES) as ObjectType[];
+
 /** A statement of an object. */
 export function readObjectStatement(cursor: Cursor, object: Draft<NewObject>): void {
   if (cursor.accept('comment')) object.comment = cursor.quoted('a comment');
-  else if (object.type === 'counter' && cursor.is('packets')) Object.assign(object, countsAt(cursor));
-  else if (object.type === 'quota') Object.assign(object, quotaAt(cursor));
-  else throw unknown(cursor, object.type);
+  else {
+    const content = contentAt(cursor, object.type);
+    if (!content) throw unknown(cursor, object.type);
+    // Lines of a synproxy have some fields each.
+    Object.assign(object, content);
+  }
   cursor.end();
+}
+
+/** What a line of an object says; undefined if no object of the type has it. */
+function contentAt(cursor: Cursor, type: ObjectType): object | undefined {
+  switch (type) {
+    case 'counter':
+      return cursor.is('packets') ? countsAt(cursor) : undefined;
+    case 'quota':
+      return quotaAt(cursor);
+    case 'limit':
+      return limitAt(cursor);
+    case 'secmark':
+      return { context: cursor.quoted('a context') };
+    case 'synproxy':
+      return cursor.is('mss', 'wscale', 'timestamp', 'sack-perm') ? synproxyAt(cursor) : undefined;
+    default:
+      return connectionsAt(cursor, type);
+  }
+}
+
+const NETWORKS = ['ip', 'ip6', 'inet'] as const;
+const PROTOCOLS = ['tcp', 'udp'] as const;
+
+/** The same of objects for connections. */
+function connectionsAt(cursor: Cursor, type: ObjectType): object | undefined {
+  if (cursor.accept('l3proto')) return { network: wordOf(cursor, NETWORKS, 'a protocol') };
+  if (cursor.accept('protocol')) return { protocol: wordOf(cursor, PROTOCOLS, 'a protocol') };
+  if (type === 'ct helper' && cursor.accept('type')) {
+    const helper = cursor.quoted('the name of a helper');
+    cursor.expect('protocol');
+    return { helper, protocol: wordOf(cursor, PROTOCOLS, 'a protocol') };
+  }
+  if (type === 'ct timeout' && cursor.accept('policy')) return { policy: policyTimesAt(cursor) };
+  if (type !== 'ct expectation') return undefined;
+  if (cursor.accept('dport')) return { port: Number(integerAt(cursor, 'a port', 0xffff)) };
+  if (cursor.accept('timeout')) return { timeout: Number(timeAt(cursor)) };
+  return cursor.accept('size') ? { size: Number(integerAt(cursor, 'a number', 0xff)) } : undefined;
+}
+
+/** `= { established : 3s, close : 1s }`, in s. */
+function policyTimesAt(cursor: Cursor): Record<string, number> {
+  const times: Record<string, number> = {};
+  cursor.expect('=');
+  cursor.expect('{');
+  do {
+    const name = cursor.word('a state').text;
+    cursor.expect(':');
+    times[name] = Number(timeAt(cursor, 1000n) / 1000n);
+  } while (cursor.accept(','));
+  cursor.expect('}');
+  return times;
+}
+
+const FLOW_TABLE_FLAGS: readonly Extract<FlowTableFlag, string>[] = ['offload', 'counter'];
+
+/** A statement of a flow table. */
+export function readFlowTableStatement(cursor: Cursor, flowTable: Draft<NewFlowTable>): void {
+  if (cursor.accept('hook')) {
+    cursor.expect('ingress');
+    cursor.expect('priority');
+    flowTable.priority = priorityAt(cursor, 'netdev');
+  } else if (cursor.is('devices')) flowTable.devices = devicesAt(cursor);
+  else if (cursor.accept('flags')) addFlags(flowTable, flagsAt(cursor, FLOW_TABLE_FLAGS));
+  else if (cursor.accept('counter')) addFlags(flowTable, ['counter']);
+  else throw unknown(cursor, 'flow table');
+  cursor.end();
+}
+
+function addFlags(flowTable: Draft<NewFlowTable>, flags: readonly FlowTableFlag[]): void {
+  flowTable.flags = [...(flowTable.flags ?? []), ...flags];
 }

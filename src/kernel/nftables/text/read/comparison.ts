@@ -1,6 +1,7 @@
 // The right side of a comparison with one value: the value, a range, a prefix, or flags.
 import type { Comparison, Expression, ValueType } from '../../types.js';
 import { numberOfSymbol } from '../../values/symbols.js';
+import { layoutOf } from '../../values/valueTypes.js';
 import { HOST_IS_LITTLE, isBitmask } from '../values.js';
 import { inNetworkOrder, type Operand, withBits } from './operand.js';
 import { type Cursor, type Token, Unreadable } from './tokens.js';
@@ -13,7 +14,7 @@ import {
   isNumber,
   maskOf,
   numberBytes,
-  numberOf,
+  numberNamed,
   unreadableNumber,
 } from './values.js';
 
@@ -41,11 +42,15 @@ export function comparisonAt(
   sign: string | undefined,
   links: ReadonlyMap<string, number>,
 ): ReadComparison {
-  const { type } = operand;
+  const { type, flipped } = operand;
   if (!operand.isMasked && isBitmask(type))
     return { expressions: flagComparison(cursor, operand, type, sign) };
   const operator = COMPARISONS[sign ?? '=='];
   if (operator === undefined) throw new Unreadable('must be a value: `!` is of flags', cursor.token);
+  if (isBitmask(type) && (operator === 'eq' || operator === 'neq')) {
+    const data = bytesOfValue(type, flagsAt(cursor, type, sign !== undefined), operand.isNetwork);
+    return { expressions: [...operand.load(0), compared(operator, data)] };
+  }
   const token = cursor.take('a value');
   const bounds = boundsOf(operand, token, links);
   const isOrdered = operator !== 'eq' && operator !== 'neq';
@@ -54,6 +59,12 @@ export function comparisonAt(
   if (bounds.last === undefined) {
     const ordered = isOrdered ? inNetworkOrder(operand) : operand;
     const data = bounds.first(ordered);
+    // The value has the bits of the other side, as nft compares them.
+    if (flipped && !isOrdered) {
+      const { xor } = flipped;
+      const other = data.map((byte, i) => byte ^ (xor[i] as number));
+      return { expressions: [...flipped.operand.load(0), compared(operator, other)] };
+    }
     const expressions = [...ordered.load(0), compared(operator, data)];
     return operator === 'eq' && !operand.isMasked ? { expressions, equal: data } : { expressions };
   }
@@ -114,14 +125,15 @@ function prefixComparison(
 }
 
 /** First and last value, as their bytes in the order of an operand. */
-interface Bounds {
+export interface Bounds {
   readonly first: (operand: Operand) => Uint8Array;
   readonly last?: (operand: Operand) => Uint8Array;
   readonly prefix?: number;
 }
 
-function boundsOf(operand: Operand, token: Token, links: ReadonlyMap<string, number>): Bounds {
-  const { type, length } = operand;
+/** A value, a prefix or a range: what an operand is compared with. */
+export function boundsOf(operand: Operand, token: Token, links: ReadonlyMap<string, number>): Bounds {
+  const { type, length, most } = operand;
   if (type === 'ifname' || type === 'name') return { first: (ordered) => bytesOfToken(ordered, token) };
   if (type === 'iface_index' && token.isQuoted) {
     const index = links.get(token.text);
@@ -134,10 +146,10 @@ function boundsOf(operand: Operand, token: Token, links: ReadonlyMap<string, num
     if (number === undefined) throw new Unreadable('must be `exists` or `missing`', token);
     return { first: () => bytesOfInteger(BigInt(number), length, false) };
   }
-  if (isNumber(type) || (type === 'integer' && length !== 4)) return numberBounds(operand, token);
+  if (operand.bits || isNumber(type) || length !== layoutOf(type).length) return numberBounds(operand, token);
   const { first, last, prefix } = intervalOf(type, token);
-  if (operand.most !== undefined && Number(last ?? first) > operand.most)
-    throw new Unreadable(`must be at most ${operand.most}`, token);
+  if (most !== undefined && Number(last ?? first) > most)
+    throw new Unreadable(`must be at most ${most}`, token);
   return {
     first: (ordered) => bytesOfValue(type, first, ordered.isNetwork),
     ...(last !== undefined && { last: (ordered) => bytesOfValue(type, last, ordered.isNetwork) }),
@@ -145,12 +157,16 @@ function boundsOf(operand: Operand, token: Token, links: ReadonlyMap<string, num
   };
 }
 
-function numberBounds({ type, length, most }: Operand, token: Token): Bounds {
-  const [first, last = first, more] = token.text.split('-').map((text) => numberOf(type, text));
+function numberBounds({ type, length, most, bits }: Operand, token: Token): Bounds {
+  const whole = numberNamed(type, token.text);
+  const texts = whole === undefined ? token.text.split('-') : [token.text];
+  const [first, last = first, more] = texts.map((text) => numberNamed(type, text));
   const isRange = first !== undefined && last !== undefined && first <= last;
-  if (token.isQuoted || more !== undefined || !isRange || last >> BigInt(8 * length) > 0n)
-    throw unreadableNumber(type, length, token, ', or a range of such values');
-  if (most !== undefined && last > BigInt(most)) throw new Unreadable(`must be at most ${most}`, token);
-  const bytes = (number: bigint) => (operand: Operand) => numberBytes(operand, number);
+  const shift = bits?.[0] ?? 0;
+  const isWithin = isRange && last <= (most === undefined ? 2n ** BigInt(8 * length) - 1n : BigInt(most));
+  if (token.isQuoted || more !== undefined || !isRange || (!isWithin && most === undefined))
+    throw unreadableNumber(length, token, ', or a range of such values');
+  if (!isWithin) throw new Unreadable(`must be at most ${most}`, token);
+  const bytes = (number: bigint) => (operand: Operand) => numberBytes(operand, number << BigInt(shift));
   return last === first ? { first: bytes(first) } : { first: bytes(first), last: bytes(last) };
 }

@@ -8,7 +8,7 @@ import {
   typeOfExtension,
 } from '../extensions.js';
 import type { LoadedType } from '../values.js';
-import { loaded, type Operand } from './operand.js';
+import { loaded, type Operand, someBits } from './operand.js';
 import { type Cursor, type Token, Unreadable } from './tokens.js';
 import { integerOf } from './values.js';
 
@@ -57,7 +57,8 @@ function typeOf(operation: Operation, name: Token): number {
 function fieldAt(owner: string, name: Token): Operand {
   const field = extensionNamed(`${owner} ${name.text}`);
   if (!field) throw new Unreadable(`is no field of ${owner} that the library has`, name);
-  return operandOf(field.text, field.type, field.place);
+  const whole = operandOf(field.text, field.type, field.place);
+  return field.bits ? someBits(whole, field.bits) : whole;
 }
 
 function existence(operation: Operation, type: number, text: string): Operand {
@@ -84,5 +85,5 @@ function rawOption(cursor: Cursor, token: Token): Operand {
 
 function operandOf(text: string, type: LoadedType, place: ExtensionPlace): Operand {
   const operand = loaded(text, type, place.length, (register) => ({ kind: 'exthdr', ...place, register }));
-  return { ...operand, isNetwork: true, needs: needsOfExtension(place) };
+  return { ...operand, isNetwork: true, needs: needsOfExtension(place), option: place };
 }

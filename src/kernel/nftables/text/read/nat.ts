@@ -2,7 +2,7 @@
 import type { Steps } from '../../../../steps.js';
 import type { NatFlag, Register } from '../../types.js';
 import { layoutOf } from '../../values/valueTypes.js';
-import { hasDataOfParts } from './elements.js';
+import { hasDataOfParts, hasIntervalsAsData } from './elements.js';
 import { constant, Loading, type Operand, registerOf, wordsOf } from './operand.js';
 import { isOperand } from './operands.js';
 import type { RuleReading } from './reading.js';
@@ -65,9 +65,15 @@ function* addresses(rule: RuleReading): Steps<void> {
   const family = (['ip', 'ip6'] as const).find((each) => cursor.accept(each)) ?? rule.network;
   if (family === undefined) throw new Unreadable('must name the family: `dnat ip to`', cursor.token);
   checkFamily(rule, family, start);
+  const prefix = cursor.token;
+  const isPrefix = cursor.accept('prefix');
   cursor.expect('to');
   const registers = isOperand(cursor.token) ? yield* fromMap(rule, family) : fromText(rule, family);
-  rule.add({ kind: 'nat', type, family, ...registers, ...flagsAt(rule) });
+  if (isPrefix && (registers.addressEnd === undefined || registers.port !== undefined))
+    throw new Unreadable('must be of a map whose data are prefixes, without ports', prefix);
+  const { flags = [] } = flagsAt(rule);
+  const all: readonly NatFlag[] = isPrefix ? [...flags, 'netmap'] : flags;
+  rule.add({ kind: 'nat', type, family, ...registers, ...(all.length > 0 && { flags: all }) });
 }
 
 /** A statement of another family than that of the packets. Of itself, it compares nothing. */
@@ -84,15 +90,24 @@ function* fromMap(rule: RuleReading, family: 'ip' | 'ip6'): Steps<Registers> {
   const parts = rule.keyAt();
   const { token } = rule.cursor;
   const hasPort = hasDataOfParts(rule.cursor);
-  const map = yield* rule.mapAt(parts, hasPort ? [type, 'inet_service'] : type);
+  const map = yield* rule.mapAt(
+    parts,
+    hasPort ? [type, 'inet_service'] : type,
+    hasIntervalsAsData(rule.cursor),
+  );
   const types = typeof map.types === 'string' ? [map.types] : (map.types ?? []);
   const [address, port, more] = types;
   if (address !== type || (port !== undefined && port !== 'inet_service') || more !== undefined)
     throw new Unreadable(`must be a map of ${type}, or of ${type} . inet_service`, token);
+  if (port !== undefined) rule.demandPorts(token);
   rule.add(...map.load(0));
+  const portWord = wordsOf(layoutOf(type).length);
+  const end = portWord + (port === undefined ? 0 : 1);
   return {
     address: registerOf(0),
-    ...(port !== undefined && { port: registerOf(wordsOf(layoutOf(type).length)) }),
+    ...(map.hasEnds && { addressEnd: registerOf(end) }),
+    ...(port !== undefined && { port: registerOf(portWord) }),
+    ...(map.hasEnds && port !== undefined && { portEnd: registerOf(end + portWord) }),
   };
 }
 

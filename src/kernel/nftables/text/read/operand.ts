@@ -1,5 +1,7 @@
 // A value that expressions load, with what is needed to compare it, and the registers it is loaded to.
 import type { Expression, MetaKey, Register, ValueTypes } from '../../types.js';
+import type { ExtensionPlace } from '../extensions.js';
+import { type Bits, type HeaderField, maskOfBits } from '../fields.js';
 import type { Need } from '../known.js';
 import type { LoadedType } from '../values.js';
 import { type Token, Unreadable } from './tokens.js';
@@ -11,17 +13,27 @@ export interface Operand {
   readonly type: LoadedType;
   /** The types of the data of a map. */
   readonly types?: ValueTypes;
+  /** Whether they are intervals: the last ones are behind the first ones. */
+  readonly hasEnds?: true;
   /** In bytes. */
   readonly length: number;
   /** The highest number, if it is less than its bytes can be. */
   readonly most?: number;
   /** Whether numbers are in network order. */
   readonly isNetwork: boolean;
+  /** The bits of its bytes that it is, if they are not all. */
+  readonly bits?: Bits;
   /** Whether bits of it were changed. */
   readonly isMasked?: true;
+  /** Of what, if some of its bits were turned over, and no others. */
+  readonly flipped?: { readonly operand: Operand; readonly xor: Uint8Array };
   readonly needs: readonly Need[];
   /** The key of meta, if it is one without changes. */
   readonly meta?: Extract<MetaKey, string>;
+  /** The field of a header, if it is one without changes. */
+  readonly field?: HeaderField;
+  /** The place in an option, if it is a field of one without changes. */
+  readonly option?: ExtensionPlace;
   /** The place in the packet, if it is a field without changes. */
   readonly payload?: Omit<Extract<Expression, { kind: 'payload' }>, 'kind' | 'register'>;
   /** Words of the registers that loading takes, if they are more than the value has. */
@@ -103,13 +115,35 @@ export class Loading {
 
 /** The operand with its bits changed by an expression, which reads and writes a register. */
 export function changed(operand: Operand, by: (register: Register) => Expression): Operand {
-  const { payload: _, meta: __, most: ___, ...rest } = operand;
+  const { payload: _, meta: __, most: ___, flipped: ____, field: _____, option: ______, ...rest } = operand;
   return { ...rest, isMasked: true, load: (word) => [...operand.load(word), by(registerOf(word))] };
 }
 
 /** The operand with its bits changed: (value & mask) ^ xor. */
 export function withBits(operand: Operand, mask: Uint8Array, xor = new Uint8Array(mask.length)): Operand {
   return changed(operand, (register) => ({ kind: 'bitwise', source: register, register, mask, xor }));
+}
+
+/** Some bits of an operand. */
+export function someBits(operand: Operand, bits: Bits): Operand {
+  const { isMasked: _, ...some } = withBits(operand, maskOfBits(bits, operand.length));
+  return { ...some, bits, most: 2 ** bits[1] - 1 };
+}
+
+/** The operand as a number: of some bits, without those behind them. */
+export function inFront(operand: Operand): Operand {
+  const { bits, payload: _, ...rest } = operand;
+  if (!bits?.[0]) return operand;
+  const [shift] = bits;
+  const { length } = operand;
+  return {
+    ...rest,
+    load: (word) => {
+      const register = registerOf(word);
+      const shifted = { kind: 'shift', direction: 'right', bits: shift, length } as const;
+      return [...operand.load(word), { ...shifted, source: register, register }];
+    },
+  };
 }
 
 /** The operand with its number in network order, as comparisons by size and intervals need it. */

@@ -8,9 +8,11 @@ import {
   HEADERS,
   IN_NETWORK_ORDER,
   lengthOf,
+  lengthOfMeta,
   META_NAMES,
   META_TYPES,
   ROUTE_FIELDS,
+  WITHOUT_META,
 } from '../fields.js';
 import { isBitmask, type LoadedType } from '../values.js';
 import { extensionAt } from './extensions.js';
@@ -21,6 +23,7 @@ import {
   loadParts,
   type Operand,
   registerOf,
+  someBits,
   WORDS,
   withBits,
   wordsOf,
@@ -45,6 +48,7 @@ const DIRECTIONS = ['original', 'reply'] as const;
 const WORDS_OF_OPERANDS: ReadonlySet<string> = new Set([
   ...HEADERS,
   ...(BARE as ReadonlySet<string>),
+  ...WITHOUT_META,
   ...['meta', 'ct', 'fib', 'numgen', 'jhash', 'symhash', 'socket', 'rt', 'exthdr'],
   ...IPV6_EXTENSIONS,
 ]);
@@ -57,6 +61,8 @@ export function isOperand({ text, isQuoted }: Token): boolean {
 /** Reads an operand with its operators. */
 export function operandAt(cursor: Cursor, surroundings: Surroundings): Operand {
   let operand = cursor.accept('(') ? inParentheses(cursor, surroundings) : plainOperand(cursor, surroundings);
+  if (operand.bits && cursor.is('<<', '>>', '&', '|', '^'))
+    throw new Unreadable('must be a value: the library changes bits of whole bytes only', cursor.token);
   while (cursor.is('<<', '>>')) operand = shifted(cursor, operand);
   return cursor.is('&', '|', '^') ? masked(cursor, operand) : operand;
 }
@@ -73,7 +79,8 @@ function plainOperand(cursor: Cursor, surroundings: Surroundings): Operand {
   if (text.startsWith('@')) return rawPayload(cursor, token);
   const extension = extensionAt(cursor, token);
   if (extension) return extension;
-  if (META_KEYS.has(text) && BARE.has(text as MetaKey)) return meta(text as MetaKey & string);
+  if (META_KEYS.has(text) && (BARE.has(text as MetaKey) || WITHOUT_META.has(text)))
+    return meta(text as MetaKey & string);
   switch (text) {
     case 'meta':
       return metaOperand(cursor);
@@ -99,11 +106,15 @@ function plainOperand(cursor: Cursor, surroundings: Surroundings): Operand {
 function fieldOperand(cursor: Cursor, header: Token): Operand {
   if (!HEADERS.has(header.text)) throw new Unreadable('is no statement that the library has', header);
   const name = cursor.word(`a field of ${header.text}`);
-  const named = fieldNamed(header.text, name.text);
+  const two = cursor.isDone ? undefined : fieldNamed(header.text, `${name.text} ${cursor.token.text}`);
+  if (two) cursor.take('a field');
+  const named = two ?? fieldNamed(header.text, name.text);
   if (!named) throw new Unreadable(`is no field of ${header.text} that the library has`, name);
   const { field, base, needs } = named;
-  const place = { base, offset: field.offset, length: field.length };
-  return { ...payload(`${field.header} ${field.name}`, field.type, place), needs };
+  const { bits, type, length } = field;
+  const place = { base, offset: field.offset, length };
+  const whole = { ...payload(`${field.header} ${field.name}`, type, place), needs, field };
+  return bits ? { ...someBits(whole, bits), payload: place, field } : whole;
 }
 
 function payload(text: string, type: LoadedType, place: NonNullable<Operand['payload']>): Operand {
@@ -128,7 +139,7 @@ function rawPayload(cursor: Cursor, token: Token): Operand {
   });
   const [offset = 0, length = 0] = bits;
   if (length < 1 || length > 16) throw new Unreadable('must have a length of 8 to 128 bits', token);
-  return payload(`@${base},${offset},${length}`, 'hexadecimal', { base, offset, length });
+  return payload(`${token.text},${8 * offset},${8 * length}`, 'hexadecimal', { base, offset, length });
 }
 
 function metaOperand(cursor: Cursor): Operand {
@@ -138,16 +149,19 @@ function metaOperand(cursor: Cursor): Operand {
   return meta(key);
 }
 
+/** The highest numbers of keys, if they are less than their bytes can be. */
+const MOST: Readonly<Record<string, number>> = { nftrace: 1, time_day: 6 };
+
 function meta(key: Extract<MetaKey, string>): Operand {
   const type = META_TYPES[key] as LoadedType;
-  const length = key === 'nftrace' ? 1 : lengthOf(type);
+  const length = lengthOfMeta(key);
   const text = BARE.has(key) ? key : `meta ${key}`;
   const isNetwork = IN_NETWORK_ORDER.has(key);
   return {
     ...loaded(text, type, length, (register) => ({ kind: 'meta', key, register })),
     isNetwork,
     meta: key,
-    ...(key === 'nftrace' && { most: 1 }),
+    ...(Object.hasOwn(MOST, key) && { most: MOST[key] as number }),
   };
 }
 
@@ -163,6 +177,8 @@ export function ctKeyAt(
   if (key === undefined) throw new Unreadable('is no key of ct that the library has', name);
   if ((key === 'src' || key === 'dst') && network === undefined)
     throw new Unreadable('must have the family of the address before it: `ct original ip saddr`', name);
+  if (family !== undefined && network !== undefined && family !== network)
+    throw new Unreadable(`must be of packets of ${network}`, name);
   return direction === undefined ? { key } : { key, direction };
 }
 
@@ -193,7 +209,9 @@ function fib(cursor: Cursor): Operand {
     flags.push(flag);
   } while (cursor.accept('.'));
   const name = cursor.word('a result of fib');
-  const result = FIB_RESULTS.find((each) => each === name.text);
+  // Newer versions of nft have another word for the interface of which only the existence is loaded.
+  const isCheck = name.text === 'check' && cursor.is('exists', 'missing');
+  const result = isCheck ? 'oif' : FIB_RESULTS.find((each) => each === name.text);
   if (!result) throw new Unreadable(`must be one of ${FIB_RESULTS.join(', ')}`, name);
   const present = cursor.is('exists', 'missing');
   const type = present
@@ -322,8 +340,8 @@ function masked(cursor: Cursor, operand: Operand): Operand {
   const mask = new Uint8Array(operand.length).fill(0xff);
   const xor = new Uint8Array(operand.length);
   for (let last = 0; cursor.is('&', '^', '|', '<<', '>>'); ) {
-    const token = cursor.take('an operator');
-    const { text: operator } = token;
+    const { token } = cursor;
+    const operator = cursor.sign('&', '^', '|', '<<', '>>') ?? '';
     const rank = RANKS.indexOf(operator);
     // In nft, it would be of the constant before it.
     if (rank < last) throw new Unreadable('must be behind parentheses around what is before it', token);
@@ -341,7 +359,8 @@ function masked(cursor: Cursor, operand: Operand): Operand {
       }
     }
   }
-  return withBits(operand, mask, xor);
+  const isFlipped = mask.every((byte) => byte === 0xff);
+  return { ...withBits(operand, mask, xor), ...(isFlipped && { flipped: { operand, xor } }) };
 }
 
 function bitsAt(cursor: Cursor, operand: Operand): Uint8Array {

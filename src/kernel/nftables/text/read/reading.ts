@@ -20,5 +20,5 @@ export interface RuleReading {
   /** Reads operands that are one key: `ip daddr . tcp dport`. */
   keyAt(): Operand[];
   /** Reads a map, `map @name`, whose data are an operand. `data` is what a map of the rule has. */
-  mapAt(parts: readonly Operand[], data: ValueTypes): Steps<Operand>;
+  mapAt(parts: readonly Operand[], data: ValueTypes, isInterval?: boolean): Steps<Operand>;
 }

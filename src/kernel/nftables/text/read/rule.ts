@@ -1,17 +1,37 @@
 // A rule in the notation of nft → its expressions, with the registers that nft gives them, and with the comparisons that nft leaves out
 // because a later statement implies them.
 import type { Steps } from '../../../../steps.js';
-import type { Expression, NewElement, SetShape, TableFamily, ValueType, ValueTypes } from '../../types.js';
-import { formOf, isValueType, LENGTHS, layoutOf } from '../../values/valueTypes.js';
-import { conditionOf, isMet, type Known, knownOf, learned, learnedOfSet, type Need } from '../known.js';
-import type { LoadedType } from '../values.js';
+import type {
+  Expression,
+  NewElement,
+  ObjectType,
+  SetShape,
+  TableFamily,
+  ValueType,
+  ValueTypes,
+} from '../../types.js';
+import { isValueType, layoutOf } from '../../values/valueTypes.js';
+import {
+  conditionOf,
+  ipOf,
+  isMet,
+  type Known,
+  knownOf,
+  learned,
+  learnedOfSet,
+  type Need,
+  PROTOCOL_KEYS,
+} from '../known.js';
+import { isBitmask, type LoadedType, setTypeOf } from '../values.js';
+import { type AnonymousContent, anonymousAt } from './anonymous.js';
 import { ctTarget, targetOf } from './assignment.js';
-import { COMPARISONS, comparisonAt } from './comparison.js';
-import { anonymousAt, verdictAt } from './elements.js';
+import { boundsOf, COMPARISONS, comparisonAt } from './comparison.js';
+import { verdictAt } from './elements.js';
 import { natAt } from './nat.js';
 import {
   checkRoom,
   constant,
+  inFront,
   inNetworkOrder,
   Loading,
   loadParts,
@@ -20,9 +40,9 @@ import {
 } from './operand.js';
 import { ctKeyAt, isOperand, operandAt } from './operands.js';
 import type { RuleReading } from './reading.js';
-import { plainStatementAt, statefulAt } from './statements.js';
+import { objectTypeAt, plainStatementAt, statefulAt } from './statements.js';
 import { type Cursor, type Token, Unreadable } from './tokens.js';
-import { bytesOfToken, timeAt, valueIn } from './values.js';
+import { bytesOfToken, bytesOfValue, flagsAt, isNumber, timeAt, valueIn } from './values.js';
 
 /** What a rule refers to. */
 export interface RuleSurroundings {
@@ -43,6 +63,17 @@ export interface ReadRule {
 export function readRuleAt(cursor: Cursor, surroundings: RuleSurroundings): Steps<ReadRule> {
   return new RuleParser(cursor, surroundings).read();
 }
+
+/** Statements after which a packet does not come to the next one. */
+const ENDS: ReadonlySet<Expression['kind']> = new Set(['nat', 'masq', 'redir', 'reject', 'queue']);
+
+/** Types whose numbers have no meaning of their own. */
+const FREE: ReadonlySet<ValueType> = new Set(['mark', 'integer']);
+const OPERATORS = {
+  '&': (a: number, b: number) => a & b,
+  '^': (a: number, b: number) => a ^ b,
+  '|': (a: number, b: number) => a | b,
+} as const;
 
 type LookedUp = Extract<Expression, { kind: 'lookup' }>['set'];
 
@@ -71,8 +102,8 @@ class RuleParser implements RuleReading {
   }
 
   /** The protocol of the network layer, where it is known. */
-  get network(): Known['network'] {
-    return this.#known.network;
+  get network(): 'ip' | 'ip6' | undefined {
+    return ipOf(this.#known);
   }
 
   /** All statements, and the comment at the end. */
@@ -80,9 +111,10 @@ class RuleParser implements RuleReading {
     const { cursor } = this;
     while (!cursor.isDone) {
       const last = this.#expressions.at(-1);
-      const isEnd = last?.kind === 'verdict' && last.verdict.verdict !== 'continue';
+      const isEnd =
+        last && (last.kind === 'verdict' ? last.verdict.verdict !== 'continue' : ENDS.has(last.kind));
       if (isEnd && !cursor.is('comment'))
-        throw new Unreadable('must be the end of the rule, behind a verdict', cursor.token);
+        throw new Unreadable('must be the end of the rule, behind a verdict or what is one', cursor.token);
       if (cursor.accept('comment')) {
         const comment = cursor.quoted('a comment');
         cursor.end();
@@ -106,7 +138,12 @@ class RuleParser implements RuleReading {
       this.add({ kind: 'verdict', verdict });
       return;
     }
-    const plain = plainStatementAt(cursor, this.family, this.network);
+    const objects = objectTypeAt(cursor);
+    if (objects) {
+      yield* this.#object(objects);
+      return;
+    }
+    const plain = plainStatementAt(cursor, this.network);
     if (plain) {
       this.demand(plain.needs ?? [], start);
       this.add(plain.expression);
@@ -117,16 +154,32 @@ class RuleParser implements RuleReading {
     else if (!(yield* natAt(this))) yield* this.#match();
   }
 
+  /** The name of an object, or a map of them. */
+  *#object(type: ObjectType): Steps<void> {
+    const { cursor } = this;
+    if (cursor.token.isQuoted || !isOperand(cursor.token)) {
+      this.add({ kind: 'objref', type, name: cursor.take('the name of an object').text });
+      return;
+    }
+    const parts = this.keyAt();
+    cursor.expect('map');
+    const { set, shape } = yield* this.#setAt(parts, { data: undefined, objects: type });
+    const key = shape.flags?.includes('interval') ? parts.map(inNetworkOrder) : parts;
+    this.add(...loadParts(key, 0), { kind: 'objrefMap', set, source: registerOf(0) });
+  }
+
   /** Adds the conditions that a packet must pass to be so. */
   demand(needs: readonly Need[], token: Token): void {
     for (const need of needs) {
-      if (this.family === 'arp' && need.layer !== 'link')
-        throw new Unreadable('must be of packets of ARP', token);
+      if (this.#known.network === 'arp' && need.layer === 'transport')
+        throw new Unreadable('must be of packets of arp', token);
       if (need.layer === 'transport') this.#hasTransport = true;
       const met = isMet(need, this.#known);
       if (met === false) throw new Unreadable(this.#contradiction(need), token);
       if (met) continue;
-      this.add(...conditionOf(need, this.family));
+      const condition = conditionOf(need, this.family, this.#known);
+      if (!condition) throw new Unreadable(`must be of packets of ${this.family}`, token);
+      this.add(...condition);
       this.#known = { ...this.#known, [need.layer]: knownBy(need) };
     }
   }
@@ -139,16 +192,19 @@ class RuleParser implements RuleReading {
 
   /** Notes that a value is compared: of the protocol, one is enough for ports. */
   #noteTransport({ text, isMasked }: Operand): void {
-    const isProtocol = text === 'meta l4proto' || text === 'ip protocol' || text === 'ip6 nexthdr';
-    if (isProtocol && !isMasked) this.#hasTransport = true;
+    if (PROTOCOL_KEYS.has(text) && !isMasked) this.#hasTransport = true;
   }
 
   #contradiction({ layer }: Need): string {
     const { network, transport } = this.#known;
+    if (network === 'several' || transport === 'several')
+      return 'must be of packets of one protocol: the rule says that there may be several';
     if (layer === 'network') return `must be of packets of ${network}`;
+    if (layer === 'vlan')
+      return 'must be of frames with one tag: others have such a field elsewhere, or none';
     return layer === 'transport'
       ? `must be of packets of protocol ${transport}`
-      : 'must be of echo requests or replies: others have no such field';
+      : 'must be of messages of another type: this one has no such field';
   }
 
   /** Reads operands that are one key: `ip daddr . tcp dport`. */
@@ -159,6 +215,7 @@ class RuleParser implements RuleReading {
       const { token } = cursor;
       const part = operandAt(cursor, { network: this.network });
       this.demand(part.needs, token);
+      if (parts.length > 0 || cursor.is('.', 'map', 'vmap', '{', '!=')) checkPlainAddress(part, token);
       if (part.text === 'ct proto-src' || part.text === 'ct proto-dst') this.demandPorts(token);
       if (part.meta === 'nfproto' && this.family !== 'inet')
         throw new Unreadable('must be of the family inet: others have packets of one protocol', token);
@@ -175,6 +232,10 @@ class RuleParser implements RuleReading {
     const parts = this.keyAt();
     if (parts.length === 1 && cursor.accept('set')) {
       const target = targetOf(parts[0] as Operand, start);
+      if (target.around) {
+        this.add(...target.around(this.#part(parts[0] as Operand)), target.expression(registerOf(0)));
+        return;
+      }
       this.add(...(yield* this.#assigned(target)).load(0), target.expression(registerOf(0)));
       return;
     }
@@ -182,8 +243,8 @@ class RuleParser implements RuleReading {
       this.add(...(yield* this.#lookup(parts, 'verdict')).load(0));
       return;
     }
-    if (parts.length === 1) this.#noteTransport(parts[0] as Operand);
-    const sign = cursor.is('!', ...Object.keys(COMPARISONS)) ? cursor.take('a sign').text : undefined;
+    const sign = cursor.sign('!', ...Object.keys(COMPARISONS));
+    if (parts.length === 1 && sign !== '!=') this.#noteTransport(parts[0] as Operand);
     const { token } = cursor;
     if (!token.isQuoted && (token.text === '{' || token.text.startsWith('@'))) {
       if (sign !== undefined && sign !== '!=' && sign !== '==')
@@ -211,9 +272,14 @@ class RuleParser implements RuleReading {
     parts: readonly Operand[],
     data: ValueTypes | 'verdict' | undefined,
     invert = false,
+    isInterval = false,
   ): Steps<{ readonly load: (word: number) => Expression[]; readonly shape: SetShape }> {
-    const { set, shape } = yield* this.#setAt(parts, data);
-    const key = shape.flags?.includes('interval') ? parts.map(inNetworkOrder) : parts;
+    const { set, shape } = yield* this.#setAt(parts, {
+      data,
+      ...(isInterval && { dataIsInterval: isInterval }),
+    });
+    const whole = 'elements' in shape ? parts : parts.map(inFront);
+    const key = shape.flags?.includes('interval') ? whole.map(inNetworkOrder) : whole;
     const load = (word: number): Expression[] => [
       ...loadParts(key, word),
       {
@@ -228,21 +294,19 @@ class RuleParser implements RuleReading {
   /** A set of the table, `@name`, or one of the rule: `{ 80, 443 }`. */
   *#setAt(
     parts: readonly Operand[],
-    data: ValueTypes | 'verdict' | undefined,
+    content: AnonymousContent,
   ): Steps<{ readonly set: LookedUp; readonly shape: SetShape }> {
     const { cursor } = this;
     const { token } = cursor;
     if (!cursor.is('{')) {
       const shape = this.#shapeAt(cursor.word('a set'));
-      const kind = (types: ValueTypes | 'verdict' | undefined) =>
-        types === undefined ? 'set' : types === 'verdict' ? 'verdict map' : 'map';
-      if (kind(shape.data) !== kind(data)) throw new Unreadable(`must be a ${kind(data)}`, token);
+      const kind = kindOf(content);
+      // Whether a map has a key can be asked, too.
+      if (kind !== 'set' && kindOf(shape) !== kind) throw new Unreadable(`must be a ${kind}`, token);
       checkKey(parts, shape, token);
       return { set: token.text.slice(1), shape };
     }
-    const types = parts.map(({ type }) => keyType(type, token));
-    const key = (types.length === 1 ? types[0] : types) as ValueTypes;
-    const set = yield* anonymousAt(cursor, data === undefined ? { key } : { key, data });
+    const set = yield* anonymousAt(cursor, parts, content, this.links);
     return { set, shape: set };
   }
 
@@ -254,14 +318,15 @@ class RuleParser implements RuleReading {
     return shape;
   }
 
-  /** The data of a map, as an operand. `data` is what a map of the rule has. */
-  *mapAt(parts: readonly Operand[], data: ValueTypes): Steps<Operand> {
+  /** The data of a map, as an operand. `data`, and whether they are intervals, is what a map of the rule has. */
+  *mapAt(parts: readonly Operand[], data: ValueTypes, isInterval = false): Steps<Operand> {
     this.cursor.expect('map');
-    const { load, shape } = yield* this.#lookup(parts, data);
+    const { load, shape } = yield* this.#lookup(parts, data, false, isInterval);
     const types = shape.data === undefined || shape.data === 'verdict' ? data : shape.data;
     const type = typeof types === 'string' ? types : 'integer';
     return {
       ...{ text: 'map', type, types, length: layoutOf(types).length, isNetwork: false, needs: [], load },
+      ...(shape.dataIsInterval && { hasEnds: true }),
     };
   }
 
@@ -271,20 +336,52 @@ class RuleParser implements RuleReading {
     const { token } = cursor;
     const { type } = target;
     const isValue = isValueType(type) && valueIn(type, token.text) !== undefined;
-    if (isValue || !isOperand(token)) return constant(bytesOfToken(target, cursor.take('a value')), type);
+    if (isValue || !isOperand(token)) return constant(this.#constant(target), type);
     const parts = this.keyAt();
     if (cursor.is('map')) {
       const map = yield* this.mapAt(parts, keyType(type, token));
-      if (map.types !== type) throw new Unreadable(`must be of a map with data of ${type}`, token);
+      if (map.types !== type || map.hasEnds)
+        throw new Unreadable(`must be of a map with data of ${type}`, token);
       return map;
     }
     if (parts.length > 1) throw new Unreadable('must be `map`', cursor.token);
-    const operand = parts[0] as Operand;
+    const operand = inFront(parts[0] as Operand);
+    // Of a byte, the rest of the register is zero.
+    if (parts[0]?.bits && operand.length === 1 && type === 'mark') return operand;
     if (operand.length !== target.length)
       throw new Unreadable(`must be a value of ${target.length} bytes`, token);
+    if (isNumber(type) && operand.type === 'integer') return inNetworkOrder(operand);
     if (operand.type !== type && operand.type !== 'integer')
       throw new Unreadable(`must be a value of ${type}, and is one of ${operand.type}`, token);
     return operand;
+  }
+
+  /** The value of a field that is a part of what is written. */
+  #part(operand: Operand): Uint8Array {
+    const { cursor, links } = this;
+    if (isBitmask(operand.type)) return bytesOfValue(operand.type, flagsAt(cursor, operand.type, true), true);
+    const { token } = cursor;
+    const { first, last } = boundsOf(operand, cursor.take('a value'), links);
+    if (last) throw new Unreadable('must be one value', token);
+    return first(operand);
+  }
+
+  /** A value that is assigned: flags have several names, and other numbers operators of bits. */
+  #constant(target: Pick<Operand, 'type' | 'length' | 'isNetwork'>): Uint8Array {
+    const { cursor } = this;
+    if (isBitmask(target.type))
+      return bytesOfValue(target.type, flagsAt(cursor, target.type, true), target.isNetwork);
+    let bytes = bytesOfToken(target, cursor.take('a value'));
+    const { token } = cursor;
+    for (let sign = cursor.sign('&', '^', '|'); sign; sign = cursor.sign('&', '^', '|')) {
+      if (!isValueType(target.type) || !FREE.has(target.type))
+        throw new Unreadable('must be behind a number', token);
+      const other = bytesOfToken(target, cursor.take('a value'));
+      const by = OPERATORS[sign as keyof typeof OPERATORS];
+      bytes = bytes.map((byte, i) => by(byte, other[i] as number));
+      if (cursor.is('&', '^', '|')) throw new Unreadable('must be one operator', cursor.token);
+    }
+    return bytes;
   }
 
   /** `ct mark set meta mark`, `ct original zone set 2` */
@@ -320,7 +417,8 @@ class RuleParser implements RuleReading {
     cursor.expect('}');
     // The conditions of all values are before their loading: they take registers, too.
     const loading = new Loading(name);
-    const source = loading.load(...(shape.flags?.includes('interval') ? parts.map(inNetworkOrder) : parts));
+    const whole = parts.map(inFront);
+    const source = loading.load(...(shape.flags?.includes('interval') ? whole.map(inNetworkOrder) : whole));
     const [dataSource] = value.map((each) => loading.load(each));
     this.add(...loading.expressions, {
       ...{ kind: 'dynset', operation, set: name.text.slice(1), source },
@@ -332,17 +430,29 @@ class RuleParser implements RuleReading {
 }
 
 /** What is known of a packet that is so. */
-function knownBy(need: Need): string | number | true {
+function knownBy(need: Need): string | number | readonly number[] | true {
+  if (need.layer === 'message') return need.types;
   return need.layer === 'network' ? need.network : need.layer === 'transport' ? need.protocol : true;
+}
+
+/** What a set is, by what its elements have. */
+function kindOf({ data, objects }: AnonymousContent): string {
+  if (objects !== undefined) return `map of objects of type ${objects}`;
+  return data === undefined ? 'set' : data === 'verdict' ? 'verdict map' : 'map';
 }
 
 /** Demands that values have the types of the keys of a set: others would be looked up in vain. */
 function checkKey(parts: readonly Operand[], { key }: SetShape, token: Token): void {
   const types = typeof key === 'string' ? [key] : key;
-  const isSame = (type: ValueType, i: number) =>
-    parts[i]?.type === type && parts[i].length === LENGTHS[formOf(type)];
+  const isSame = (type: ValueType, i: number) => parts[i] && setTypeOf(parts[i]) === type;
   if (parts.length !== types.length || !types.every(isSame))
     throw new Unreadable(`must be a set of ${parts.map(({ type }) => type).join(' . ')}`, token);
+}
+
+/** Demands that an address of a connection has its family: of one without, the kernel does not know which one it has in a set. */
+function checkPlainAddress({ text }: Operand, token: Token): void {
+  if (text === 'ct saddr' || text === 'ct daddr')
+    throw new Unreadable('must have the family of the address before it: `ct original ip saddr`', token);
 }
 
 /** Whether `ct` at the cursor begins an assignment: `ct mark set`, `ct original zone set`. */

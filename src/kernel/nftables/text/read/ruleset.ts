@@ -6,6 +6,7 @@ import { OperationEncoder } from '../../encode/operations.js';
 import type {
   NewChain,
   NewElement,
+  NewFlowTable,
   NewObject,
   NewSet,
   NewTable,
@@ -14,7 +15,9 @@ import type {
 } from '../../types.js';
 import {
   type Draft,
+  objectTypeAt,
   readChainStatement,
+  readFlowTableStatement,
   readObjectStatement,
   readSetStatement,
   readTableStatement,
@@ -65,6 +68,7 @@ type Block =
   | SetBlock
   | { readonly kind: 'chain'; readonly start: Token; readonly chain: Draft<NewChain> }
   | { readonly kind: 'object'; readonly start: Token; readonly object: Draft<NewObject> }
+  | { readonly kind: 'flowTable'; readonly start: Token; readonly flowTable: Draft<NewFlowTable> }
   /** The list of elements of the set around it. */
   | { readonly kind: 'elements'; readonly start: Token; readonly of: SetBlock }
   /** One that cannot be read. */
@@ -163,8 +167,9 @@ export class RulesetReader {
       const lists = { chains: [], objects: [], setsWithElements: [], rules: [] };
       return { kind: 'table', start, table: tableAt(cursor), sets: new Map(), ...lists };
     }
-    const kind = cursor.word('a chain, a set or an object').text;
-    if (!['chain', 'set', 'map', 'counter', 'quota'].includes(kind))
+    const type = objectTypeAt(cursor);
+    const kind = type ?? cursor.word('a chain, a set or an object').text;
+    if (type === undefined && !['chain', 'set', 'map', 'flowtable'].includes(kind))
       throw new Unreadable('is no kind of object that the library has', start);
     const { family, name: table } = block.table;
     const named = { family, table, name: cursor.word('a name').text };
@@ -174,8 +179,8 @@ export class RulesetReader {
       block.sets.set(named.name, undefined);
       return { kind: 'set', start, isMap: kind === 'map', set: named, elements: [] };
     }
-    const object =
-      kind === 'counter' ? { ...named, type: kind } : { ...named, type: 'quota' as const, bytes: 0n };
+    if (type === undefined) return { kind: 'flowTable', start, flowTable: { ...named, priority: 0 } };
+    const object = type === 'quota' ? { ...named, type, bytes: 0n } : { ...named, type };
     return { kind: 'object', start, object: object as Draft<NewObject> };
   }
 
@@ -204,6 +209,8 @@ export class RulesetReader {
       table.chains.push(this.#valid({ do: 'addChain', chain: block.chain }, start));
     } else if (block.kind === 'object') {
       table.objects.push(this.#valid({ do: 'addObject', object: block.object as NewObject }, start));
+    } else if (block.kind === 'flowTable') {
+      table.objects.push(this.#valid({ do: 'addFlowTable', flowTable: block.flowTable }, start));
     } else {
       const name = this.#nameOf(block);
       table.setsWithElements.push(this.#valid({ do: 'addSet', set: block.set as NewSet }, start));
@@ -216,12 +223,19 @@ export class RulesetReader {
   /** The set as elements and rules name it. It cannot change, so that it is checked once. */
   #nameOf(block: SetBlock): SetName {
     if (block.name) return block.name;
-    const { family, table, name, key, data, flags, keyExpressions, dataExpressions } = block.set;
+    const { set } = block;
+    // nft takes the flag from what needs it.
+    const isTimed = set.timeout !== undefined || set.gcInterval !== undefined;
+    if (isTimed && !set.flags?.includes('timeout')) set.flags = [...(set.flags ?? []), 'timeout'];
+    const { family, table, name, key, data, flags, keyExpressions, dataExpressions } = set;
+    const { dataIsInterval, objects } = set;
     if (key === undefined) throw new Unreadable('must have a type, before its elements', block.start);
     for (const list of [key, data, flags, keyExpressions, dataExpressions]) Object.freeze(list);
     block.name = Object.freeze({
       ...{ family, table, name, key },
       ...(data !== undefined && { data }),
+      ...(dataIsInterval && { dataIsInterval }),
+      ...(objects !== undefined && { objects }),
       ...(flags !== undefined && { flags }),
       ...(keyExpressions !== undefined && { keyExpressions }),
       ...(dataExpressions !== undefined && { dataExpressions }),
@@ -264,6 +278,8 @@ export class RulesetReader {
         return readTableStatement(cursor, block.table);
       case 'object':
         return readObjectStatement(cursor, block.object);
+      case 'flowTable':
+        return readFlowTableStatement(cursor, block.flowTable);
       case 'set':
         if (block.name) throw new Unreadable('must be before the elements', start);
         return readSetStatement(cursor, block.set, block.isMap);
@@ -276,7 +292,7 @@ export class RulesetReader {
 
   #readElement(cursor: Cursor, block: SetBlock, start: Token): void {
     const set = this.#nameOf(block);
-    const element = elementAt(cursor, set);
+    const element = elementAt(cursor, set, this.#links);
     cursor.end();
     this.#valid({ do: 'addElements', set, elements: [element] }, start);
     block.elements.push(element);

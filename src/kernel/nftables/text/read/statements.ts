@@ -1,5 +1,5 @@
 // Statements that need nothing of the packet: counters, limits, logs, rejections, queues. See ../statements.ts, which writes them.
-import type { Expression, TableFamily } from '../../types.js';
+import type { Expression, ObjectType, Synproxy } from '../../types.js';
 import type { Need } from '../known.js';
 import {
   DEFAULT_BURST,
@@ -11,7 +11,7 @@ import {
   RATE_UNITS,
 } from '../statements.js';
 import { type Cursor, type Token, Unreadable } from './tokens.js';
-import { bytesAt, integerAt, integerOf, sizeOf } from './values.js';
+import { bytesAt, integerAt, integerOf, sizeOf, spacedAt } from './values.js';
 
 /** A statement: its expression, and the header that a packet must have for it. */
 export interface Statement {
@@ -23,9 +23,9 @@ const MOST_U64 = 2n ** 64n - 1n;
 
 /** Reads a statement that an element may have, too; undefined if there is none at the cursor. */
 export function statefulAt(cursor: Cursor): Expression | undefined {
-  if (cursor.accept('counter')) return counter(cursor);
-  if (cursor.accept('quota')) return quota(cursor);
-  if (cursor.accept('limit')) return limit(cursor);
+  if (cursor.accept('counter')) return { kind: 'counter', ...countsAt(cursor) };
+  if (cursor.accept('quota')) return { kind: 'quota', ...quotaAt(cursor) };
+  if (cursor.accept('limit')) return { kind: 'limit', ...limitAt(cursor) };
   if (!cursor.is('ct') || cursor.ahead(1)?.text !== 'count') return undefined;
   cursor.take('ct');
   cursor.take('count');
@@ -34,22 +34,16 @@ export function statefulAt(cursor: Cursor): Expression | undefined {
   return { kind: 'connlimit', count, ...(over && { over }) };
 }
 
-function counter(cursor: Cursor): Expression {
-  if (cursor.accept('name')) return { kind: 'objref', type: 'counter', name: cursor.take('a name').text };
-  return { kind: 'counter', ...countsAt(cursor) };
-}
-
 /** `packets 5 bytes 7`; nothing of both is 0. */
 export function countsAt(cursor: Cursor): { packets?: bigint; bytes?: bigint } {
-  if (!cursor.accept('packets')) return {};
-  const packets = integerAt(cursor, 'a number of packets', MOST_U64);
-  cursor.expect('bytes');
-  return { packets, bytes: integerAt(cursor, 'a number of bytes', MOST_U64) };
-}
-
-function quota(cursor: Cursor): Expression {
-  if (cursor.accept('name')) return { kind: 'objref', type: 'quota', name: cursor.take('a name').text };
-  return { kind: 'quota', ...quotaAt(cursor) };
+  const counts: { packets?: bigint; bytes?: bigint } = {};
+  for (const name of cursor.is('bytes') ? (['bytes', 'packets'] as const) : (['packets', 'bytes'] as const)) {
+    if (!cursor.is('packets', 'bytes') && counts.packets === undefined && counts.bytes === undefined)
+      return {};
+    cursor.expect(name);
+    counts[name] = integerAt(cursor, `a number of ${name}`, MOST_U64);
+  }
+  return counts;
 }
 
 /** `over 25 mbytes used 10 bytes` */
@@ -66,28 +60,27 @@ const SECONDS: ReadonlyMap<string, bigint> = new Map(
   [...RATE_UNITS].map(([seconds, name]) => [name, seconds]),
 );
 
-function limit(cursor: Cursor): Expression {
+/** `rate over 400/minute burst 10 packets` */
+export function limitAt(cursor: Cursor): Omit<Extract<Expression, { kind: 'limit' }>, 'kind'> {
   cursor.expect('rate');
   const over = cursor.accept('over');
-  const number = cursor.word('a rate');
-  const [digits = '', unit] = number.text.split('/');
-  if (unit !== undefined) {
-    const rate = integerOf(number, digits, MOST_U64);
+  const { token } = cursor;
+  const text = spacedAt(cursor, 'a rate', /^\d+[a-z]*\/[a-z0-9]+$/);
+  const [, digits = '', size = '', unit = ''] = /^(\d+)([a-z]*)\/(.+)$/.exec(text) ?? [];
+  if (size === '') {
+    const rate = integerOf(token, digits, MOST_U64);
     const burst = burstAt(cursor, DEFAULT_BURST, () => {
       const packets = integerAt(cursor, 'a number of packets', 0xffff_ffff, 1n);
       cursor.expect('packets');
       return packets;
     });
-    return { kind: 'limit', rate, unit: secondsOf(number, unit), burst, ...(over && { over }) };
+    return { rate, unit: secondsOf(token, unit), burst, ...(over && { over }) };
   }
-  const factor = cursor.word('a unit of bytes and a time: `mbytes/second`');
-  const [size = '', time = ''] = factor.text.split('/');
   const bytes = sizeOf(size);
-  if (bytes === undefined)
-    throw new Unreadable('must be a unit of bytes and a time: `mbytes/second`', factor);
-  const rate = integerOf(number, digits, MOST_U64 / bytes) * bytes;
+  if (bytes === undefined) throw new Unreadable('must be a unit of bytes and a time: `mbytes/second`', token);
+  const rate = integerOf(token, digits, MOST_U64 / bytes) * bytes;
   const burst = burstAt(cursor, 0, () => bytesAt(cursor));
-  return { kind: 'limit', rate, unit: secondsOf(factor, time), burst, of: 'bytes', ...(over && { over }) };
+  return { rate, unit: secondsOf(token, unit), burst, of: 'bytes', ...(over && { over }) };
 }
 
 function secondsOf(token: Token, unit: string): bigint {
@@ -105,18 +98,56 @@ function burstAt(cursor: Cursor, absent: number, read: () => bigint): number {
   return Number(burst);
 }
 
+/** Words before the name of an object, and its type. */
+const OBJECT_STATEMENTS: ReadonlyMap<string, ObjectType> = new Map([
+  ...(['counter', 'quota', 'limit', 'synproxy'] as const).map((type) => [`${type} name`, type] as const),
+  ...(['ct helper', 'ct timeout', 'ct expectation'] as const).map((type) => [`${type} set`, type] as const),
+  ['meta secmark set', 'secmark'],
+]);
+
+/** Reads the words before the name of an object, or before a map of objects. Returns its type; undefined if there are none. */
+export function objectTypeAt(cursor: Cursor): ObjectType | undefined {
+  for (const count of [2, 3]) {
+    const words = Array.from({ length: count }, (_, i) => cursor.ahead(i));
+    const type = OBJECT_STATEMENTS.get(words.map((word) => (word?.isQuoted ? '"' : word?.text)).join(' '));
+    if (type === undefined) continue;
+    for (const word of words) cursor.expect(word?.text ?? '');
+    return type;
+  }
+  return undefined;
+}
+
+/** `mss 1460 wscale 7 timestamp sack-perm` */
+export function synproxyAt(cursor: Cursor): Synproxy {
+  const found: { mss?: number; windowScale?: number } = {};
+  const flags: ('timestamp' | 'sack-perm')[] = [];
+  for (;;) {
+    if (cursor.accept('mss')) found.mss = Number(integerAt(cursor, 'a number of bytes', 0xffff));
+    else if (cursor.accept('wscale')) found.windowScale = Number(integerAt(cursor, 'a number of bits', 14));
+    else if (cursor.accept('timestamp')) flags.push('timestamp');
+    else if (cursor.accept('sack-perm')) flags.push('sack-perm');
+    else return { ...found, ...(flags.length > 0 && { flags }) };
+  }
+}
+
 /** Reads a statement of its own; undefined if there is none at the cursor. */
-export function plainStatementAt(
-  cursor: Cursor,
-  family: TableFamily,
-  network: 'ip' | 'ip6' | undefined,
-): Statement | undefined {
+export function plainStatementAt(cursor: Cursor, network: 'ip' | 'ip6' | undefined): Statement | undefined {
   const stateful = statefulAt(cursor);
   if (stateful) return { expression: stateful };
+  if (cursor.accept('synproxy')) return { expression: { kind: 'synproxy', ...synproxyAt(cursor) } };
+  if (cursor.accept('flow')) return { expression: flowAt(cursor) };
   if (cursor.accept('notrack')) return { expression: { kind: 'notrack' } };
   if (cursor.accept('log')) return { expression: logAt(cursor) };
   if (cursor.accept('queue')) return { expression: queueAt(cursor) };
-  return cursor.accept('reject') ? rejectAt(cursor, family, network) : undefined;
+  return cursor.accept('reject') ? rejectAt(cursor, network) : undefined;
+}
+
+/** `add @table` */
+function flowAt(cursor: Cursor): Expression {
+  if (!cursor.accept('offload')) cursor.expect('add');
+  const token = cursor.word('a flow table');
+  if (!token.text.startsWith('@')) throw new Unreadable('must be a flow table: `@name`', token);
+  return { kind: 'flowOffload', table: token.text.slice(1) };
 }
 
 const LOG_FLAGS: ReadonlyMap<string, number> = new Map([
@@ -206,11 +237,10 @@ const REJECTIONS = {
 const PORT_UNREACHABLE = { ip: 3, ip6: 4, other: 1 } as const;
 const TCP = 6;
 
-function rejectAt(cursor: Cursor, family: TableFamily, network: 'ip' | 'ip6' | undefined): Statement {
-  const isOfOne = family === 'ip' || family === 'ip6';
+function rejectAt(cursor: Cursor, network: 'ip' | 'ip6' | undefined): Statement {
   if (!cursor.accept('with')) {
-    return isOfOne
-      ? { expression: { kind: 'reject', type: 'icmp', code: PORT_UNREACHABLE[family] } }
+    return network
+      ? { expression: { kind: 'reject', type: 'icmp', code: PORT_UNREACHABLE[network] } }
       : { expression: { kind: 'reject', type: 'icmpx', code: PORT_UNREACHABLE.other } };
   }
   if (cursor.accept('tcp')) {

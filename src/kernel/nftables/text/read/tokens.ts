@@ -53,6 +53,12 @@ export function* tokensOf(line: Line): Steps<Token[]> {
   return tokens;
 }
 
+/** Words that nft reads as signs. */
+const WORDS: Readonly<Record<string, string>> = {
+  ...{ and: '&', or: '|', xor: '^', lshift: '<<', rshift: '>>' },
+  ...{ eq: '==', ne: '!=', lt: '<', le: '<=', gt: '>', ge: '>=', not: '!' },
+};
+
 /** Reads the tokens of one statement, one after another. */
 export class Cursor {
   readonly #tokens: readonly Token[];
@@ -86,7 +92,14 @@ export class Cursor {
   /** Whether the next token is one of these words or signs. */
   is(...texts: readonly string[]): boolean {
     const { text, isQuoted } = this.token;
-    return !isQuoted && text !== '' && texts.includes(text);
+    return !isQuoted && text !== '' && (texts.includes(text) || texts.includes(WORDS[text] ?? ' '));
+  }
+
+  /** Reads the next token, if it is one of these signs, or the word for one, and returns the sign. */
+  sign(...signs: readonly string[]): string | undefined {
+    if (!this.is(...signs)) return undefined;
+    const { text } = this.take('a sign');
+    return WORDS[text] ?? text;
   }
 
   /** Reads the next token, if it is one of these words or signs. */

@@ -3,7 +3,7 @@ import type { Value, ValueType } from '../../types.js';
 import { numberOfSymbol, SYMBOLS } from '../../values/symbols.js';
 import { readValue, ruleOfValue, WRITTEN, writeValue } from '../../values/values.js';
 import { formOf, isValueType, LENGTHS, layoutOf } from '../../values/valueTypes.js';
-import { CLASSES, HOST_IS_LITTLE, LINK_TYPES, type LoadedType, type OtherType } from '../values.js';
+import { CLASSES, HOST_IS_LITTLE, type LoadedType, type OtherType } from '../values.js';
 import { type Cursor, type Token, Unreadable } from './tokens.js';
 
 /** Up to 128 bits. */
@@ -35,7 +35,7 @@ export function integerOf(token: Token, text: string, most: number | bigint, lea
 /** One value of a type; undefined if the text is none. */
 export function valueIn(type: ValueType, text: string): Value | undefined {
   const value =
-    SYMBOLS[type] && numberOfSymbol(type, text) !== undefined ? text : (plainNumber(type, text) ?? text);
+    SYMBOLS[type] && numberOfSymbol(type, text) !== undefined ? text : (numberOfText(type, text) ?? text);
   const layout = layoutOf(type);
   return writeValue(layout, value, new Uint8Array(layout.length), 0) === WRITTEN ? value : undefined;
 }
@@ -43,9 +43,11 @@ export function valueIn(type: ValueType, text: string): Value | undefined {
 /** Types whose values are texts: a name of a link may be a number. */
 const TEXTS: ReadonlySet<ValueType> = new Set(['ifname', 'ipv4_addr', 'ipv6_addr', 'ether_addr']);
 
-function plainNumber(type: ValueType, text: string): number | undefined {
-  const number = TEXTS.has(type) ? undefined : numberIn(text);
-  return number === undefined ? undefined : Number(number);
+/** The number of a text; a text of one that a `number` cannot be. */
+function numberOfText(type: ValueType, text: string): number | string | undefined {
+  const number = TEXTS.has(type) ? undefined : numberOf(type, text);
+  if (number === undefined) return undefined;
+  return number > Number.MAX_SAFE_INTEGER ? String(number) : Number(number);
 }
 
 /** An interval of values; of one value, it has no last one. */
@@ -80,7 +82,10 @@ export function intervalOf(type: ValueType, token: Token): Interval {
 
 /** The error of a token that is no value of a type. */
 export function unreadableValue(type: ValueType, token: Token): Unreadable {
-  return new Unreadable(ruleOfValue(layoutOf(type), 0).replace(/, or \d+ bytes$/, ''), token);
+  return new Unreadable(
+    NOTATIONS[type] ?? ruleOfValue(layoutOf(type), 0).replace(/, or \d+ bytes$/, ''),
+    token,
+  );
 }
 
 function prefixOf(type: ValueType, token: Token, first: string, bits: string): Interval {
@@ -155,20 +160,24 @@ export function isNumber(type: LoadedType): type is Exclude<OtherType, 'name'> {
 
 /** A number of a type in its notation; undefined for any other text. */
 export function numberOf(type: LoadedType, text: string): bigint | undefined {
-  if (type === 'time') return timeIn(text);
-  if (type === 'iface_type' && Object.hasOwn(LINK_TYPES, text)) return BigInt(LINK_TYPES[text] as number);
-  if (type === 'classid') {
-    if (Object.hasOwn(CLASSES, text)) return BigInt(CLASSES[text] as number);
-    const [, major, minor] = /^([0-9a-f]{0,4}):([0-9a-f]{0,4})$/i.exec(text) ?? [];
-    if (major !== undefined) return (BigInt(`0x0${major}`) << 16n) + BigInt(`0x0${minor}`);
-  }
-  return numberIn(text);
+  const number = numberIn(text);
+  if (type === 'time') return number === undefined ? timeIn(text) : 1000n * number;
+  if (type !== 'classid') return number;
+  if (Object.hasOwn(CLASSES, text)) return BigInt(CLASSES[text] as number);
+  const [, major, minor] = /^([0-9a-f]{0,4}):([0-9a-f]{0,4})$/i.exec(text) ?? [];
+  return major === undefined ? number : (BigInt(`0x0${major}`) << 16n) + BigInt(`0x0${minor}`);
+}
+
+/** The number of a text, or of a name that a type has for it. */
+export function numberNamed(type: LoadedType, text: string): bigint | undefined {
+  const named = isValueType(type) ? numberOfSymbol(type, text) : undefined;
+  return named === undefined ? numberOf(type, text) : BigInt(named);
 }
 
 /** What the text of a number must be. */
 const NOTATIONS: Readonly<Partial<Record<LoadedType, string>>> = {
-  time: 'a time: `1d2h3m4s5ms`',
-  classid: 'a class: `1:2`, none or root',
+  time: 'must be a time: `1d2h3m4s5ms`',
+  classid: 'must be a class: `1:2`, none or root',
 };
 
 /** The bytes of a number of a type. */
@@ -180,9 +189,9 @@ export function numberBytes(
 }
 
 /** The error of a token that is no number of a type with so many bytes. */
-export function unreadableNumber(type: LoadedType, length: number, token: Token, more = ''): Unreadable {
+export function unreadableNumber(length: number, token: Token, more = ''): Unreadable {
   const integer = `an integer from 0 to ${2n ** BigInt(8 * length) - 1n}`;
-  return new Unreadable(`must be ${NOTATIONS[type] ?? integer}${more}`, token);
+  return new Unreadable(`must be ${integer}${more}`, token);
 }
 
 /** The bytes of one value that is compared, or assigned. */
@@ -192,8 +201,7 @@ export function bytesOfToken(
 ): Uint8Array {
   if (isNumber(type) || (type === 'integer' && length !== LENGTHS[formOf('integer')])) {
     const number = token.isQuoted ? undefined : numberOf(type, token.text);
-    if (number === undefined || number >> BigInt(8 * length) > 0n)
-      throw unreadableNumber(type, length, token);
+    if (number === undefined || number >> BigInt(8 * length) > 0n) throw unreadableNumber(length, token);
     return numberBytes({ type, length, isNetwork }, number);
   }
   if (type === 'ifname' || type === 'name') return interfaceBytes(token);
@@ -202,8 +210,8 @@ export function bytesOfToken(
   return bytesOfValue(type, value, isNetwork);
 }
 
-/** A sum of flags: `fin,syn`, or `(fin | syn)`. */
-export function flagsAt(cursor: Cursor, type: ValueType): number {
+/** A sum of flags: `fin,syn`, or `(fin | syn)`. `isOpen`: nothing is behind them that `|` would be of. */
+export function flagsAt(cursor: Cursor, type: ValueType, isOpen = false): number {
   const isInParentheses = cursor.accept('(');
   let sum = 0;
   do {
@@ -211,7 +219,7 @@ export function flagsAt(cursor: Cursor, type: ValueType): number {
     const value = valueIn(type, token.text);
     if (value === undefined) throw unreadableValue(type, token);
     sum |= typeof value === 'number' ? value : (numberOfSymbol(type, value) as number);
-  } while (isInParentheses ? cursor.accept('|', ',') : cursor.accept(','));
+  } while (isInParentheses || isOpen ? cursor.accept('|', ',') : cursor.accept(','));
   if (isInParentheses) cursor.expect(')');
   return sum >>> 0;
 }
@@ -225,10 +233,11 @@ const UNITS: ReadonlyMap<string, bigint> = new Map([
   ['ms', 1n],
 ]);
 
-/** A time in ms: `1d2h3m4s5ms`. */
-export function timeAt(cursor: Cursor): bigint {
+/** A time in ms: `1d2h3m4s5ms`. `unit` is that of numbers without one, if they are read. */
+export function timeAt(cursor: Cursor, unit?: bigint): bigint {
   const token = cursor.word('a time');
-  const time = timeIn(token.text);
+  const number = unit === undefined ? undefined : numberIn(token.text);
+  const time = number === undefined ? timeIn(token.text) : number * (unit ?? 1n);
   if (time === undefined) throw new Unreadable('must be a time: `1d2h3m4s5ms`', token);
   return time;
 }
@@ -246,7 +255,6 @@ const SIZES: ReadonlyMap<string, bigint> = new Map([
   ['bytes', 1n],
   ['kbytes', 1024n],
   ['mbytes', 1024n ** 2n],
-  ['gbytes', 1024n ** 3n],
 ]);
 
 /** The factor of a unit of bytes; undefined for another word. */
@@ -254,11 +262,24 @@ export function sizeOf(unit: string): bigint | undefined {
   return SIZES.get(unit);
 }
 
+/** The words at the cursor that are one text of a form, with or without blanks in it: `25 mbytes/ second`. */
+export function spacedAt(cursor: Cursor, what: string, form: RegExp): string {
+  const { token } = cursor;
+  let text = cursor.word(what).text;
+  while (!form.test(text) && /^[a-z0-9/]+$/.test(cursor.token.text)) text += cursor.word(what).text;
+  if (!form.test(text)) throw new Unreadable(`must be ${what}`, token);
+  return text;
+}
+
 /** A number of bytes: `25 mbytes`. */
 export function bytesAt(cursor: Cursor): bigint {
-  const number = integerAt(cursor, 'a number of bytes', 2n ** 64n - 1n);
-  const unit = cursor.word('a unit of bytes');
-  const size = sizeOf(unit.text);
-  if (size === undefined) throw new Unreadable(`must be one of ${[...SIZES.keys()].join(', ')}`, unit);
-  return number * size;
+  const { token } = cursor;
+  const last = (/^\d+$/.test(token.text) ? cursor.ahead(1) : undefined) ?? token;
+  const [, digits = '', unit = ''] =
+    /^(\d+)([a-z]+)$/.exec(spacedAt(cursor, 'a number of bytes', /^\d+[a-z]+$/)) ?? [];
+  const size = sizeOf(unit);
+  if (size === undefined) throw new Unreadable(`must be one of ${[...SIZES.keys()].join(', ')}`, last);
+  return integerOf(token, digits, MOST_U64) * size;
 }
+
+const MOST_U64 = 2n ** 64n - 1n;

@@ -402,7 +402,9 @@ export const BARE: ReadonlySet<MetaKey> = new Set([
 /** Keys of meta and of ct whose numbers are in network order. */
 export const IN_NETWORK_ORDER: ReadonlySet<MetaKey | CtKey> = new Set(['protocol', 'random', 'id']);
 
-const NAMES_OF_META = { len: 'length', secpath: 'ipsec', time_day: 'day' } as const satisfies Partial<Record<MetaKey, string>>;
+const NAMES_OF_META = { len: 'length', secpath: 'ipsec', time_day: 'day' } as const satisfies Partial<
+  Record<MetaKey, string>
+>;
 /** Keys of meta whose names are others. */
 export const META_NAMES: Readonly<Partial<Record<MetaKey, string>>> = NAMES_OF_META;
 /** Types of keys of meta by their names in nft. */

@@ -44,6 +44,17 @@ const VALUES: readonly [types: ValueTypes, value: ElementValue, bytes: string][]
   ['icmpv6_type', 'nd-neighbor-solicit', '87'],
   ['boolean', 'exists', '01'],
   ['integer', 1, host('00000001')],
+  ['integer8', 5, '05'],
+  ['integer16', 258, '0102'],
+  ['integer24', 0x01_02_03, '010203'],
+  ['integer64', 5, '0000000000000005'],
+  ['integer64', '0xffffffffffffff00', 'ffffffffffffff00'],
+  ['integer128', '0x0e373135363130333131303735353203', '0e373135363130333131303735353203'],
+  ['iface_type', 'ppp', host('0200')],
+  ['dscp', 'af23', '16'],
+  ['arp_op', 'reply', '0002'],
+  ['time', 5000, host('00001388')],
+  ['classid', 0x1_0002, host('00010002')],
   [['ipv4_addr', 'inet_proto', 'inet_service'], ['10.96.10.1', 'tcp', 80], '0a600a01 06000000 00500000'],
   [['inet_proto', 'inet_service'], ['udp', 53], '11000000 00350000'],
   [['ipv4_addr', 'inet_service'], ['10.1.1.1', 8080], '0a010101 1f900000'],
@@ -66,6 +77,7 @@ for (const [types, value, expected] of VALUES) {
 
 it('numbers of intervals are in network order, so that the kernel can compare them', () => {
   assert.equal(hex(bytesOf('mark', 5)), host('00000005'));
+  assert.deepEqual(readValue(layoutOf('iface_type', true), bytes('0200')), 'ppp');
   assert.deepEqual(readValue(layoutOf('mark', true), bytes('00000005')), 5);
   assert.deepEqual(readValue(layoutOf(['mark', 'inet_service'], true), bytes('00000005 00500000')), [5, 80]);
 });

@@ -1,5 +1,5 @@
 // Sets of rules: `{ 80, 443 }`, whose elements are values of what is looked up in them.
-import { StepCounter, type Steps } from '../../../../steps.js';
+import { StepCounter, type Steps, sortedInSteps } from '../../../../steps.js';
 import type {
   AnonymousSet,
   ElementValue,
@@ -60,12 +60,14 @@ export function* anonymousAt(
   cursor.expect('}');
   if (!elements.some(({ keyEnd }) => keyEnd !== undefined)) return { ...shape, elements };
   const flags = ['interval'] as const;
-  const ordered = elements.map(({ key: first, keyEnd, ...rest }) => ({
-    ...{ ...rest, key: inOrder(parts, first) },
-    ...(keyEnd !== undefined && { keyEnd: inOrder(parts, keyEnd) }),
-  }));
-  const isMerged = typeof key === 'string' && data === undefined && objects === undefined;
-  return { ...shape, flags, elements: isMerged ? merged(layoutOf(key, true), ordered) : ordered };
+  for (const [i, { key: first, keyEnd, ...rest }] of keys ? elements.entries() : []) {
+    const last = keyEnd !== undefined && { keyEnd: inOrder(parts, keyEnd) };
+    elements[i] = { ...rest, key: inOrder(parts, first), ...last };
+    if (counter.isFull()) yield;
+  }
+  if (typeof key !== 'string' || data !== undefined || objects !== undefined)
+    return { ...shape, flags, elements };
+  return { ...shape, flags, elements: yield* merged(layoutOf(key, true), elements) };
 }
 
 /** The bytes of a key of intervals, whose numbers are in network order. */
@@ -81,26 +83,30 @@ function inOrder(parts: readonly Operand[], key: ElementValue): ElementValue {
 }
 
 /** The elements in the order of their keys, with those as one between which there is nothing: as nft writes them. */
-function merged(layout: Layout, elements: readonly NewElement[]): NewElement[] {
+function* merged(layout: Layout, elements: readonly NewElement[]): Steps<NewElement[]> {
+  const counter = new StepCounter();
   const numberOf = (value: ElementValue) => {
     const bytes = new Uint8Array(layout.length);
     writeValue(layout, value, bytes, 0);
     return numberIn(bytes);
   };
-  const found = elements
-    .map((element) => {
-      const { key, keyEnd = key } = element;
-      return { element, first: numberOf(key), last: numberOf(keyEnd) };
-    })
-    .sort((a, b) => (a.first < b.first ? -1 : 1));
-  const result: typeof found = [];
-  for (const next of found) {
+  const bounds: { element: NewElement; first: bigint; last: bigint }[] = [];
+  for (const element of elements) {
+    const { key, keyEnd = key } = element;
+    bounds.push({ element, first: numberOf(key), last: numberOf(keyEnd) });
+    if (counter.isFull()) yield;
+  }
+  const result: typeof bounds = [];
+  const sorted = yield* sortedInSteps(bounds, (a, b) => (a.first < b.first ? -1 : a.first > b.first ? 1 : 0));
+  for (const next of sorted) {
     const before = result.at(-1);
-    if (!before || next.first > before.last + 1n || next.element.comment !== undefined) result.push(next);
-    else if (next.last > before.last) {
-      const { key, keyEnd = key } = next.element;
+    const isApart = !before || next.first > before.last + 1n;
+    const { key, keyEnd = key, comment } = next.element;
+    // Each keeps its comment.
+    if (isApart || comment !== undefined || before.element.comment !== undefined) result.push(next);
+    else if (next.last > before.last)
       result.splice(-1, 1, { ...before, element: { ...before.element, keyEnd }, last: next.last });
-    }
+    if (counter.isFull()) yield;
   }
   return result.map(({ element }) => element);
 }

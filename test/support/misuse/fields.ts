@@ -22,11 +22,12 @@ export const REFUSED: Readonly<Record<string, RegExp>> = {
   'nftables/text.formatRulesetAsync': HALF_INTERVAL,
 };
 
-/** What of a ruleset its text leaves out; expressions in expressions, and a Map, for which the types have no places. */
+/** What of a ruleset its text leaves out; expressions in expressions, times by names of states, and a Map, for which the types have no places. */
 const NOT_PRINTED =
-  /\.(?:handle|use|owner|after|attributes|userData|keyLength|dataLength|count|backend)\b|\.expressions\[\]\.expressions\[\]\.|\.elements\[\]\.expressions\[\]\.(?:expressions\b|set\.)|\.links\./;
+  /\.(?:handle|use|owner|after|attributes|userData|keyLength|dataLength|count|backend)\b|\.(?:expressions\[\]|set)\.expressions\[\]\.|\.elements\[\]\.expressions\[\]\.(?:expressions\b|set\.)|\.rules\[\]\..*\.elements\[\]\.expressions\[\]\.|\.objects\[\]\.policy\.|\.links\./;
 const MEMBERS_OF_MAP = /^\[1\]\.links\./;
-const NESTED_EXPRESSION = /\.expressions\[\]\.expressions\[\]\./;
+const NESTED_EXPRESSION =
+  /\.(?:expressions\[\]|elements\[\]|set)\.expressions\[\]\.|^\[0\]\[\]\.object\.policy\./;
 
 /** Fields of a listed object that a function passes over: what the kernel alone says of it. */
 export const PASSED_OVER: Readonly<Record<string, RegExp>> = {
@@ -52,6 +53,9 @@ export const PASSED_OVER: Readonly<Record<string, RegExp>> = {
   ...Object.fromEntries(
     ['apply', 'addRule', 'insertRule', 'replaceRule'].map((verb) => [`nftables.${verb}`, NESTED_EXPRESSION]),
   ),
+  'nftables.addObject': /^\[0\]\.policy\./,
+  'nftables.addSet': /^\[0\]\.expressions\[\]\./,
+  'nftables.addElements': /\.expressions\[\]\./,
   // The parameters of a query have no names in the types.
   'kubernetes.ApiClient.list': /^\[1\]\./,
   'kubernetes.ApiClient.watch': /^\[1\]\./,

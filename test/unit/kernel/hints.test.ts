@@ -126,6 +126,11 @@ const TABLE: readonly Row[] = [
   [ELEMENTS, 'ENOENT', /^its table or set does not exist, or a chain/],
   [/^nftables\.flushSet$/, 'ENOENT', /^its table or the set does not exist$/],
   [/^nftables\.addObject$/, 'ENOENT', /^its table does not exist, or the module of objects/],
+  [
+    /^nftables\.addFlowTable$/,
+    'ENOENT',
+    /^its table or a device does not exist, or the kernel misses nf_flow_table for the family$/,
+  ],
   [ELEMENTS, 'EEXIST', /^a key is there already/, { when: ({ exclusive }) => exclusive }],
   [ELEMENTS, 'EEXIST', /^a key is there with other data/, { when: (given) => own(given, 'set')['data'] }],
   [ELEMENTS, 'EEXIST', /^an interval overlaps another one$/, { when: hasIntervals }],

@@ -53,6 +53,12 @@ function typesOf(subpath: Subpath): Map<string, VerbType> {
   return types.interface(`${subpath}/index`, INTERFACES[subpath]);
 }
 
+/** The places of a call that no row has, and that it takes and reads. */
+function missingPlaces(call: string, places: VerbType['places'], has: ReadonlySet<string>): string[] {
+  const [passed, refused] = [PASSED_OVER[call], REFUSED[call]];
+  return [...places.keys()].filter((path) => !has.has(path) && !passed?.test(path) && !refused?.test(path));
+}
+
 describe('a call with an invalid value', () => {
   let addon: CountedAddon;
   before(() => {
@@ -66,9 +72,7 @@ describe('a call with an invalid value', () => {
       assert.deepEqual(Object.keys(rows).sort(), [...typesOf(subpath).keys()].sort());
       for (const [verb, { places }] of typesOf(subpath)) {
         const has = new Set(rows[verb]?.flatMap((args) => [...placesIn(args)].map(({ path }) => path)));
-        const refused = REFUSED[`${subpath}.${verb}`];
-        const missing = [...places.keys()].filter((path) => !has.has(path) && !refused?.test(path));
-        assert.deepEqual(missing, [], verb);
+        assert.deepEqual(missingPlaces(`${subpath}.${verb}`, places, has), [], verb);
       }
     });
 
@@ -105,12 +109,7 @@ describe('a call with an invalid value', () => {
       assert.deepEqual(Object.keys(rows).sort(), [...functions.keys()].sort());
       for (const [name, { places }] of functions) {
         const has = new Set(rows[name]?.flatMap((args) => [...placesIn(args)].map(({ path }) => path)));
-        const passed = PASSED_OVER[`${subpath}.${name}`];
-        const refused = REFUSED[`${subpath}.${name}`];
-        const missing = [...places.keys()].filter(
-          (path) => !has.has(path) && !passed?.test(path) && !refused?.test(path),
-        );
-        assert.deepEqual(missing, [], name);
+        assert.deepEqual(missingPlaces(`${subpath}.${name}`, places, has), [], name);
       }
       const module = MODULES[subpath] as unknown as Verbs;
       for (const [name, examples] of Object.entries(rows)) {

@@ -159,7 +159,8 @@ export function encodeSet(messages: Messages, messageFlags: number, set: NewSet)
   }
   if (gcInterval !== undefined)
     messages.u32(SET.gcInterval, check.integer('set.gcInterval', gcInterval, 1, 0xffff_ffff));
-  if (expressions.length !== 0)
+  // An empty list is no attribute; what is no list is refused.
+  if (!Array.isArray(expressions) || expressions.length !== 0)
     writeNested(messages, 'set.expressions', expressions, { one: SET.expression, list: SET.expressions });
   messages.u32(SET.id, 0); // the kernel demands one; elements and rules name the set
   messages.u64(SET.timeout, 'set.timeout', set.timeout, 1n);

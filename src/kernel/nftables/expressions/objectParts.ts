@@ -1,5 +1,5 @@
 // The parts of objects that rules refer to by name (`NFTA_COUNTER_` and its like).
-import { integerRule, isIntegerWithin } from '../../shared/arguments.js';
+import { hasFields, integerRule, isIntegerWithin } from '../../shared/arguments.js';
 import type { AttributeCursor } from '../../shared/wire/attributeCursor.js';
 import type { ByteWriter } from '../../shared/wire/byteWriter.js';
 import { NESTED } from '../numbers.js';
@@ -31,20 +31,22 @@ export const TIMEOUTS = {
 } as const;
 const MOST_TIME = 0xffff_ffff;
 
+/** The states of a protocol; none of a value that is no protocol. */
+function statesOf(protocol: unknown) {
+  return protocol === 'tcp' || protocol === 'udp' ? TIMEOUTS[protocol] : [];
+}
+
 /** The times of states. */
 const policy: Part = {
   fields: ['policy'],
   required: ['policy'],
   attributes: [3],
   write({ writer, fail }, { policy: given, protocol }) {
-    const names = (TIMEOUTS[protocol as keyof typeof TIMEOUTS] ?? []).map(([name]): string => name);
-    const times = Object.entries((given ?? { '': 0 }) as Record<string, unknown>);
-    const isValid = times.every(
-      ([name, time]) => names.includes(name) && isIntegerWithin(time, 0, MOST_TIME),
-    );
-    if (!isValid) {
+    const names = statesOf(protocol).map(([name]): string => name);
+    const times = hasFields(given) ? Object.entries(given) : undefined;
+    if (!times?.every(([name, time]) => names.includes(name) && isIntegerWithin(time, 0, MOST_TIME))) {
       const rule = `must be times, by ${names.join(', ')}: each ${integerRule(0, MOST_TIME)}`;
-      fail('policy', given, rule, typeof given !== 'object');
+      fail('policy', given, rule, !times);
       return;
     }
     const start = writer.begin(3 | NESTED);

@@ -27,6 +27,8 @@ const FIELDS: ReadonlySet<string> = new Set([
   ...['tables', 'chains', 'rules', 'sets', 'objects', 'flowTables', 'links'],
 ]);
 const CONTENT: ReadonlySet<string> = new Set(['set', 'elements']);
+/** Fields of an object of any type, beside its name. */
+const BESIDE_CONTENT: ReadonlySet<string> = new Set(['handle', 'use', 'comment']);
 const LISTS = ['tables', 'chains', 'rules', 'sets', 'objects', 'flowTables'] as const;
 
 /** Throws the error of a call whose ruleset is invalid. A rule whose `lookup` has a set of its own is checked in one step. */
@@ -79,7 +81,7 @@ class RulesetChecker {
       this.#object(path, value);
     });
     yield* this.#each('flowTables', ruleset.flowTables ?? [], (path, value) => {
-      const { attributes, ...flowTable } = value as Listed;
+      const { attributes, userData, ...flowTable } = value as Listed;
       this.#operation(path, 'flowTable', { do: 'addFlowTable', flowTable });
     });
   }
@@ -229,19 +231,16 @@ class RulesetChecker {
   }
 
   #object(path: string, { attributes, userData, ...object }: Listed): void {
+    const { type, family, table, name, ...others } = object;
     // Its content may be among the attributes.
-    if (typeof object['type'] !== 'number' && attributes === undefined) {
+    const isUnread =
+      attributes !== undefined && Object.keys(others).every((field) => BESIDE_CONTENT.has(field));
+    if (typeof type !== 'number' && !isUnread) {
       this.#operation(path, 'object', { do: 'addObject', object });
       return;
     }
-    const { type, family, table, name, ...others } = object;
     if (typeof type === 'number') this.check.integer(`${path}.type`, type, 0, 0xffff_ffff);
-    this.check.onlyFields(
-      `${path}.`,
-      others,
-      new Set(['handle', 'use', 'comment']),
-      'an object of an unknown type',
-    );
+    this.check.onlyFields(`${path}.`, others, BESIDE_CONTENT, 'an object of an unknown type');
     const comment = others['comment'] === undefined ? {} : { comment: others['comment'] };
     this.#operation(path, 'object', {
       do: 'addObject',

@@ -8,7 +8,7 @@ import type {
   Nftables,
   NftablesOperation,
 } from '../../../../src/kernel/nftables/types.js';
-import { EXPRESSIONS } from '../../nftables/everything.js';
+import { CONNECTION_OBJECTS, EXPRESSIONS } from '../../nftables/everything.js';
 import { CALL, type Rows } from './row.js';
 
 const IN = { family: 'ip', table: 't' } as const;
@@ -26,6 +26,7 @@ export const NEW_CHAINS: readonly NewChain[] = [
   { ...CHAIN, family: 2, base: { type: 'filter', hook: 9, priority: 0 } },
 ];
 const SET = { ...IN, name: 's' } as const;
+const COUNTER = { kind: 'counter', packets: 1n, bytes: 2n } as const;
 const NAMED = {
   ...SET,
   key: ['ipv4_addr', 'inet_service'],
@@ -37,8 +38,15 @@ const NAMED = {
 /** Valid ones. */
 export const NEW_SETS: readonly NewSet[] = [
   { ...NAMED, size: 5, timeout: 5n, autoMerge: true, comment: 'c' },
-  { ...SET, key: 'ipv4_addr', data: 'inet_service' },
+  {
+    ...{ ...SET, key: 'ipv4_addr', data: 'inet_service', flags: ['timeout'] },
+    ...{ policy: 'memory', gcInterval: 5, expressions: [COUNTER] },
+  },
 ];
+/** A valid map of objects. */
+export const OF_OBJECTS = { ...SET, key: 'ipv4_addr', objects: 'counter' } as const;
+/** A valid one. */
+export const OF_OBJECT = { key: '10.0.0.1', object: 'o', expressions: [COUNTER] } as const;
 const KEY = { key: ['10.0.0.1', 80] } as const;
 /** Valid ones. */
 export const NEW_ELEMENTS: readonly NewElement[] = [
@@ -47,6 +55,16 @@ export const NEW_ELEMENTS: readonly NewElement[] = [
 ];
 const RANGES = { ...SET, key: 'ipv4_addr', flags: ['interval'] } as const;
 const RANGE = { key: '10.0.0.1', keyEnd: '10.0.0.9' } as const;
+/** A valid map of intervals to intervals. */
+export const DATA_RANGES = {
+  ...SET,
+  key: 'ipv4_addr',
+  data: ['ipv4_addr', 'inet_service'],
+  dataIsInterval: true,
+  flags: ['interval'],
+} as const;
+/** A valid one. */
+export const DATA_RANGE = { ...RANGE, data: ['10.1.0.1', 80], dataEnd: ['10.1.0.9', 90] } as const;
 /** A valid one. */
 export const PAIRS = { ...SET, key: ['ipv4_addr', 'inet_service'], flags: ['interval'] } as const;
 /** A valid one. */
@@ -59,8 +77,18 @@ export const VERDICT = { key: '10.0.0.1', data: { verdict: 'goto', chain: 'c' } 
 export const OBJECTS: readonly NewObject[] = [
   { ...IN, name: 'o', type: 'counter', packets: 1n, bytes: 2n, comment: 'c' },
   { ...IN, name: 'o', type: 'quota', bytes: 5n, over: true, used: 1n, comment: 'c' },
+  { ...IN, name: 'o', type: 'limit', rate: 1n, unit: 1n, burst: 1, over: true, of: 'bytes' },
+  { ...IN, name: 'o', type: 'synproxy', mss: 1460, windowScale: 7, flags: ['timestamp', 'sack-perm'] },
+  ...CONNECTION_OBJECTS,
 ];
-const FLOW_TABLE = { ...IN, name: 'f', priority: 1, devices: ['eth0'], flags: ['counter', 16] } as const;
+/** A valid one. */
+export const FLOW_TABLE = {
+  ...IN,
+  name: 'f',
+  priority: 1,
+  devices: ['eth0'],
+  flags: ['counter', 16],
+} as const;
 const OBJECT = { ...IN, name: 'o', type: 'quota' } as const;
 const HANDLE = { ...IN, chain: 'c', handle: 5n } as const;
 
@@ -78,6 +106,8 @@ export const RULES: readonly NewRule[] = [
         set: { ...shapeOf(NAMED), name: 'n', elements: NEW_ELEMENTS },
       },
       { kind: 'lookup', source: 1, set: { key: 'ipv4_addr', flags: ['interval'], elements: [RANGE] } },
+      { kind: 'lookup', source: 1, register: 1, set: { ...bare(DATA_RANGES), elements: [DATA_RANGE] } },
+      { kind: 'objrefMap', source: 1, set: { ...bare(OF_OBJECTS), elements: [OF_OBJECT] } },
       { kind: 'lookup', source: 1, set: { key: PAIRS.key, flags: PAIRS.flags, elements: [PAIR] } },
       {
         kind: 'lookup',
@@ -88,6 +118,11 @@ export const RULES: readonly NewRule[] = [
     ],
   },
 ];
+
+/** The shape of a set of a rule. */
+function bare<Set extends NewSet>({ family: _, table: __, name: ___, ...shape }: Set) {
+  return shape;
+}
 
 function shapeOf({ key, data, keyExpressions, dataExpressions }: typeof NAMED) {
   return { key, data, flags: ['timeout', 128], keyExpressions, dataExpressions } as const;
@@ -118,6 +153,10 @@ const OPERATIONS: readonly NftablesOperation[] = [
   { do: 'addElements', set: VERDICTS, elements: [VERDICT] },
   { do: 'addElements', set: RANGES, elements: [RANGE] },
   { do: 'addElements', set: PAIRS, elements: [PAIR] },
+  { do: 'addSet', set: DATA_RANGES },
+  { do: 'addElements', set: DATA_RANGES, elements: [DATA_RANGE] },
+  { do: 'addSet', set: OF_OBJECTS },
+  { do: 'addElements', set: OF_OBJECTS, elements: [OF_OBJECT] },
   { do: 'addElements', set: PORTS, elements: PORT_BYTES },
   { do: 'deleteElements', set: NAMED, elements: [KEY], ifExists: true },
   { do: 'deleteElements', set: PORTS, elements: PORT_KEYS },
@@ -142,17 +181,21 @@ export const NFTABLES: Rows<Nftables> = {
   insertRule: RULES.map((rule) => [rule, CALL] as const),
   replaceRule: RULES.map((rule) => [{ ...rule, handle: 5n }, CALL] as const),
   deleteRule: [[HANDLE, CALL]],
-  addSet: NEW_SETS.map((set) => [set, CALL] as const),
+  addSet: [...NEW_SETS, DATA_RANGES, OF_OBJECTS].map((set) => [set, CALL] as const),
   deleteSet: [[SET, CALL]],
   flushSet: [[SET, CALL]],
   addElements: [
     [NAMED, NEW_ELEMENTS, CALL],
     [VERDICTS, [VERDICT], CALL],
     [RANGES, [RANGE], CALL],
+    [DATA_RANGES, [DATA_RANGE], CALL],
+    [OF_OBJECTS, [OF_OBJECT], CALL],
     [PAIRS, [PAIR], CALL],
     [PORTS, PORT_BYTES, CALL],
   ],
   deleteElements: [
+    [DATA_RANGES, [RANGE], CALL],
+    [OF_OBJECTS, [{ key: OF_OBJECT.key }], CALL],
     [NAMED, [KEY], CALL],
     [RANGES, [RANGE], CALL],
     [PAIRS, [PAIR], CALL],
@@ -166,7 +209,11 @@ export const NFTABLES: Rows<Nftables> = {
   listChains: [[FILTER, CALL]],
   listRules: [[{ ...FILTER, chain: 'c' }, CALL]],
   listSets: [[FILTER, CALL]],
-  listElements: [[{ ...SET, key: NAMED.key, data: NAMED.data, flags: NAMED.flags }, CALL]],
+  listElements: [
+    [{ ...SET, key: NAMED.key, data: NAMED.data, flags: NAMED.flags }, CALL],
+    [DATA_RANGES, CALL],
+    [OF_OBJECTS, CALL],
+  ],
   listElementBytes: [[{ ...SET, key: NAMED.key, data: NAMED.data, flags: NAMED.flags }, CALL]],
   listObjects: [[FILTER, CALL]],
   listFlowTables: [[FILTER, CALL]],
@@ -174,6 +221,8 @@ export const NFTABLES: Rows<Nftables> = {
   getChain: [[CHAIN, CALL]],
   getSet: [[SET, CALL]],
   getElements: [
+    [DATA_RANGES, [RANGE], CALL],
+    [OF_OBJECTS, [{ key: OF_OBJECT.key }], CALL],
     [NAMED, [KEY], CALL],
     [RANGES, [RANGE], CALL],
     [PAIRS, [PAIR], CALL],

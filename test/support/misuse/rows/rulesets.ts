@@ -3,11 +3,16 @@ import type { Expression } from '../../../../src/kernel/nftables/index.js';
 import type { Ruleset } from '../../../../src/kernel/nftables/text/index.js';
 import { EXPRESSIONS } from '../../nftables/everything.js';
 import {
+  DATA_RANGE,
+  DATA_RANGES,
+  FLOW_TABLE,
   NEW_CHAINS,
   NEW_ELEMENTS,
   NEW_SETS,
   NEW_TABLE,
   OBJECTS,
+  OF_OBJECT,
+  OF_OBJECTS,
   PAIR,
   PAIRS,
   RULES,
@@ -47,6 +52,8 @@ export const RULESETS: readonly Ruleset[] = [
       },
       { set: { flags: [], ...(SIMPLE as NonNullable<typeof SIMPLE>), ...LISTED }, elements: [] },
       { set: { ...VERDICTS, flags: [], keyLength: 4, ...HANDLE }, elements: [VERDICT] },
+      { set: { ...DATA_RANGES, keyLength: 4, dataLength: 8, ...HANDLE }, elements: [DATA_RANGE] },
+      { set: { ...OF_OBJECTS, flags: [], keyLength: 4, ...HANDLE }, elements: [OF_OBJECT] },
       { set: { ...PAIRS, keyLength: 8, ...HANDLE }, elements: [{ ...PAIR, ...UNREAD }] },
       {
         set: { family: 'ip', table: 't', name: 'u', key: 63, data: 62, flags: [], keyLength: 4, ...HANDLE },
@@ -66,5 +73,6 @@ export const RULESETS: readonly Ruleset[] = [
     }),
   ),
   { ...EMPTY, objects: OBJECTS.map((object) => ({ ...object, ...HANDLE, use: 1, ...UNREAD })) },
+  { ...EMPTY, flowTables: [{ ...FLOW_TABLE, ...HANDLE, use: 1, ...UNREAD }] },
   { ...EMPTY, objects: [{ family: 'ip', table: 't', name: 'o', type: 99, ...HANDLE, use: 1 }] },
 ];

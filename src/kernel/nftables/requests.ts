@@ -111,7 +111,14 @@ export function checkedSetOfBytes(operation: string, given: SetOfElements): SetO
 /** The largest number of types (`NFTA_SET_KEY_TYPE`). */
 const LAST_TYPES = 0xffff_ffff;
 
-function findInvalidShape({ key = 0, data, flags, ...others }: SetOfElements): InvalidValue | undefined {
+function findInvalidShape({
+  key = 0,
+  data,
+  dataIsInterval,
+  objects,
+  flags,
+  ...others
+}: SetOfElements): InvalidValue | undefined {
   const messages = new Messages(new ByteWriter());
   messages.operation();
   const { check } = messages;
@@ -122,8 +129,10 @@ function findInvalidShape({ key = 0, data, flags, ...others }: SetOfElements): I
   const shape = {
     key: numbers.key ? 'integer' : key,
     ...(data === undefined || numbers.data ? {} : { data }),
+    ...(objects === undefined ? {} : { objects }),
     ...(flags === undefined ? {} : { flags }),
   };
+  messages.isTrue('set.dataIsInterval', dataIsInterval);
   checkShape(messages, 'set', shape as SetShape);
   return check.invalid;
 }

@@ -33,7 +33,7 @@ export function describeCleanUp(operations: number, { left, used, failed }: Rest
     keys.length === 0 ? [] : [`${title}:`, ...keys.map((key) => `  ${key}`)];
   return printed([
     count(operations, 'kernel operation'),
-    ...listed('left, because rules of other programs jump to it', used),
+    ...listed('left, because other programs use it', used),
     ...(left.length === 0 ? [none] : listed('left', left)),
   ]);
 }

@@ -8,9 +8,9 @@ import { countOperations, type Failure } from './summary.js';
 export interface CleanUpSummary {
   readonly operations: number;
   readonly failures: readonly Failure[];
-  /** Keys of the items that should be gone: another program has changed the item, or its removal failed. */
+  /** Keys of the items that should be gone: their removal failed, for example because another program uses the item. */
   readonly left: readonly string[];
-  /** Keys of the items that stay for other programs. */
+  /** Keys of the items that a clean-up leaves, because other programs use them. */
   readonly used: readonly string[];
 }
 

@@ -77,7 +77,7 @@ describe('a clean-up', () => {
       ],
     );
     const text = `1 kernel operation
-left, because rules of other programs jump to it:
+left, because other programs use it:
   chain IPv4 nat/KUBE-SVC-BBBBBBBBBBBBBBBB
 nothing else of our state is left
 `;

@@ -40,6 +40,8 @@ const char* NameOf(netlink::Step step) {
       return "openNamespace";
     case netlink::Step::kEnterNamespace:
       return "enterNamespace";
+    case netlink::Step::kReply:
+      return "reply";
   }
   return nullptr;
 }

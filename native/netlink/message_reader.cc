@@ -85,14 +85,14 @@ Status ReadAcknowledgement(const Message& message, uint32_t* offset) {
   }
   const bool has_text = (message.flags & NLM_F_ACK_TLVS) != 0;
   if (!has_text) return Status::Errno(-error);
-  if (message.type == NLMSG_DONE) return Status::Errno(-error, ReadExtended(message, sizeof(error), offset));
+  if (message.type == NLMSG_DONE) return Status::Reply(-error, ReadExtended(message, sizeof(error), offset));
   // struct nlmsgerr: the number, the header of the request, and, unless NLM_F_CAPPED, the rest of the
   // request.
   nlmsgerr reply{};
   if (!message.ReadHeader(&reply)) return Status::Errno(-error);
   const bool capped = (message.flags & NLM_F_CAPPED) != 0;
   const size_t request = capped ? sizeof(nlmsghdr) : NlmsgAlign(reply.msg.nlmsg_len);
-  return Status::Errno(-error, ReadExtended(message, sizeof(error) + request, offset));
+  return Status::Reply(-error, ReadExtended(message, sizeof(error) + request, offset));
 }
 
 }  // namespace knp::netlink

@@ -20,11 +20,12 @@ enum class FailureKind : uint8_t {
   kIpset,           // libipset refused, with a message for which no number is known
 };
 
-// The step that a system call failed in, where people can do something about it.
+// The step that failed, where a hint depends on it.
 enum class Step : uint8_t {
   kOther,
   kOpenNamespace,   // Status::path has the path as it was given
   kEnterNamespace,  // setns(2)
+  kReply,           // the kernel refused a request, and Status::message has its words (NLMSGERR_ATTR_MSG)
 };
 
 struct [[nodiscard]] Status {
@@ -39,6 +40,10 @@ struct [[nodiscard]] Status {
 
   static Status Errno(int number, std::string message = {}) {
     return Status{FailureKind::kErrno, number, std::move(message), Step::kOther, {}};
+  }
+  static Status Reply(int number, std::string words) {
+    const Step step = words.empty() ? Step::kOther : Step::kReply;
+    return Status{FailureKind::kErrno, number, std::move(words), step, {}};
   }
   static Status OpenNamespace(int number, const std::string& path) {
     return Status{FailureKind::kErrno, number, "cannot open network namespace " + path, Step::kOpenNamespace,

@@ -1,9 +1,10 @@
 // The C++ addon and its exports. Only the clients in this folder's subfolders call it.
 import { loadAddonFile } from './addonFile.js';
 
-/** The step that a system call failed in, where people can do something about it: `Step` of native/netlink/status.h. */
+/** The step that failed, where a hint depends on it: `Step` of native/netlink/status.h. */
 export interface FailedStep {
-  readonly step?: 'openNamespace' | 'enterNamespace' | undefined;
+  /** `reply`: the kernel refused a request, and said why. */
+  readonly step?: 'openNamespace' | 'enterNamespace' | 'reply' | undefined;
   /** Of `openNamespace`: the path of the namespace, as it was given. */
   readonly path?: string | undefined;
 }

@@ -71,11 +71,11 @@ export function closedError(operation: string): NetlinkError {
   return new NetlinkError({ code: 'ERR_CLOSED', operation, hint: 'the client was closed' });
 }
 
-function generalHint(code: string, { step, path, message }: Reported): string | undefined {
+function generalHint(code: string, { step, path }: FailedStep): string | undefined {
   switch (code) {
     case 'EPERM': {
       // The kernel has no words for a capability that is missing: what it says is another reason.
-      if (step === undefined && message !== '') return undefined;
+      if (step === 'reply') return undefined;
       const entered = step === 'enterNamespace';
       return recent(`EPERM ${entered}`, () => permissionHint(entered));
     }

@@ -164,8 +164,9 @@ test('a module is named only where the kernel has no other cause, and the module
 test('an EPERM that the kernel explains has another reason than a capability', () => {
   const attempt = { operation: 'rtnetlink.setLink' };
   const message = 'Device can not be enslaved while up';
-  assert.equal(toNetlinkError({ errno: 1, code: '', message }, attempt).hint, undefined);
-  assert.notEqual(toNetlinkError({ errno: 1, code: '', message: '' }, attempt).hint, undefined);
+  assert.equal(toNetlinkError({ errno: 1, code: '', message, step: 'reply' }, attempt).hint, undefined);
+  for (const words of ['', 'cannot open a netlink socket'])
+    assert.notEqual(toNetlinkError({ errno: 1, code: '', message: words }, attempt).hint, undefined);
   assert.match(
     permissionHint(false, withCapabilities(ALL)),
     /belongs to another program or has another state, or/,

@@ -156,10 +156,6 @@ export class ApiServer extends PlainServer {
     return server.on('connection', (socket: Socket) => this.#connections.push(socket));
   }
 
-  protected override endConnections(): void {
-    this.resetConnections();
-  }
-
   protected override async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     if (this.#frozen) return;
     const seen = await this.receive(request);

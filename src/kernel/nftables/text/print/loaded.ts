@@ -1,6 +1,6 @@
 // What single expressions load into a register, in the notation of nft.
-import type { AnonymousSet, Expression } from '../types.js';
-import { layoutOf } from '../values/valueTypes.js';
+import type { AnonymousSet, Expression } from '../../types.js';
+import { layoutOf } from '../../values/valueTypes.js';
 import {
   BARE,
   IN_NETWORK_ORDER,
@@ -9,10 +9,10 @@ import {
   META_NAMES,
   META_TYPES,
   ROUTE_FIELDS,
-} from './fields.js';
+} from '../fields.js';
+import type { SetContent } from '../sets.js';
+import type { LoadedType } from '../values.js';
 import type { Loaded } from './registers.js';
-import type { SetContent } from './sets.js';
-import type { LoadedType } from './values.js';
 
 type Of<Kind extends Expression['kind']> = Extract<Expression, { kind: Kind }>;
 

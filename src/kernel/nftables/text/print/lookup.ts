@@ -37,7 +37,7 @@ export function lookedUp(rule: PrintedRule, { set, source }: Pick<Of<'lookup'>, 
   // Before they are used: a value may be another one the next time.
   const parts = rule.registers.parts(source, typeof types === 'object' ? types.length : 1) ?? [];
   const key = keyText(rule, source, content);
-  return { content, key, text: setText(rule, name, content, parts) };
+  return { content, key, text: setText(rule, name, parts, content) };
 }
 
 /** The key of a look-up: one value, or one for each type of the set. */
@@ -51,7 +51,7 @@ export function keyText(rule: PrintedRule, register: number, content: SetContent
   const types = typeof key === 'number' ? [] : typeof key === 'string' ? [key] : key;
   if (!content.set.anonymous)
     return parts
-      .map((part, i) => constantText(rule, part, types[i], isInterval) ?? wholeText(rule.used(part)))
+      .map((part, i) => stated(rule, part, isInterval, types[i]) ?? wholeText(rule.used(part)))
       .join(' . ');
   // A reader takes the types from the values.
   const isOther = (part: Loaded, i: number) => !isSameKey(setTypeOf(part), types[i], parts.length > 1);
@@ -60,12 +60,7 @@ export function keyText(rule: PrintedRule, register: number, content: SetContent
 }
 
 /** A value that the rule states, in the notation of the type of the key; undefined if it is another one. */
-function constantText(
-  rule: PrintedRule,
-  part: Loaded,
-  type: ValueType | undefined,
-  isInterval: boolean,
-): string | undefined {
+function stated(rule: PrintedRule, part: Loaded, isInterval: boolean, type?: ValueType): string | undefined {
   const { constant } = part;
   if (!constant || type === undefined) return undefined;
   rule.registers.use(part);
@@ -73,12 +68,7 @@ function constantText(
 }
 
 /** A set of the table by its name, or one of the rule by its elements. */
-function setText(
-  rule: PrintedRule,
-  name: string,
-  content: SetContent | undefined,
-  parts: readonly Loaded[],
-): string {
+function setText(rule: PrintedRule, name: string, parts: readonly Loaded[], content?: SetContent): string {
   if (!content?.set.anonymous) return `@${nameText(name)}`;
   if (parts.every((part) => !part.field && isPlainKey(part)))
     return rule.surroundings.written?.get(content.elements) ?? atOnce(anonymousText(content));

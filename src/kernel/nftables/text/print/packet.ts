@@ -6,10 +6,7 @@ import type { Of, PrintedRule } from './printed.js';
 import type { Loaded } from './registers.js';
 
 /** A field by its name, or by its place, where a reader would not find the packet to have it. */
-export function payload(
-  rule: PrintedRule,
-  { base, offset, length }: Omit<Of<'payload'>, 'kind' | 'register'>,
-): Loaded {
+export function payload(rule: PrintedRule, { base, offset, length }: NonNullable<Loaded['place']>): Loaded {
   const field = fieldAt({ base, offset, length }, rule.conditions.known);
   const short = { link: 'll', network: 'nh', transport: 'th', inner: 'ih' }[base];
   const raw: Loaded = {

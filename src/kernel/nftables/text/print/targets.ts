@@ -24,7 +24,7 @@ export function nat(rule: PrintedRule, translation: Of<'nat'>): string {
   const expression = withoutEnds(rule, translation);
   if (!expression) return `[${translation.type} of a map of intervals]`;
   const { type, family, address, addressEnd, port, portEnd } = expression;
-  const addresses = range(rule, address, addressEnd, family === 'ip' ? 'ipv4_addr' : 'ipv6_addr');
+  const addresses = range(rule, family === 'ip' ? 'ipv4_addr' : 'ipv6_addr', address, addressEnd);
   const map = address === undefined ? undefined : rule.registers.at(address)?.types;
   // What loads a port that nothing else has loaded is the map of the address: of a set that is not known, its types are not either.
   const isLoaded = port === undefined || rule.registers.at(port) !== undefined;
@@ -32,7 +32,7 @@ export function nat(rule: PrintedRule, translation: Of<'nat'>): string {
   const behind = address === undefined ? 0 : wordOf(address) + (family === 'ip' ? 1 : 4);
   if (typeof map === 'object' && (port === undefined || wordOf(port) !== behind))
     return `[${type} to ${addresses}]`;
-  const ports = isConcatenation ? undefined : range(rule, port, portEnd, 'inet_service');
+  const ports = isConcatenation ? undefined : range(rule, 'inet_service', port, portEnd);
   let text: string = type;
   const { flags = [] } = expression;
   const isPrefix =
@@ -63,12 +63,7 @@ function withoutEnds(rule: PrintedRule, expression: Of<'nat'>): Of<'nat'> | unde
 }
 
 /** One value, or first and last of a range; undefined if there is none. */
-function range(
-  rule: PrintedRule,
-  first: number | undefined,
-  last: number | undefined,
-  type: ValueType,
-): string | undefined {
+function range(rule: PrintedRule, type: ValueType, first?: number, last?: number): string | undefined {
   if (first === undefined) return undefined;
   const text = given(rule, first, type, true);
   return last === undefined ? text : `${text}-${given(rule, last, type, true)}`;
@@ -77,7 +72,7 @@ function range(
 /** `masquerade to :1024-65535 random`, `redirect to :8080` */
 export function toPorts(rule: PrintedRule, expression: Of<'masq'> | Of<'redir'>): string {
   const name = expression.kind === 'masq' ? 'masquerade' : 'redirect';
-  const ports = range(rule, expression.port, expression.portEnd, 'inet_service');
+  const ports = range(rule, 'inet_service', expression.port, expression.portEnd);
   return `${name}${ports === undefined ? '' : ` to :${ports}`}${flagsOf(expression)}`;
 }
 

@@ -1,9 +1,9 @@
 // What the expressions of a rule load into its registers.
 import type { Expression } from '../../types.js';
-import { fib, meta, route, socket, value } from './loaded.js';
+import { fib, meta, type Of, route, socket, value } from './loaded.js';
 import { lookUp } from './lookup.js';
 import { bitsOf, connection, extension, payload } from './packet.js';
-import type { Of, PrintedRule } from './printed.js';
+import type { PrintedRule } from './printed.js';
 import { type Loaded, operandText, textOf } from './registers.js';
 
 /** Whether the expression loads a register, or looks something up. */

@@ -4,8 +4,8 @@ import type { ValueType } from '../../types.js';
 import { layoutOf } from '../../values/valueTypes.js';
 import { anonymousText, type SetContent } from '../sets.js';
 import { dataText, isPlainKey, type LoadedType, nameText, quoted, setTypeOf } from '../values.js';
-import { contentOf, value } from './loaded.js';
-import type { Of, PrintedRule } from './printed.js';
+import { contentOf, type Of, value } from './loaded.js';
+import type { PrintedRule } from './printed.js';
 import { isOrdered, type Loaded, numberOf, shownText, textOf } from './registers.js';
 
 /** A look-up: one that loads data is a value, any other a statement. */

@@ -1,8 +1,8 @@
 // What is loaded from a packet and its connection: fields of headers, of extension headers and options, keys of ct.
 import { extensionAt, extensionBitsAt, extensionText, needsOfExtension } from '../extensions.js';
-import { bitsAt, CT_FIELDS, fieldAt, fieldNamed, IN_NETWORK_ORDER, lengthOf } from '../fields.js';
-import { value } from './loaded.js';
-import type { Of, PrintedRule } from './printed.js';
+import { bitsAt, ctField, fieldAt, fieldNamed } from '../fields.js';
+import { type Of, value } from './loaded.js';
+import type { PrintedRule } from './printed.js';
 import type { Loaded } from './registers.js';
 
 /** A field by its name, or by its place, where a reader would not find the packet to have it. */
@@ -56,17 +56,8 @@ export function extension(rule: PrintedRule, expression: Of<'exthdr'> | Of<'exth
 
 /** A key of ct. */
 export function connection(rule: PrintedRule, { key, direction }: Of<'ct'>): Loaded {
-  const known = typeof key === 'string' ? CT_FIELDS[key] : undefined;
-  const [type, name = String(key), length = lengthOf(type)] = known ?? [
-    'integer',
-    undefined,
-    key === 'labels' ? 16 : 4,
-  ];
-  const isAddress = key === 'src' || key === 'dst';
-  if (isAddress) rule.conditions.keep();
-  const isSix = isAddress && rule.network === 'ip6';
-  const text = `ct ${direction === undefined ? '' : `${direction} `}${name}`;
-  const isNetwork =
-    IN_NETWORK_ORDER.has(key) || type === 'ipv4_addr' || type === 'ipv6_addr' || type === 'inet_service';
-  return { ...value(text, isSix ? 'ipv6_addr' : type, isSix ? 16 : length), isNetwork };
+  // What is loaded depends on the conditions before.
+  if (key === 'src' || key === 'dst') rule.conditions.keep();
+  const { type, name, length, isNetwork } = ctField(key, rule.network);
+  return { ...value(`ct ${direction === undefined ? '' : `${direction} `}${name}`, type, length), isNetwork };
 }

@@ -1,5 +1,5 @@
 // A rule while it is printed: its registers, what is known of the packet, and its statements.
-import type { Element, Expression, Rule } from '../../types.js';
+import type { Element, Rule } from '../../types.js';
 import { ipOf, type Need } from '../known.js';
 import type { SetContent } from '../sets.js';
 import { Conditions } from './conditions.js';
@@ -15,9 +15,6 @@ export interface Surroundings {
   /** Texts of sets of the rule that are written already, by their elements. Others are written with the rule, at once. */
   readonly written?: ReadonlyMap<readonly Element[], string>;
 }
-
-/** Expressions of a kind. */
-export type Of<Kind extends Expression['kind']> = Extract<Expression, { kind: Kind }>;
 
 /** A rule that is printed. */
 export class PrintedRule {

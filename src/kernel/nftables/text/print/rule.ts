@@ -2,8 +2,9 @@
 import type { Expression, Rule } from '../../types.js';
 import type { Need } from '../known.js';
 import { plainStatement } from '../statements.js';
+import type { Of } from './loaded.js';
 import { loads } from './loading.js';
-import { type Of, PrintedRule, type Surroundings } from './printed.js';
+import { PrintedRule, type Surroundings } from './printed.js';
 import { rangeText } from './registers.js';
 import { statementText } from './statement.js';
 

@@ -3,8 +3,8 @@ import type { Expression } from '../../types.js';
 import { extensionAt } from '../extensions.js';
 import {
   bytesAround,
-  CT_FIELDS,
   checksumOf,
+  ctField,
   fieldAround,
   fieldAt,
   fieldNamed,
@@ -15,10 +15,10 @@ import {
 import { verdictText } from '../sets.js';
 import { objectStatement, statelessText } from '../statements.js';
 import { type LoadedType, nameText, timeText } from '../values.js';
-import { value } from './loaded.js';
+import { type Of, value } from './loaded.js';
 import { keyText, linkText, lookedUp } from './lookup.js';
 import { extension, payload } from './packet.js';
-import type { Of, PrintedRule } from './printed.js';
+import type { PrintedRule } from './printed.js';
 import { comparisonText, rangeText, shownText } from './registers.js';
 import { duplicate, given, linkOf, nat, toPorts, tproxy } from './targets.js';
 
@@ -40,8 +40,7 @@ export function statementText(rule: PrintedRule, expression: Expression): string
     }
     case 'ctSet': {
       const { key, direction, source } = expression;
-      const [type, name = key] =
-        (typeof key === 'string' ? CT_FIELDS[key] : undefined) ?? (['integer'] as const);
+      const { type, name } = ctField(key);
       return `ct ${direction === undefined ? '' : `${direction} `}${name} set ${given(rule, source, type, IN_NETWORK_ORDER.has(key))}`;
     }
     case 'payloadSet':

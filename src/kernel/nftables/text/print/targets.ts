@@ -2,9 +2,9 @@
 import type { ValueType, ValueTypes } from '../../types.js';
 import { layoutOf } from '../../values/valueTypes.js';
 import { dataText, type LoadedType, quoted } from '../values.js';
-import { flagsOf } from './loaded.js';
+import { flagsOf, type Of } from './loaded.js';
 import { wholeText } from './lookup.js';
-import type { Of, PrintedRule } from './printed.js';
+import type { PrintedRule } from './printed.js';
 import { numberOf, textOf, wordOf } from './registers.js';
 
 /** A value that is assigned: a constant in the notation of the target, or an expression. */

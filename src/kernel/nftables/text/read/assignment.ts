@@ -2,7 +2,7 @@
 import type { Steps } from '../../../../steps.js';
 import type { Expression, Register, ValueType } from '../../types.js';
 import { isValueType } from '../../values/valueTypes.js';
-import { bytesAround, CT_FIELDS, checksumOf, lengthOf, type WrittenBytes } from '../fields.js';
+import { bytesAround, checksumOf, ctField, type WrittenBytes } from '../fields.js';
 import { isBitmask, type LoadedType } from '../values.js';
 import { boundsOf } from './comparison.js';
 import { ctKeyAt } from './keys.js';
@@ -65,7 +65,7 @@ function targetOf(
 
 /** The target of a key of `ct`. */
 function ctTarget({ key, direction }: ReturnType<typeof ctKeyAt>): Target {
-  const [type = 'integer', , length = lengthOf(type)] = CT_FIELDS[key] ?? [];
+  const { type, length } = ctField(key);
   return {
     ...{ type, length, isNetwork: false },
     expression: (source) => ({ kind: 'ctSet', key, ...(direction !== undefined && { direction }), source }),
@@ -85,7 +85,7 @@ export function* ctAssignmentAt(rule: RuleReading): Steps<boolean> {
   const hasDirection = ['original', 'reply'].includes(cursor.ahead(1)?.text ?? '');
   if (!cursor.is('ct') || cursor.ahead(hasDirection ? 3 : 2)?.text !== 'set') return false;
   cursor.expect('ct');
-  const target = ctTarget(ctKeyAt(cursor, { network: rule.network }));
+  const target = ctTarget(ctKeyAt(cursor, rule));
   cursor.expect('set');
   rule.add(...(yield* assignedAt(rule, target)).load(0), target.expression(registerOf(0)));
   return true;

@@ -3,6 +3,8 @@ import type { CtKey, MetaKey } from '../../types.js';
 import {
   BARE,
   CT_FIELDS,
+  ctField,
+  FIB_RESULTS,
   IN_NETWORK_ORDER,
   lengthOf,
   lengthOfMeta,
@@ -28,6 +30,7 @@ const CT_KEYS: ReadonlyMap<string, Extract<CtKey, string>> = new Map(
 );
 const FAMILIES = ['ip', 'ip6'] as const;
 const DIRECTIONS = ['original', 'reply'] as const;
+
 /** A key of meta behind the word. */
 export function metaOperand(cursor: Cursor): Operand {
   const name = cursor.word('a key of meta');
@@ -73,21 +76,14 @@ export function ctKeyAt(
 /** A key of ct behind the word. */
 export function connection(cursor: Cursor, surroundings: Surroundings): Operand {
   const { key, direction } = ctKeyAt(cursor, surroundings);
-  const [listed = 'integer', name = key, length] = CT_FIELDS[key] ?? [];
-  const isSix = (key === 'src' || key === 'dst') && surroundings.network === 'ip6';
-  const type = isSix ? 'ipv6_addr' : listed;
-  const isNetwork =
-    IN_NETWORK_ORDER.has(key) || type === 'ipv4_addr' || type === 'ipv6_addr' || type === 'inet_service';
+  const { type, name, length, isNetwork } = ctField(key, surroundings.network);
   const expression = { kind: 'ct', key, ...(direction !== undefined && { direction }) } as const;
-  const operand = loaded(`ct ${name}`, type, length ?? lengthOf(type), (register) => ({
-    ...expression,
-    register,
-  }));
+  const operand = loaded(`ct ${name}`, type, length, (register) => ({ ...expression, register }));
   return { ...operand, isNetwork };
 }
 
 const FIB_FLAGS = ['saddr', 'daddr', 'mark', 'iif', 'oif'] as const;
-const FIB_RESULTS = ['oif', 'oifname', 'type'] as const;
+const RESULTS = Object.keys(FIB_RESULTS) as (keyof typeof FIB_RESULTS)[];
 
 /** A result of fib behind the word, with its key: `saddr . iif oif` */
 export function fib(cursor: Cursor): Operand {
@@ -101,16 +97,10 @@ export function fib(cursor: Cursor): Operand {
   const name = cursor.word('a result of fib');
   // Newer versions of nft have another word for the interface of which only the existence is loaded.
   const isCheck = name.text === 'check' && cursor.is('exists', 'missing');
-  const result = isCheck ? 'oif' : FIB_RESULTS.find((each) => each === name.text);
-  if (!result) throw new Unreadable(`must be one of ${FIB_RESULTS.join(', ')}`, name);
+  const result = isCheck ? 'oif' : RESULTS.find((each) => each === name.text);
+  if (!result) throw new Unreadable(`must be one of ${RESULTS.join(', ')}`, name);
   const present = cursor.is('exists', 'missing');
-  const type = present
-    ? 'boolean'
-    : result === 'type'
-      ? 'fib_addrtype'
-      : result === 'oif'
-        ? 'iface_index'
-        : 'ifname';
+  const type = present ? 'boolean' : FIB_RESULTS[result];
   return loaded(`fib ${result}`, type, lengthOf(type), (register) => ({
     ...{ kind: 'fib', result, flags, ...(present && { present }), register },
   }));

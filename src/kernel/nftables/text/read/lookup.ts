@@ -15,7 +15,7 @@ export function keyAt(rule: RuleReading): Operand[] {
   const parts: Operand[] = [];
   do {
     const { token } = cursor;
-    const part = operandAt(cursor, { network: rule.network });
+    const part = operandAt(cursor, rule);
     rule.demand(part.needs, token);
     if (parts.length > 0 || cursor.is('.', 'map', 'vmap', '{', '!=')) checkPlainAddress(part, token);
     if (part.text === 'ct proto-src' || part.text === 'ct proto-dst') rule.demandPorts(token);
@@ -95,7 +95,7 @@ export function* setAt(
 /** What the elements of a set of the table are, by its reference: `@name`. */
 export function shapeAt(rule: RuleReading, token: Token): SetShape {
   const isName = token.text.startsWith('@');
-  const shape = isName ? rule.surroundings.shapeOf(token.text.slice(1)) : undefined;
+  const shape = isName ? rule.shapeOf(token.text.slice(1)) : undefined;
   if (!shape) throw new Unreadable('must be a set that the table has before its chains: `@name`', token);
   return shape;
 }

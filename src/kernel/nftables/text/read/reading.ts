@@ -16,6 +16,7 @@ import { type Cursor, type Token, Unreadable } from './tokens.js';
 
 /** What a rule refers to. */
 export interface RuleSurroundings {
+  /** The family of the table. */
   readonly family: TableFamily;
   /** What the elements of a set of the table are; undefined if there is no such set. */
   readonly shapeOf: (name: string) => SetShape | undefined;
@@ -24,27 +25,21 @@ export interface RuleSurroundings {
 }
 
 /** A rule that is read. */
-export class RuleReading {
+export class RuleReading implements RuleSurroundings {
   readonly cursor: Cursor;
-  readonly surroundings: RuleSurroundings;
+  readonly family: TableFamily;
+  readonly shapeOf: RuleSurroundings['shapeOf'];
+  readonly links: RuleSurroundings['links'];
   readonly expressions: Expression[] = [];
   #known: Known;
   #hasTransport = false;
 
-  constructor(cursor: Cursor, surroundings: RuleSurroundings) {
+  constructor(cursor: Cursor, { family, shapeOf, links }: RuleSurroundings) {
     this.cursor = cursor;
-    this.surroundings = surroundings;
-    this.#known = knownOf(surroundings.family);
-  }
-
-  /** The family of the table. */
-  get family(): TableFamily {
-    return this.surroundings.family;
-  }
-
-  /** Indexes of links by their names. */
-  get links(): ReadonlyMap<string, number> {
-    return this.surroundings.links;
+    this.family = family;
+    this.shapeOf = shapeOf;
+    this.links = links;
+    this.#known = knownOf(family);
   }
 
   /** The protocol of the network layer, where it is known. */

@@ -72,7 +72,7 @@ describe('floors', () => {
     const reached = loadedWith('cli/main.ts', files, 'later');
     assert.ok(reached.has('explain/read/nftables.ts') && reached.has('kernel/nftables/index.ts'));
     const text = [...reached].filter((path) => path.startsWith('kernel/nftables/text/'));
-    assert.ok(text.includes('kernel/nftables/text/rules.ts'));
+    assert.ok(text.includes('kernel/nftables/text/print/rule.ts'));
     const forRulesets = /text\/(?:read\/|index|match|ruleset|\w*Ruleset|rulesetArguments)/;
     assert.deepEqual(
       text.filter((path) => forRulesets.test(path)),

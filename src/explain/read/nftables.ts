@@ -1,6 +1,6 @@
 // Reads the tables of nftables mode: what is asked for. Changes nothing.
 import { openNftables } from '../../kernel/nftables/index.js';
-import { ruleText } from '../../kernel/nftables/text/rules.js';
+import { ruleText } from '../../kernel/nftables/text/print/rule.js';
 import type { Nftables } from '../../kernel/nftables/types.js';
 import { openProcNet } from '../../kernel/procNet/index.js';
 import { ROUTE_LOCALNET } from '../../modes/iptables/plan/planNode.js';

@@ -1,5 +1,5 @@
 // The table of nftables mode, of which only what a question looks at is read: what it looks at in vain is read, and it is asked again.
-import { ruleText } from '../../kernel/nftables/text/rules.js';
+import { ruleText } from '../../kernel/nftables/text/print/rule.js';
 import type { Element, Nftables, NftSet, Rule, SetName } from '../../kernel/nftables/types.js';
 import { bytesOf } from '../../kernel/nftables/values/values.js';
 import { TABLE_FAMILY } from '../../modes/nftables/plan/containers.js';

@@ -236,6 +236,9 @@ export const ROUTE_FIELDS: Readonly<
   xfrm: ['boolean', 'ipsec', 1],
 };
 
+/** The types of results of fib. */
+export const FIB_RESULTS = { oif: 'iface_index', oifname: 'ifname', type: 'fib_addrtype' } as const;
+
 type Place = Pick<Extract<Expression, { kind: 'payload' }>, 'base' | 'offset' | 'length'>;
 
 /** The fields of the header of a layer, as far as it is known which one that is. */
@@ -443,6 +446,17 @@ const CT = {
 } as const satisfies CtRows;
 /** Types of keys of ct, with their names and their lengths, in bytes, if they are others. */
 export const CT_FIELDS: CtRows = CT;
+
+/** What a key of ct loads, of packets of this network layer. */
+export function ctField(key: CtKey, network?: 'ip' | 'ip6') {
+  const row = typeof key === 'string' ? CT_FIELDS[key] : undefined;
+  const [listed, name = String(key), size] =
+    row ?? (['integer', undefined, key === 'labels' ? 16 : 4] as const);
+  const type: LoadedType = (key === 'src' || key === 'dst') && network === 'ip6' ? 'ipv6_addr' : listed;
+  const isNetwork = ['ipv4_addr', 'ipv6_addr', 'inet_service'].includes(type) || IN_NETWORK_ORDER.has(key);
+  return { type, name, length: size ?? lengthOf(type), isNetwork };
+}
+
 /** Types of keys of ct by their names in nft. */
 export type CtFields = {
   readonly [Key in keyof typeof CT as (typeof CT)[Key] extends readonly [

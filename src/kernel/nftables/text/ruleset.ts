@@ -13,8 +13,9 @@ import type {
   Table,
   TableFamily,
 } from '../types.js';
-import { contentOf } from './loaded.js';
-import { ruleText, type Surroundings } from './rules.js';
+import { contentOf } from './print/loaded.js';
+import type { Surroundings } from './print/printed.js';
+import { ruleText } from './print/rule.js';
 import { anonymousText, type Lines, type SetContent, setLines, unreadLines } from './sets.js';
 import { limitText, quotaContent, synproxyContent } from './statements.js';
 import { nameText, quoted, timeText } from './values.js';

@@ -5,7 +5,7 @@ import type { Element, ElementValue, NftSet, SetFlag, ValueTypes, Verdict } from
 import { defaultExpressions } from '../values/keyExpressions.js';
 import { bytesOf, isCatchAll, writeValue } from '../values/values.js';
 import { FORM, layoutOf } from '../values/valueTypes.js';
-import type { Loaded } from './registers.js';
+import type { Loaded } from './print/registers.js';
 import { plainStatement, statelessText } from './statements.js';
 import {
   elementText,

@@ -1,5 +1,5 @@
 // Rules as nft prints them.
-import { ruleText as textOfExpressions } from '../../../kernel/nftables/text/rules.js';
+import { ruleText as textOfExpressions } from '../../../kernel/nftables/text/print/rule.js';
 import type { SetContent } from '../../../kernel/nftables/text/sets.js';
 import type { Family } from '../../../net/address.js';
 import { setNamed, TABLE_FAMILY } from '../plan/containers.js';

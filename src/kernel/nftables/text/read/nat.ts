@@ -3,6 +3,7 @@ import type { Steps } from '../../../../steps.js';
 import type { NatFlag, Register } from '../../types.js';
 import { layoutOf } from '../../values/valueTypes.js';
 import { hasDataOfParts, hasIntervalsAsData } from './elements.js';
+import { keyAt, mapAt } from './lookup.js';
 import { constant, Loading, type Operand, registerOf, wordsOf } from './operand.js';
 import { isOperand } from './operands.js';
 import type { RuleReading } from './reading.js';
@@ -87,10 +88,11 @@ type Registers = Partial<Record<'address' | 'addressEnd' | 'port' | 'portEnd', R
 /** An address, or address and port, that a map has. */
 function* fromMap(rule: RuleReading, family: 'ip' | 'ip6'): Steps<Registers> {
   const type = family === 'ip' ? 'ipv4_addr' : 'ipv6_addr';
-  const parts = rule.keyAt();
+  const parts = keyAt(rule);
   const { token } = rule.cursor;
   const hasPort = hasDataOfParts(rule.cursor);
-  const map = yield* rule.mapAt(
+  const map = yield* mapAt(
+    rule,
     parts,
     hasPort ? [type, 'inet_service'] : type,
     hasIntervalsAsData(rule.cursor),

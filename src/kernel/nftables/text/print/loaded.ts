@@ -1,20 +1,22 @@
 // What single expressions load into a register, in the notation of nft.
-import type { AnonymousSet, Expression } from '../types.js';
-import { layoutOf } from '../values/valueTypes.js';
+import type { AnonymousSet, Expression } from '../../types.js';
+import { layoutOf } from '../../values/valueTypes.js';
 import {
   BARE,
+  FIB_RESULTS,
   IN_NETWORK_ORDER,
   lengthOf,
   lengthOfMeta,
   META_NAMES,
   META_TYPES,
   ROUTE_FIELDS,
-} from './fields.js';
+} from '../fields.js';
+import type { SetContent } from '../sets.js';
+import type { LoadedType } from '../values.js';
 import type { Loaded } from './registers.js';
-import type { SetContent } from './sets.js';
-import type { LoadedType } from './values.js';
 
-type Of<Kind extends Expression['kind']> = Extract<Expression, { kind: Kind }>;
+/** Expressions of a kind. */
+export type Of<Kind extends Expression['kind']> = Extract<Expression, { kind: Kind }>;
 
 /** A key of meta. */
 export function meta({ key }: Of<'meta'>): Loaded {
@@ -60,12 +62,7 @@ export function value(text: string, type: LoadedType, length = lengthOf(type)): 
 
 /** The result of fib. */
 export function fib({ flags, result, present }: Of<'fib'>): Loaded {
-  const key = flags.join(' . ');
-  if (present) return value(`fib ${key} ${result}`, 'boolean');
-  return value(
-    `fib ${key} ${result}`,
-    result === 'type' ? 'fib_addrtype' : result === 'oif' ? 'iface_index' : 'ifname',
-  );
+  return value(`fib ${flags.join(' . ')} ${result}`, present ? 'boolean' : FIB_RESULTS[result]);
 }
 
 /** ` random,persistent` */

@@ -1,9 +1,9 @@
-// What the registers hold while a rule is read from its expressions.
-import type { Expression, Register, ValueTypes } from '../types.js';
-import { isValueType, layoutOf } from '../values/valueTypes.js';
-import type { ExtensionPlace } from './extensions.js';
-import { type Bits, maskOfBits } from './fields.js';
-import type { Need } from './known.js';
+// What the registers hold while a rule is printed from its expressions.
+import type { Expression, Register, ValueTypes } from '../../types.js';
+import { isValueType, layoutOf } from '../../values/valueTypes.js';
+import type { ExtensionPlace } from '../extensions.js';
+import { type Bits, maskOfBits } from '../fields.js';
+import type { Need } from '../known.js';
 import {
   dataText,
   flagsText,
@@ -13,7 +13,7 @@ import {
   type LoadedType,
   lengthOfMask,
   numberIn,
-} from './values.js';
+} from '../values.js';
 
 /** What an expression has loaded. */
 export interface Loaded {

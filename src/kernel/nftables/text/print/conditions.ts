@@ -1,6 +1,6 @@
 // The conditions of a rule that is printed: which of them a later statement implies.
-import type { Element, TableFamily } from '../types.js';
-import { isMet, type Known, knownOf, layerOf, learned, learnedOfSet, type Need, NOTHING } from './known.js';
+import type { Element, TableFamily } from '../../types.js';
+import { isMet, type Known, knownOf, layerOf, learned, learnedOfSet, type Need, NOTHING } from '../known.js';
 
 /** Follows the statements of a rule. */
 export class Conditions {

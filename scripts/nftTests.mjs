@@ -86,7 +86,7 @@ process.exitCode = await reportFailures('nftTests', async () => {
     }
     const results = await nftables.apply(operations);
     const failed = results.find((/** @type {unknown} */ result) => result !== undefined);
-    return failed === undefined ? { listing: nft('', 'list', 'ruleset').stdout } : { reason: String(failed) };
+    return failed === undefined ? { listing: listedNow() } : { reason: String(failed) };
   }
 });
 
@@ -97,7 +97,20 @@ process.exitCode = await reportFailures('nftTests', async () => {
  */
 function listedByNft(text) {
   nft('', 'flush', 'ruleset');
-  return nft(text, '-f', '-').status === 0 ? nft('', 'list', 'ruleset').stdout : undefined;
+  return nft(text, '-f', '-').status === 0 ? listedNow() : undefined;
+}
+
+function listedNow() {
+  return comparable(nft('', 'list', 'ruleset').stdout);
+}
+
+/**
+ * A listing without what is another one the next time: the rest of a lifetime, and the number of elements, which is a comment.
+ *
+ * @param {string} listing
+ */
+function comparable(listing) {
+  return listing.replace(/ expires \S+/g, ' expires').replace(/\t# count \d+$/gm, '');
 }
 
 /**
@@ -215,10 +228,8 @@ async function dumps(folder) {
     }
   }
 
-  /** The rest of a lifetime changes between two listings; how many elements the kernel counts is a comment. */
   function listed() {
-    const { stdout } = spawnSync(sid, ['list', 'ruleset'], { encoding: 'utf8' });
-    return stdout.replace(/ expires \S+/g, ' expires').replace(/\t# count \d+$/gm, '');
+    return comparable(spawnSync(sid, ['list', 'ruleset'], { encoding: 'utf8' }).stdout);
   }
 }
 

@@ -233,7 +233,9 @@ for (const [family, [name, calls]] of Object.entries(FAMILIES)) {
         for (const said of WORDS) {
           const row = rowOf(operation, verb, code, said);
           if (row) used.add(row);
-          const { hint } = toNetlinkError({ errno: 1, code, message: said ?? '' }, name(operation as never));
+          const step = said === undefined ? undefined : 'reply';
+          const reported = { errno: 1, code, message: said ?? '', step } as const;
+          const { hint } = toNetlinkError(reported, name(operation as never));
           if (!isExpected(hint, row?.[2], operation)) wrong.push(`${verb} ${code} ${said}: ${hint}`);
         }
       }

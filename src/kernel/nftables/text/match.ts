@@ -1,5 +1,4 @@
 // Conditions of rules by the names of fields, from the table that the text of nft is read with. Pure.
-import { isDeepStrictEqual } from 'node:util';
 import { atOnce } from '../../../steps.js';
 import { argumentError } from '../../shared/arguments.js';
 import { familyRule, numberOfFamily } from '../requests.js';
@@ -14,7 +13,8 @@ import {
   META_TYPES,
   type MetaFields,
 } from './fields.js';
-import { readRuleAt } from './read/rule.js';
+import { RuleReading } from './read/reading.js';
+import { readStatements } from './read/rule.js';
 import { Cursor, type Token, tokensOf, Unreadable } from './read/tokens.js';
 import { isBitmask, type LoadedType } from './values.js';
 
@@ -134,8 +134,8 @@ export function expressionsOf(
   check('parts', parts, Array.isArray(parts), 'must be a list of conditions, expressions and texts');
   const rule: Expression[] = [];
   const sets = new Map<string, SetShape>();
-  let tokens: readonly Token[] = [];
-  let read: readonly Expression[] = [];
+  const shapeOf = (name: string) => sets.get(name);
+  let reading: RuleReading | undefined;
   for (const [place, part] of parts.entries()) {
     if (isObject(part) && 'kind' in part) {
       rule.push(part as Expression);
@@ -148,12 +148,16 @@ export function expressionsOf(
       'must be a condition of `match`, an expression, or a text',
     );
     try {
-      tokens = [...tokens, ...tokensOfPart(part as Condition | string, place, sets)];
-      const all = readTokens(family, tokens, sets);
-      if (!isDeepStrictEqual(all.slice(0, read.length), read))
-        throw new Unreadable('must be a statement of its own', tokens.at(-1) as Token);
-      rule.push(...all.slice(read.length));
-      read = all;
+      const tokens = tokensOfPart(part as Condition | string, place, sets);
+      const last = tokens.at(-1);
+      if (last === undefined) continue;
+      const cursor = new Cursor(tokens);
+      reading ??= new RuleReading(cursor, { family, shapeOf, links: new Map() });
+      reading.cursor = cursor;
+      const before = reading.expressions.length;
+      if (atOnce(readStatements(reading)) !== undefined)
+        throw new Unreadable('must have no comment, which is a field of the rule', last);
+      for (const expression of reading.expressions.slice(before)) rule.push(expression);
     } catch (error) {
       if (error instanceof Unreadable) throw invalidPart(part as Condition | string, place, error);
       throw error;
@@ -164,20 +168,6 @@ export function expressionsOf(
 
 function check(field: string, value: unknown, isValid: boolean, rule: string): void {
   if (!isValid) throw argumentError(OPERATION, { field, value, rule, wrongType: true });
-}
-
-function readTokens(
-  family: TableFamily,
-  tokens: readonly Token[],
-  sets: ReadonlyMap<string, SetShape>,
-): readonly Expression[] {
-  if (tokens.length === 0) return [];
-  const shapeOf = (name: string) => sets.get(name);
-  const { expressions, comment } = atOnce(
-    readRuleAt(new Cursor(tokens), { family, shapeOf, links: new Map() }),
-  );
-  if (comment === undefined) return expressions;
-  throw new Unreadable('must have no comment, which is a field of the rule', tokens.at(-1) as Token);
 }
 
 function invalidPart(part: Condition | string, place: number, { message, token }: Unreadable): Error {

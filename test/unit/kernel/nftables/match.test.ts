@@ -204,7 +204,7 @@ describe('a condition of a field', () => {
     [
       'a text that changes the part before it',
       [match.ct.state('new'), ', invalid'],
-      /^parts\[1\] at `invalid` must be a statement of its own/,
+      /^parts\[1\] at `,` is no statement/,
     ],
     ['a comment', ['counter comment "a"'], /must have no comment/],
     [

@@ -26,7 +26,8 @@ export interface RuleSurroundings {
 
 /** A rule that is read. */
 export class RuleReading implements RuleSurroundings {
-  readonly cursor: Cursor;
+  /** Of a rule in parts, that of the current part. */
+  cursor: Cursor;
   readonly family: TableFamily;
   readonly shapeOf: RuleSurroundings['shapeOf'];
   readonly links: RuleSurroundings['links'];

@@ -27,7 +27,13 @@ const ENDS: ReadonlySet<Expression['kind']> = new Set(['nat', 'masq', 'redir', '
 /** Reads a rule up to the end of its statement: all statements, and the comment at the end. */
 export function* readRuleAt(cursor: Cursor, surroundings: RuleSurroundings): Steps<ReadRule> {
   const rule = new RuleReading(cursor, surroundings);
-  const { expressions } = rule;
+  const comment = yield* readStatements(rule);
+  return { expressions: rule.expressions, ...(comment !== undefined && { comment }) };
+}
+
+/** Reads the statements of a rule, or of a part of it; returns the comment behind them, if there is one. */
+export function* readStatements(rule: RuleReading): Steps<string | undefined> {
+  const { cursor, expressions } = rule;
   while (!cursor.isDone) {
     const last = expressions.at(-1);
     const isEnd =
@@ -37,11 +43,11 @@ export function* readRuleAt(cursor: Cursor, surroundings: RuleSurroundings): Ste
     if (cursor.accept('comment')) {
       const comment = cursor.quoted('a comment');
       cursor.end();
-      return { expressions, comment };
+      return comment;
     }
     yield* statement(rule);
   }
-  return { expressions };
+  return undefined;
 }
 
 function* statement(rule: RuleReading): Steps<void> {

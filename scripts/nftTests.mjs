@@ -1,7 +1,7 @@
 // Reads the rules of nft's own tests (tests/py of its source) with our reader, applies them, and compares what nft lists with what nft makes
-// of them itself. The tests are not part of this checkout: a person names their folder, or one file. Needs root, nft, and a build
-// (`npm run build`). A folder with whole rulesets (`dumps/*.nft` of tests/shell) is read in the same way by the nft of Debian sid, which is
-// downloaded; what nft makes of each is also listed by us, printed, and read again.
+// of them itself. The tests are not part of this checkout: a person names their folder, or one file. Needs root, and a build
+// (`npm run build`). nft is that of Debian sid, which is downloaded. Whole rulesets (`dumps/*.nft` of tests/shell) are read in the same way;
+// what nft makes of each is also listed by us, printed, and read again.
 //
 //   node scripts/nftTests.mjs PATH             prints the numbers of rules, and those that nft refuses and we apply
 //   node scripts/nftTests.mjs PATH --reasons   prints for each other rule, too, why it is not equal
@@ -15,6 +15,12 @@ import { ensureNftVersions, NFT_VERSIONS } from './test/nftVersions.mjs';
 
 /** Says in the environment that the network namespace is a new one: the tests flush its ruleset. */
 const INSIDE = 'KNP_NFT_TESTS';
+
+const built = (/** @type {string} */ file) => import(join(CHECKOUT, 'dist/src/kernel/nftables', file));
+/** @type {typeof import('../src/kernel/nftables/open.js')} */
+const { openNftables } = await built('open.js');
+/** @type {typeof import('../src/kernel/nftables/text/index.js')} */
+const { formatRuleset, parseRuleset, readRuleset, RulesetError } = await built('text/index.js');
 
 process.exitCode = await reportFailures('nftTests', async () => {
   const [path, option, ...more] = process.argv.slice(2);
@@ -30,123 +36,84 @@ process.exitCode = await reportFailures('nftTests', async () => {
     if (error) throw new Failure(`cannot start unshare: ${error.message}`);
     return status ?? 1;
   }
+  ensureNftVersions();
   const folder = found.isDirectory() ? path : dirname(path);
   const names = found.isDirectory()
     ? readdirSync(folder, { recursive: true, encoding: 'utf8' })
     : [basename(path)];
-  const files = names.filter((name) => name.endsWith('.t'));
-  if (files.length === 0) return dumps(folder);
-  const count = { valid: 0, loaded: 0, read: 0, applied: 0, equal: 0, invalid: 0, wide: 0 };
-  const { openNftables } = await import(join(CHECKOUT, 'dist/src/kernel/nftables/index.js'));
-  const { parseRuleset } = await import(join(CHECKOUT, 'dist/src/kernel/nftables/text/index.js'));
+  const files = names.filter((name) => name.endsWith('.t')).sort();
+  const shown = names.filter((name) => /(^|\/)dumps\/[^/]+\.nft$/.test(name)).sort();
+  if (files.length + shown.length === 0)
+    throw new Failure(`${path} has no files *.t, and no files dumps/*.nft`);
   const nftables = await openNftables();
-  for (const file of files.sort())
+  try {
+    return files.length > 0
+      ? await compareRules(nftables, folder, files, option !== undefined)
+      : await compareDumps(nftables, folder, shown);
+  } finally {
+    await nftables.close();
+  }
+});
+
+/** @typedef {Awaited<ReturnType<typeof openNftables>>} Nftables */
+
+/**
+ * Compares each rule of these files, and prints the numbers.
+ *
+ * @param {Nftables} nftables
+ * @param {string} folder
+ * @param {readonly string[]} files
+ * @param {boolean} withReasons
+ * @returns {Promise<number>} the exit status
+ */
+async function compareRules(nftables, folder, files, withReasons) {
+  const count = { valid: 0, loaded: 0, read: 0, applied: 0, equal: 0, invalid: 0, wide: 0 };
+  for (const file of files)
     for (const { line, text, isValid } of testsOf(readFileSync(join(folder, file), 'utf8'))) {
-      const ours = await apply(text);
+      const ours = await byUs(nftables, text);
+      const isRefused = ours instanceof Error;
       const say = (/** @type {string} */ what) => console.log(`${file}:${line}: ${what}\n${text}`);
-      if (isValid) {
-        count.valid++;
-        const theirs = listedByNft(text);
-        if (theirs !== undefined) count.loaded++;
-        if (!ours.unread) count.read++;
-        if (ours.listing !== undefined) count.applied++;
-        if (ours.listing !== undefined && ours.listing === theirs) count.equal++;
-        else if (option && ours.listing === undefined)
-          say(`${ours.unread ? 'not read' : 'not applied'}: ${ours.reason}`);
-        else if (option)
-          say(`listed as ${ours.listing}\nand of nft as ${theirs ?? 'nothing: it refuses it'}`);
-      } else {
+      if (!isValid) {
         count.invalid++;
-        if (ours.listing === undefined) continue;
+        if (isRefused) continue;
         count.wide++;
         say('applied, and nft refuses it');
+        continue;
       }
+      count.valid++;
+      const theirs = byNft(text);
+      if (!(theirs instanceof Error)) count.loaded++;
+      const isUnread = ours instanceof RulesetError;
+      if (!isUnread) count.read++;
+      if (!isRefused) count.applied++;
+      if (!isRefused && ours === theirs) count.equal++;
+      else if (withReasons && isRefused) say(`${isUnread ? 'not read' : 'not applied'}: ${ours}`);
+      else if (withReasons) say(`listed as ${ours}\nand of nft as ${theirs}`);
     }
-  await nftables.close();
   console.log(
     `${count.valid} rules × families that nft accepts (${count.loaded} on this kernel): ${count.read} read, ${count.applied} applied, ${count.equal} equal`,
   );
   console.log(`${count.invalid} that it refuses: ${count.wide} applied`);
   return count.wide > 0 ? 1 : 0;
-
-  /**
-   * What nft lists of a text that we apply, or why there is none.
-   *
-   * @param {string} text
-   * @returns {Promise<{ listing?: string | undefined, reason?: string, unread?: true }>}
-   */
-  async function apply(text) {
-    nft('', 'flush', 'ruleset');
-    /** @type {readonly unknown[]} */
-    let operations;
-    try {
-      operations = parseRuleset(text);
-    } catch (error) {
-      return { reason: String(error), unread: true };
-    }
-    const results = await nftables.apply(operations);
-    const failed = results.find((/** @type {unknown} */ result) => result !== undefined);
-    return failed === undefined ? { listing: listedNow() } : { reason: String(failed) };
-  }
-});
+}
 
 /**
- * What nft lists of a text that it loads itself; undefined if it does not, or the kernel refuses it.
+ * Compares whole rulesets: what our reader makes of each, and what is printed of what nft makes of it.
  *
- * @param {string} text
- */
-function listedByNft(text) {
-  nft('', 'flush', 'ruleset');
-  return nft(text, '-f', '-').status === 0 ? listedNow() : undefined;
-}
-
-function listedNow() {
-  return comparable(nft('', 'list', 'ruleset').stdout);
-}
-
-/**
- * A listing without what is another one the next time: the rest of a lifetime, and the number of elements, which is a comment.
- *
- * @param {string} listing
- */
-function comparable(listing) {
-  return listing.replace(/ expires \S+/g, ' expires').replace(/\t# count \d+$/gm, '');
-}
-
-/**
- * @param {string} input
- * @param {readonly string[]} args
- */
-function nft(input, ...args) {
-  return spawnSync('nft', args, { input, encoding: 'utf8' });
-}
-
-/**
- * Reads the dumps of a folder: what our reader makes of each, and what is printed of what nft makes of it.
- *
+ * @param {Nftables} nftables
  * @param {string} folder
+ * @param {readonly string[]} files
  * @returns {Promise<number>} the exit status
  */
-async function dumps(folder) {
-  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) =>
-    /(^|\/)dumps\/[^/]+\.nft$/.test(name),
-  );
-  if (files.length === 0) throw new Failure(`${folder} has no files *.t, and no files dumps/*.nft`);
-  ensureNftVersions();
-  const sid = join(NFT_VERSIONS, 'sid/nft');
-  const { openNftables } = await import(join(CHECKOUT, 'dist/src/kernel/nftables/index.js'));
-  const { parseRuleset, formatRuleset, readRuleset } = await import(
-    join(CHECKOUT, 'dist/src/kernel/nftables/text/index.js')
-  );
-  const nftables = await openNftables();
+async function compareDumps(nftables, folder, files) {
   const count = { loaded: 0, applied: 0, equal: 0, printed: 0, printRefused: 0, wrong: 0 };
-  for (const file of files.sort()) {
+  for (const file of files) {
     const text = readFileSync(join(folder, file), 'utf8');
     const expected = byNft(text);
     if (expected instanceof Error || expected === '') continue;
     count.loaded++;
-    const printed = printedOf(await readRuleset(nftables));
-    const ours = await byUs(text);
+    const printed = await printedText(nftables);
+    const ours = await byUs(nftables, text);
     if (ours instanceof Error) console.log(`${file}: refused: ${ours.message}`);
     else {
       count.applied++;
@@ -158,7 +125,7 @@ async function dumps(folder) {
       console.log(`${file}: print refused: ${printed.message}`);
       continue;
     }
-    const [again, read] = [byNft(printed), await byUs(printed)];
+    const [again, read] = [byNft(printed), await byUs(nftables, printed)];
     // What has no notation is in brackets, which neither of the two reads.
     const hole = /^(?:"[^"]*"|[^"[])*(\[[^\]]*\])/m.exec(printed)?.[1];
     if (hole !== undefined && again instanceof Error && read instanceof Error) {
@@ -169,20 +136,10 @@ async function dumps(folder) {
       difference(file, 'printed and read by us is another one', expected, read);
     else count.printed++;
   }
-  await nftables.close();
   console.log(
     `${count.loaded} dumps that nft loads, and that are not empty: ${count.applied} read and applied, ${count.equal} equal; printed: ${count.printed} equal, ${count.printRefused} refused`,
   );
   return count.wrong > 0 ? 1 : 0;
-
-  /** @param {unknown} ruleset */
-  function printedOf(ruleset) {
-    try {
-      return /** @type {string} */ (formatRuleset(ruleset));
-    } catch (error) {
-      return /** @type {Error} */ (error);
-    }
-  }
 
   /**
    * @param {string} file
@@ -198,39 +155,60 @@ async function dumps(folder) {
       `${file}: ${what}: ${found.split('\n').find((line) => !lines.has(line)) ?? 'lines are missing'}`,
     );
   }
+}
 
-  /**
-   * What nft lists of a text that it loads, or its error.
-   *
-   * @param {string} text
-   */
-  function byNft(text) {
-    spawnSync(sid, ['flush', 'ruleset']);
-    const { status, stderr } = spawnSync(sid, ['-f', '-'], { input: text, encoding: 'utf8' });
-    return status === 0 ? listed() : new Error(stderr);
+/**
+ * The text of what the kernel has, or why there is none.
+ *
+ * @param {Nftables} nftables
+ */
+async function printedText(nftables) {
+  try {
+    return formatRuleset(await readRuleset(nftables));
+  } catch (error) {
+    return /** @type {Error} */ (error);
   }
+}
 
-  /**
-   * The same of a text that we read and apply, or the reason why not.
-   *
-   * @param {string} text
-   */
-  async function byUs(text) {
-    spawnSync(sid, ['flush', 'ruleset']);
-    try {
-      const results = await nftables.apply(parseRuleset(text));
-      const failed = results.find(
-        (/** @type {Error | undefined} */ each) => each && !/ROLLED/.test(`${Reflect.get(each, 'code')}`),
-      );
-      return failed ?? listed();
-    } catch (error) {
-      return /** @type {Error} */ (error);
-    }
-  }
+/**
+ * What nft lists of a text that it loads, or its error.
+ *
+ * @param {string} text
+ */
+function byNft(text) {
+  nft('', 'flush', 'ruleset');
+  const { status, stderr } = nft(text, '-f', '-');
+  return status === 0 ? listed() : new Error(stderr);
+}
 
-  function listed() {
-    return comparable(spawnSync(sid, ['list', 'ruleset'], { encoding: 'utf8' }).stdout);
+/**
+ * What nft lists of a text that we read and apply, or the reason why not: a RulesetError if it cannot be read.
+ *
+ * @param {Nftables} nftables
+ * @param {string} text
+ */
+async function byUs(nftables, text) {
+  nft('', 'flush', 'ruleset');
+  try {
+    const results = await nftables.apply(parseRuleset(text));
+    return results.find((each) => each !== undefined && each.code !== 'ERR_ROLLED_BACK') ?? listed();
+  } catch (error) {
+    return /** @type {Error} */ (error);
   }
+}
+
+/** What nft lists, without what is another one the next time: the rest of a lifetime, and the number of elements, which is a comment. */
+function listed() {
+  const { stdout } = nft('', 'list', 'ruleset');
+  return stdout.replace(/ expires \S+/g, ' expires').replace(/\t# count \d+$/gm, '');
+}
+
+/**
+ * @param {string} input
+ * @param {readonly string[]} args
+ */
+function nft(input, ...args) {
+  return spawnSync(join(NFT_VERSIONS, 'sid/nft'), args, { input, encoding: 'utf8' });
 }
 
 /**

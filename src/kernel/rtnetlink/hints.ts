@@ -1,5 +1,5 @@
 // Hints to the errors of operations: each is true for every cause that the kernel has for the code and its message, or is left out.
-import { HOST, type Machine, moduleHint, recent, stateOfModule } from '../shared/hints.js';
+import { HOST, hasModule, type Machine, moduleHint, recent } from '../shared/hints.js';
 import type {
   LinkReference,
   NewLinkSettings,
@@ -111,9 +111,7 @@ function newLinkHint(
 /** The hint to a kind that the kernel does not know: it has tried to load the module. */
 export function unknownKindHint(kind: string, machine: Machine = HOST): string | undefined {
   const module = Object.hasOwn(MODULES, kind) ? MODULES[kind] : undefined;
-  if (module === undefined || ['loaded', 'built in'].includes(stateOfModule(module, machine)))
-    return undefined;
-  return moduleHint(module, machine);
+  return module === undefined || hasModule(module, machine) ? undefined : moduleHint(module, machine);
 }
 
 /** The indices of links that an operation names. A name that no link has is an error of its own, which names it. */

@@ -92,6 +92,8 @@ describe('an attribute that is unknown', () => {
     assert.deepEqual(found.attributes, UNKNOWN);
     assert.equal(faultOf(encodeRule('add', found)), `rule.${REFUSED}`);
     assert.equal(faultOf(encodeRule('delete', found)), `rule.${REFUSED}`);
+    const withoutText = { priority: 5, attributes: [{ type: Object.create(null) }, null] };
+    assert.equal(faultOf(encodeRule('add', withoutText as never)), `rule.${REFUSED}`);
   });
 
   it('of a neighbour is shown; it is not written, and deleted by its name', () => {

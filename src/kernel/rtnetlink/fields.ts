@@ -170,7 +170,7 @@ export function toggle(width: Width): Format<boolean> {
   };
 }
 
-/** The same, but a listing leaves out one value: that of an object which was written without the attribute. */
+/** A number of which a listing leaves out one value: the one that the kernel lists of an object written without the attribute. */
 export function unless(byDefault: number, format: Format<number>): Format<number> {
   const read: Format<number>['read'] = (attribute, links) => {
     const value = format.read(attribute, links);

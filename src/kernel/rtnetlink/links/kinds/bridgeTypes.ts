@@ -42,7 +42,7 @@ export interface BridgeSettings {
   readonly noLinkLocalLearning?: boolean;
   /** Entries that are learned at most; default 0, which means no limit. Linux 6.8. */
   readonly maxLearned?: number;
-  /** A spanning tree for each group of VLANs. Only without VLANs. Linux 5.18. */
+  /** A spanning tree for each group of VLANs (MST). Default false. It changes only while the bridge and its ports have no VLANs. Linux 5.18. */
   readonly multipleSpanningTrees?: boolean;
   /**
    * Sends a notification (`RTM_NEWMDB`) when a switchdev driver fails to offload an entry of the multicast database (MDB) to the hardware

@@ -1,6 +1,6 @@
 // Names of operations, their targets and ipset's own numbers in errors, and hints.
 import type { Attempt } from '../shared/failures.js';
-import { HOST, type Machine, recent, stateOfModule } from '../shared/hints.js';
+import { HOST, hasModule, type Machine, recent } from '../shared/hints.js';
 import type { IpsetOperation, SetEntry, SetReference } from './types.js';
 import { formatEntry } from './values/entry.js';
 
@@ -111,8 +111,7 @@ export const MISSING_MODULE = 'load the kernel module ip_set, if it is missing (
 
 /** The hint to EINVAL, which the kernel has for invalid values too: none if the module is there. */
 export function missingModule(machine: Machine = HOST): string | undefined {
-  const state = stateOfModule('ip_set', machine);
-  return state === 'loaded' || state === 'built in' ? undefined : MISSING_MODULE;
+  return hasModule('ip_set', machine) ? undefined : MISSING_MODULE;
 }
 
 /** The hint where libipset is missing. */

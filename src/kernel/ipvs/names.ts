@@ -1,7 +1,7 @@
 // Names of operations and their targets in errors, and hints.
 import { joinHostPort } from '../../net/address.js';
 import type { Attempt } from '../shared/failures.js';
-import { HOST, type Machine, moduleHint, recent, stateOfModule } from '../shared/hints.js';
+import { HOST, hasModule, type Machine, moduleHint, recent } from '../shared/hints.js';
 import { portOf } from './operations.js';
 import type { IpvsOperation, VirtualServiceId } from './types.js';
 
@@ -84,7 +84,7 @@ export function schedulerHint(
   if (persistenceEngine)
     wanted.push([`persistence engine ${persistenceEngine}`, `ip_vs_pe_${persistenceEngine}`]);
   const hints = wanted
-    .filter(([, module]) => !['loaded', 'built in'].includes(stateOfModule(module, machine)))
+    .filter(([, module]) => !hasModule(module, machine))
     .map(([name, module]) => `unknown ${name}: ${moduleHint(module, machine)}`);
   return hints.length === 0 ? undefined : hints.join('; or ');
 }

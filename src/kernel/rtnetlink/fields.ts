@@ -1,6 +1,6 @@
 // Fields of objects that are attributes of messages, each stated once: written, checked and read by the same table.
 import { formatAddress, parseAddressAsIs } from '../../net/address.js';
-import { argumentError, integerRule, isIntegerWithin } from '../shared/arguments.js';
+import { argumentError, integerRule, isIntegerWithin, shown } from '../shared/arguments.js';
 import type { ListedAttribute } from '../shared/types.js';
 import type { AttributeCursor } from '../shared/wire/attributeCursor.js';
 import type { LinkReference } from './links/reference.js';
@@ -170,7 +170,7 @@ export function toggle(width: Width): Format<boolean> {
   };
 }
 
-/** The same, but a listing leaves out one value: that of an object which was written without the attribute. */
+/** A number of which a listing leaves out one value: the one that the kernel lists of an object written without the attribute. */
 export function unless(byDefault: number, format: Format<number>): Format<number> {
   const read: Format<number>['read'] = (attribute, links) => {
     const value = format.read(attribute, links);
@@ -323,7 +323,7 @@ export function refuseAttributes(
 ): void {
   const { attributes } = object as { readonly attributes?: unknown };
   if (attributes === undefined) return;
-  const types = Array.isArray(attributes) ? attributes.map((each) => String(each?.type)).join(', ') : '';
+  const types = Array.isArray(attributes) ? attributes.map((each) => shown(each?.type)).join(', ') : '';
   const rule = `must be left out: the library has no field for attributes of these types (${types}), and writes the object without them`;
   checker.fail(`${path}attributes`, attributes, rule, true);
 }

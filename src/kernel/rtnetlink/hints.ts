@@ -1,5 +1,5 @@
 // Hints to the errors of operations: each is true for every cause that the kernel has for the code and its message, or is left out.
-import { HOST, type Machine, moduleHint, recent, stateOfModule } from '../shared/hints.js';
+import { HOST, hasModule, type Machine, moduleHint, recent } from '../shared/hints.js';
 import type {
   LinkReference,
   NewLinkSettings,
@@ -10,27 +10,16 @@ import type {
   TunnelKind,
 } from './types.js';
 
-/** Modules of kinds that have another name. Kinds that are not here, and have no module of their name, have no hint. */
+/** The modules of kinds. A kind without one here has no hint: netkit is never a module, and no module is known of other names. */
 const MODULES: Readonly<Record<string, string>> = {
   ...{ vlan: '8021q', bond: 'bonding', gre: 'ip_gre', gretap: 'ip_gre', erspan: 'ip_gre', vti: 'ip_vti' },
   ...{ ip6gre: 'ip6_gre', ip6gretap: 'ip6_gre', ip6erspan: 'ip6_gre', ip6tnl: 'ip6_tunnel', vti6: 'ip6_vti' },
-  ...{ xfrm: 'xfrm_interface', can: 'can_dev', vcan: 'vcan', bareudp: 'bareudp' },
+  ...{ xfrm: 'xfrm_interface', can: 'can_dev' },
   ...Object.fromEntries(
     [
-      ...[
-        'bridge',
-        'dummy',
-        'ifb',
-        'veth',
-        'vxlan',
-        'geneve',
-        'macvlan',
-        'macvtap',
-        'ipvlan',
-        'ipvtap',
-        'vrf',
-      ],
-      ...['ipip', 'sit', 'wireguard', 'macsec', 'nlmon', 'vsockmon', 'team', 'hsr', 'gtp'],
+      ...['bareudp', 'bridge', 'dummy', 'geneve', 'gtp', 'hsr', 'ifb', 'ipip', 'ipvlan', 'ipvtap', 'macsec'],
+      ...['macvlan', 'macvtap', 'nlmon', 'sit', 'team', 'vcan', 'veth', 'vrf', 'vsockmon', 'vxlan'],
+      'wireguard',
     ].map((kind) => [kind, kind]),
   ),
 };
@@ -111,9 +100,7 @@ function newLinkHint(
 /** The hint to a kind that the kernel does not know: it has tried to load the module. */
 export function unknownKindHint(kind: string, machine: Machine = HOST): string | undefined {
   const module = Object.hasOwn(MODULES, kind) ? MODULES[kind] : undefined;
-  if (module === undefined || ['loaded', 'built in'].includes(stateOfModule(module, machine)))
-    return undefined;
-  return moduleHint(module, machine);
+  return module === undefined || hasModule(module, machine) ? undefined : moduleHint(module, machine);
 }
 
 /** The indices of links that an operation names. A name that no link has is an error of its own, which names it. */

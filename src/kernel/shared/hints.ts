@@ -78,6 +78,12 @@ export function stateOfModule(name: string, machine: Machine = HOST): ModuleStat
   return isListed(available) ? 'loadable' : 'missing';
 }
 
+/** Whether the running kernel is known to have a module: loaded or built in. Then no operation misses it. */
+export function hasModule(name: string, machine: Machine = HOST): boolean {
+  const state = stateOfModule(name, machine);
+  return state === 'loaded' || state === 'built in';
+}
+
 /** What can be done about a kernel module that an operation misses. */
 export function moduleHint(name: string, machine: Machine = HOST): string {
   const state = stateOfModule(name, machine);

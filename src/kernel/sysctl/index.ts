@@ -2,7 +2,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { NetlinkError } from '../../errors.js';
 import { checkArgument, ruled, TEXT } from '../../shapes.js';
-import { HOST, type Machine, moduleHint, stateOfModule } from '../shared/hints.js';
+import { HOST, hasModule, type Machine, moduleHint } from '../shared/hints.js';
 import { changed } from '../shared/reported.js';
 import type { BatchSource } from '../shared/types.js';
 
@@ -76,8 +76,8 @@ export function hintFor(code: string, name: string, machine: Machine = HOST): st
       const link = /^net\/ipv[46]\/(?:conf|neigh)\/(?!all\/|default\/)([^/]+)\//.exec(name)?.[1];
       if (link !== undefined)
         return `there is no link ${link} in the network namespace, or the kernel has no such setting`;
-      const isOfIpvs = name.startsWith('net/ipv4/vs/') && stateOfModule('ip_vs', machine) !== 'built in';
-      if (isOfIpvs && stateOfModule('ip_vs', machine) !== 'loaded') return moduleHint('ip_vs', machine);
+      if (name.startsWith('net/ipv4/vs/') && !hasModule('ip_vs', machine))
+        return moduleHint('ip_vs', machine);
       return 'the kernel has no such setting, or has not loaded the module that has it';
     }
     case 'EROFS':

@@ -180,7 +180,10 @@ export interface NewRoute extends RouteHop {
   readonly metrics?: RouteMetrics;
 }
 
-/** A route has one kind of way. What a program knows to have two is refused when it is compiled; all others when it runs. */
+/**
+ * `never` for a route whose type has two kinds of ways, as `nextHops` beside a gateway: the compiler refuses it. The verbs refuse a route
+ * that has two only when the program runs.
+ */
 export type OneWay<Given> = Given extends
   | (({ readonly nextHops: readonly NextHop[] } | { readonly nextHopId: number }) &
       ({ readonly gateway: string } | { readonly link: LinkReference } | { readonly linkIndex: number }))

@@ -119,7 +119,7 @@ export interface RuleName extends RuleSelector {
   readonly goto?: number;
 }
 
-/** The name of a rule has fields that the compiler knows: an object of any fields could name the first rule of all. */
+/** `never` for a name without fields, or with fields that the compiler does not know: it could name the first rule of all. */
 export type WithFields<Given> = string extends keyof Given
   ? never
   : [keyof Given] extends [never]

@@ -10,9 +10,15 @@ type Links = ReadonlyMap<string, Held>;
 /** Kinds that are above another link, and have its carrier. */
 const UPPER: ReadonlySet<string> = new Set(['vlan', 'macvlan', 'macvtap', 'ipvlan', 'ipvtap']);
 /** The kinds of tunnels of IP. */
-export const TUNNEL_KINDS = [
-  ...['gre', 'gretap', 'ip6gre', 'ip6gretap', 'ip6tnl', 'ipip', 'sit'],
-] as readonly TunnelKind[];
+export const TUNNEL_KINDS: readonly TunnelKind[] = [
+  'gre',
+  'gretap',
+  'ip6gre',
+  'ip6gretap',
+  'ip6tnl',
+  'ipip',
+  'sit',
+];
 /** Kinds whose carrier never changes: the kernel does not find out their state. */
 const WITHOUT_STATE: ReadonlySet<string> = new Set([
   ...['', 'dummy', 'ifb', 'vxlan', 'geneve', 'wireguard'],

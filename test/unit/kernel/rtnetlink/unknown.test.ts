@@ -92,6 +92,8 @@ describe('an attribute that is unknown', () => {
     assert.deepEqual(found.attributes, UNKNOWN);
     assert.equal(faultOf(encodeRule('add', found)), `rule.${REFUSED}`);
     assert.equal(faultOf(encodeRule('delete', found)), `rule.${REFUSED}`);
+    const withoutText = { priority: 5, attributes: [{ type: Object.create(null) }, null] };
+    assert.equal(faultOf(encodeRule('add', withoutText as never)), `rule.${REFUSED}`);
   });
 
   it('of a neighbour is shown; it is not written, and deleted by its name', () => {
@@ -110,7 +112,7 @@ describe('an attribute that is unknown', () => {
     assert.equal(faultOf(encodeAddress('delete', found)), 'none');
   });
 
-  it('of each kind and port is shown; a change leaves it, and a new link is not made without it', () => {
+  it('of each kind and port is shown; a change leaves it or is refused, and a new link is not made without it', () => {
     const data = (kind: string, info: number, value: number) => {
       const writer = encodeNewLink('x', 'dummy');
       return writer.attribute(18, () => {
@@ -128,6 +130,9 @@ describe('an attribute that is unknown', () => {
     const bridge = { attributes: UNKNOWN, stp: true };
     assert.equal(faultOf(encodeSettings('x', { bridge })), 'none');
     assert.equal(faultOf(encodeNewLink('x', 'bridge', { bridge })), `settings.bridge.${REFUSED}`);
+    // A change of a tunnel resets what it does not have.
+    const ipip = { attributes: UNKNOWN, remote: '10.0.0.2', local: '10.0.0.1', ttl: 5 };
+    assert.equal(faultOf(encodeSettings('x', { ipip })), `settings.ipip.${REFUSED}`);
     const vxlan = { attributes: UNKNOWN, id: 5 };
     assert.equal(faultOf(encodeNewLink('x', 'vxlan', { vxlan })), `settings.vxlan.${REFUSED}`);
   });

@@ -42,9 +42,12 @@ export interface BridgeSettings {
   readonly noLinkLocalLearning?: boolean;
   /** Entries that are learned at most; default 0, which means no limit. Linux 6.8. */
   readonly maxLearned?: number;
-  /** A spanning tree for each group of VLANs. Only without VLANs. Linux 5.18. */
+  /** A spanning tree for each group of VLANs (MST). Default false. It changes only while the bridge and its ports have no VLANs. Linux 5.18. */
   readonly multipleSpanningTrees?: boolean;
-  /** Whether programs are told of groups that the device could not take over. Linux 6.16. */
+  /**
+   * Sends a notification (`RTM_NEWMDB`) when a switchdev driver fails to offload an entry of the multicast database (MDB) to the hardware
+   * (`BR_BOOLOPT_MDB_OFFLOAD_FAIL_NOTIFICATION`). Default false. Linux 6.16.
+   */
   readonly offloadFailureNotification?: boolean;
   /** Whether the addresses of the bridge and its ports have one entry for all VLANs. Linux 6.18. */
   readonly localEntriesInVlan0?: boolean;

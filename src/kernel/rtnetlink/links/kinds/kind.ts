@@ -10,6 +10,7 @@ import {
   ipAddress,
   type LinkNames,
   readField,
+  refuseAttributes,
   toggle,
   writeFields,
 } from '../../fields.js';
@@ -54,8 +55,8 @@ export interface Special<T extends object> {
 const FLAG = toggle('u8');
 
 /**
- * A kind with a table of fields. `title` is its name with its article: `a bridge`. `attributes` of a listing have no effect: what a
- * change does not name stays as it is.
+ * A kind with a table of fields. `title` is its name with its article: `a bridge`. A change ignores `attributes` of a listing, because
+ * what it does not name stays as it is; one of a kind with `whole` is refused with them.
  */
 export function kindOf<T extends object, Listed extends object = T>(
   title: string,
@@ -79,7 +80,7 @@ export function kindOf<T extends object, Listed extends object = T>(
     names,
     write(writer, path, given, isNew) {
       if (!writer.check.object(path, given, names, title)) return;
-      if (!isNew) checkWhole(writer, path, given, special.whole ?? []);
+      if (!isNew && special.whole) checkWhole(writer, path, given, special.whole);
       const settings = isNew && special.defaults ? without(given, special.defaults) : given;
       writeFields<T>(writer, `${path}.`, settings, fields);
       for (const [name, attribute] of Object.entries(flags)) {
@@ -107,7 +108,7 @@ export function kindOf<T extends object, Listed extends object = T>(
   };
 }
 
-/** Notes a setting that a change leaves out, and the kernel would reset. */
+/** Notes a setting that a change leaves out, and the kernel would reset: one of `whole`, or one that has no field. */
 function checkWhole<T extends object>(
   writer: MessageWriter,
   path: string,
@@ -120,6 +121,7 @@ function checkWhole<T extends object>(
       'must be given: a change sets all settings of this kind, and those that are absent to their defaults';
     writer.check.fail(`${path}.${name}`, undefined, rule, true);
   }
+  refuseAttributes(writer.check, `${path}.`, given);
 }
 
 /** The settings without those that have their default value. */

@@ -89,8 +89,8 @@ export interface ListedVxlan extends VxlanSettings {
 }
 
 /**
- * Fields of a tunnel of Geneve. `ttl`, `tos`, `flowLabel`, `dontFragment` and an address of the same family are changed later; for others
- * the kernel answers EOPNOTSUPP.
+ * Fields of a tunnel of Geneve. `ttl`, `tos`, `flowLabel`, `dontFragment`, `sourcePorts` and an address of the same family are changed later;
+ * for others the kernel answers EOPNOTSUPP.
  */
 export interface GeneveSettings {
   /** Number of the network (VNI): 0–16777215. Required when the link is created without `external`. */

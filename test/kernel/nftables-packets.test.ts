@@ -19,7 +19,7 @@ const RULES = 210;
 /** Packets of one seed: fewer than the kernel queues for a link. */
 const PACKETS = 400;
 /** The greatest share of drawn rules that may be refused, because their text is none that the library reads. */
-const MOST_REFUSED = 0.4;
+const MOST_REFUSED = 0.2;
 /** The least shares of rules that count a packet, and that count some but not all of their family: the others compare little. */
 const LEAST_COUNTING = 0.5;
 

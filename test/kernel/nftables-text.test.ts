@@ -22,7 +22,7 @@ import {
 } from '../../src/kernel/nftables/text/index.js';
 import type { Ruleset } from '../../src/kernel/nftables/text/ruleset.js';
 import { makeNamespace, type Namespace } from '../support/namespaces/netns.js';
-import { RULE_LINES, SETS } from '../support/nftables/ruleLines.js';
+import { NOT_READ_BY_NFT, RULE_LINES, SETS } from '../support/nftables/ruleLines.js';
 import { FIREWALL, KUBE_PROXY } from '../support/nftables/rulesets.js';
 import { HOOKS } from '../support/nftables/ruleTexts.js';
 import { ROOT } from '../support/paths.js';
@@ -88,18 +88,26 @@ function tableOf(family: keyof typeof RULE_LINES, lines: readonly string[]): str
   return `table ${family} t {\n${family === 'inet' ? SETS : ''}${chains}}\n`;
 }
 
+/** Loads a text. False if the kernel refuses it: some miss expressions, helpers, or counters of sets. Another error is one of the text. */
+function isLoaded(text: string): boolean {
+  const command = ['netns', 'exec', namespace.name, 'nft', '-f', '-'];
+  const { status, stderr } = spawnSync('ip', command, { input: text, encoding: 'utf8' });
+  if (status !== 0) assert.match(stderr, /Error: (?:Could not process rule|No such file or directory)/);
+  return status === 0;
+}
+
 /** Whether this machine's kernel has what a rule needs. */
 function isUsable(family: keyof typeof RULE_LINES, line: string): boolean {
-  const command = ['netns', 'exec', namespace.name, 'nft', '-f', '-'];
-  const { status } = spawnSync('ip', command, { input: tableOf(family, [line]) });
+  const is = isLoaded(tableOf(family, [line]));
   nft('flush', 'ruleset');
-  return status === 0;
+  return is;
 }
 
 for (const family of Object.keys(RULE_LINES) as (keyof typeof RULE_LINES)[])
   it(`rules of ${family}: applied, listed by nft as they were, read and applied again`, async () => {
-    const lines = RULE_LINES[family].filter((line) => isUsable(family, line));
-    assert.ok(lines.length >= LEAST_SHARE * RULE_LINES[family].length, `${lines.length} rules`);
+    const all = RULE_LINES[family].filter((line) => !NOT_READ_BY_NFT.has(line));
+    const lines = all.filter((line) => isUsable(family, line));
+    assert.ok(lines.length >= LEAST_SHARE * all.length, `${lines.length} rules`);
     const text = tableOf(family, lines);
     throwOnFailure(await nftables.apply(parseRuleset(text)));
     const listed = nft('list', 'ruleset');
@@ -156,9 +164,7 @@ const CONTENTS = [
 for (const content of CONTENTS)
   it(`printed, read and applied again: ${content}`, async () => {
     const text = `table ip t {\n ${content}\n}\n`;
-    const { status } = spawnSync('ip', ['netns', 'exec', namespace.name, 'nft', '-f', '-'], { input: text });
-    // Some kernels have no helpers, and some no counters of sets.
-    if (status !== 0) return;
+    if (!isLoaded(text)) return;
     const listed = nft('list', 'ruleset');
     const ours = formatRuleset(await readRuleset(nftables));
     nft('flush', 'ruleset');
@@ -178,9 +184,7 @@ const UNWRITABLE: readonly [text: string, printed: RegExp][] = [
 for (const [content, printed] of UNWRITABLE)
   it(`what has no notation of the library is printed, and refused when it is read: ${content}`, async () => {
     const text = `table ip t {\n ${content}\n}\n`;
-    const { status } = spawnSync('ip', ['netns', 'exec', namespace.name, 'nft', '-f', '-'], { input: text });
-    // Some kernels have no helpers, and some no counters of sets.
-    if (status !== 0) return;
+    if (!isLoaded(text)) return;
     const ours = formatRuleset(await readRuleset(nftables));
     assert.match(ours, printed);
     assert.throws(() => parseRuleset(ours), RulesetError);

@@ -14,22 +14,9 @@ const NAMING: Readonly<Record<string, string>> = {
 const MODULES: Readonly<Record<string, string>> = {
   ...{ notrack: 'nft_ct', log: 'nft_log, or one that writes logs: nf_log_syslog, nfnetlink_log' },
   ...Object.fromEntries(
-    [
-      ...[
-        'connlimit',
-        'ct',
-        'hash',
-        'limit',
-        'masq',
-        'nat',
-        'numgen',
-        'queue',
-        'quota',
-        'redir',
-        'socket',
-        'tproxy',
-      ],
-    ].map((kind) => [kind, `nft_${kind}`]),
+    'connlimit ct hash limit masq nat numgen queue quota redir socket tproxy'
+      .split(' ')
+      .map((kind) => [kind, `nft_${kind}`]),
   ),
 };
 

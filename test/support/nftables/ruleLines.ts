@@ -1,4 +1,4 @@
-// Rules as nft 1.0.6 lists them, by the family of their table, which the library reads and prints.
+// Rules as nft lists them, by the family of their table, which the library reads and prints.
 
 /** All of a family are in one chain, behind the sets of {@link SETS}. */
 export const RULE_LINES: Readonly<
@@ -245,6 +245,17 @@ export const RULE_LINES: Readonly<
     'tcp dport 80 counter packets 0 bytes 0',
   ],
 };
+
+/** Those that nft 1.0.6 cannot read. */
+export const NOT_READ_BY_NFT: ReadonlySet<string> = new Set([
+  // It lists them so.
+  'ip protocol set udp',
+  'ip6 nexthdr set tcp',
+  // It lists a number, and the bits of headers.
+  'igmp group 224.0.0.1',
+  'icmpv6 type { nd-neighbor-solicit, nd-neighbor-advert } icmpv6 taddr fd00::1',
+  'meta mark set ip dscp',
+]);
 
 /** What rules of `inet` refer to. */
 export const SETS = `	counter passed {

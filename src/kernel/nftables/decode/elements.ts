@@ -5,7 +5,7 @@ import { readVerdict, u32Of, u64Of } from '../expressions/formats.js';
 import type { Expression } from '../expressions/types.js';
 import { CATCH_ALL, DATA, ELEMENT, ELEMENTS, INTERVAL_END, LIST_ELEMENT } from '../numbers.js';
 import type { Element, ElementValue, NameInTable, SetShape, Verdict } from '../types.js';
-import { commentIn, readUserData, writeUserData } from '../values/userData.js';
+import { commentIn } from '../values/userData.js';
 import { readValue } from '../values/values.js';
 import { type Layout, layoutOf } from '../values/valueTypes.js';
 import { readExpression, readExpressions } from './expressions.js';
@@ -39,8 +39,8 @@ function layoutsOf({ key, data, dataIsInterval, flags }: KnownShape): Layouts {
   return {
     key: known && layoutOf(known, isInterval),
     data: hasData ? layoutOf(data) : undefined,
-    // A number above those of single types is that of a concatenation.
     hasDataEnd: dataIsInterval === true,
+    // A number above those of single types is that of a concatenation.
     hasEnds: isInterval && (typeof key === 'string' || (typeof key === 'number' && key < 64)),
   };
 }
@@ -300,7 +300,5 @@ function readDataInterval(attribute: AttributeCursor, layout: Layout, draft: Dra
 
 /** The comment; what else is in user data, but for what the keys tell, is kept as it is. */
 function readElementUserData(attribute: AttributeCursor, draft: Draft): void {
-  const bytes = attribute.bytes();
-  const data = readUserData(bytes)?.filter(({ type }) => type !== ELEMENT_FLAGS);
-  Object.assign(draft, commentIn(data ? writeUserData(data) : bytes));
+  Object.assign(draft, commentIn(attribute.bytes(), ELEMENT_FLAGS));
 }

@@ -58,13 +58,14 @@ function readAttribute(attribute: AttributeCursor, draft: Draft): boolean {
 }
 
 function readHook(attribute: AttributeCursor, draft: Draft): boolean {
+  let isKnown = true;
   for (const inner = attribute.nested(); inner.next(); ) {
     if (inner.type === FLOW_TABLE_HOOK.priority) draft.priority = u32Of(inner) | 0;
     else if (inner.type === FLOW_TABLE_HOOK.devices) {
       const devices = readDevices(inner);
-      if (!devices) return false;
-      if (devices.length > 0) draft.devices = devices;
-    } else if (inner.type !== FLOW_TABLE_HOOK.number || u32Of(inner) !== 0) return false;
+      if (!devices) isKnown = false;
+      else if (devices.length > 0) draft.devices = devices;
+    } else if (inner.type !== FLOW_TABLE_HOOK.number || u32Of(inner) !== 0) isKnown = false;
   }
-  return true;
+  return isKnown;
 }

@@ -87,7 +87,9 @@ export function readSet(payload: Uint8Array, operation = 'nftables.listSets'): N
     ...(gcInterval === undefined ? {} : { gcInterval }),
     ...(policy === undefined || policy === 'performance' ? {} : { policy }),
     ...(expressions === undefined ? {} : { expressions }),
-    ...describe(draft.userData, key, data),
+    ...(userData
+      ? describe(userData, key, data)
+      : draft.userData && { userData: new Uint8Array(draft.userData) }),
     keyLength,
     ...(dataLength === undefined ? {} : { dataLength }),
     ...(draft.flags & anonymous ? { anonymous: true } : {}),
@@ -191,16 +193,12 @@ function isDataInterval(datum: UserDatum): boolean {
 }
 
 /** What the user data of a set tell. */
-type Described = Partial<
-  Pick<NftSet, 'comment' | 'autoMerge' | 'keyExpressions' | 'dataExpressions' | 'userData'>
->;
+type Described = { -readonly [Name in Told]?: NftSet[Name] };
+type Told = 'comment' | 'autoMerge' | 'keyExpressions' | 'dataExpressions' | 'userData';
 
 /** Reads user data. What has no field here is kept as it is. */
-function describe(bytes: Uint8Array | undefined, key: NftSet['key'], data: NftSet['data']): Described {
-  if (bytes === undefined) return {};
-  const list = readUserData(bytes);
-  if (!list) return { userData: new Uint8Array(bytes) };
-  const found: { -readonly [Name in keyof Described]: Described[Name] } = {};
+function describe(list: readonly UserDatum[], key: NftSet['key'], data: NftSet['data']): Described {
+  const found: Described = {};
   const rest = list.filter((datum) => !readDatum(datum, found, key, data));
   if (found.dataExpressions && !found.keyExpressions) {
     rest.push(...list.filter(({ type }) => type === SET_UDATA.dataTypeof));
@@ -215,12 +213,7 @@ function describe(bytes: Uint8Array | undefined, key: NftSet['key'], data: NftSe
 }
 
 /** Reads one of the user data; false if it has no field. */
-function readDatum(
-  datum: UserDatum,
-  found: { -readonly [Name in keyof Described]: Described[Name] },
-  key: NftSet['key'],
-  data: NftSet['data'],
-): boolean {
+function readDatum(datum: UserDatum, found: Described, key: NftSet['key'], data: NftSet['data']): boolean {
   switch (datum.type) {
     case SET_UDATA.keyByteOrder: // follow from the types
     case SET_UDATA.dataByteOrder:

@@ -205,6 +205,16 @@ function writeEnd(bytes: ByteWriter, length: number): void {
   bytes.end(start);
 }
 
+/** Whether data are both data of the element as bytes, one behind the other. */
+function isDataInterval(
+  { data: layout, hasDataEnd }: CheckedShape,
+  data: unknown,
+  dataEnd: unknown,
+): boolean {
+  if (!hasDataEnd || dataEnd !== undefined) return false;
+  return data instanceof Uint8Array && data.length === 2 * (layout as Layout).length;
+}
+
 /** Writes data, expressions and comment. */
 function writeContent(
   messages: Messages,
@@ -228,8 +238,8 @@ function writeContent(
   } else {
     const { length } = shape.data;
     const at = beginValue(bytes, ELEMENT.data, shape.hasDataEnd ? 2 * length : length);
-    const isWhole = shape.hasDataEnd && data instanceof Uint8Array && data.length === 2 * length;
-    if (isWhole) bytes.memory.set(data, at);
+    const isWhole = isDataInterval(shape, data, dataEnd);
+    if (isWhole) bytes.memory.set(data as Uint8Array, at);
     else if (writeValue(shape.data, data, bytes.memory, at) !== WRITTEN) return false;
     if (
       shape.hasDataEnd &&
@@ -238,7 +248,8 @@ function writeContent(
     )
       return false;
   }
-  if (expressions !== undefined && expressions.length !== 0) {
+  // An empty list is no attribute; what is no list is refused.
+  if (expressions !== undefined && expressions?.length !== 0) {
     writeNested(messages, `${path}[${index}].expressions`, expressions, EXPRESSIONS);
     if (messages.check.invalid) return false;
   }
@@ -305,7 +316,7 @@ function explain(
     if (data !== undefined) check.fail(`${path}.data`, data, 'is of maps, which have a type of data', true);
   } else if (shape.data === 'verdict') {
     if (!isVerdict(data)) check.fail(`${path}.data`, data, verdict.rule, typeof data !== 'object');
-  } else explainValue(check, shape.data, `${path}.data`, data);
+  } else if (!isDataInterval(shape, data, dataEnd)) explainValue(check, shape.data, `${path}.data`, data);
   if (dataEnd !== undefined) {
     if (!shape.hasDataEnd) check.fail(`${path}.dataEnd`, dataEnd, 'is of maps with dataIsInterval', true);
     else explainValue(check, shape.data as Layout, `${path}.dataEnd`, dataEnd);

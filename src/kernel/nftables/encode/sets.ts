@@ -148,8 +148,8 @@ export function encodeSet(messages: Messages, messageFlags: number, set: NewSet)
       check.fail(`set.${field}`, set[field], 'needs the flag timeout', false);
   }
   const size = set.size === undefined ? undefined : check.integer('set.size', set.size, 1, 0xffff_ffff);
-  const { expressions = [], policy, gcInterval } = set;
-  const several = expressions.length > 1 ? DERIVED_SET_FLAGS.expressions : 0;
+  const { expressions, policy, gcInterval } = set;
+  const several = Array.isArray(expressions) && expressions.length > 1 ? DERIVED_SET_FLAGS.expressions : 0;
   writeShape(messages, 'set', set, shape, shape.flags | several, size);
   if (policy !== undefined) {
     const number = numberOf(SET_POLICIES, policy);
@@ -160,7 +160,7 @@ export function encodeSet(messages: Messages, messageFlags: number, set: NewSet)
   if (gcInterval !== undefined)
     messages.u32(SET.gcInterval, check.integer('set.gcInterval', gcInterval, 1, 0xffff_ffff));
   // An empty list is no attribute; what is no list is refused.
-  if (!Array.isArray(expressions) || expressions.length !== 0)
+  if (expressions !== undefined && expressions?.length !== 0)
     writeNested(messages, 'set.expressions', expressions, { one: SET.expression, list: SET.expressions });
   messages.u32(SET.id, 0); // the kernel demands one; elements and rules name the set
   messages.u64(SET.timeout, 'set.timeout', set.timeout, 1n);

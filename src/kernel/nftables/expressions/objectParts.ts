@@ -54,10 +54,10 @@ const policy: Part = {
     writer.end(start);
   },
   read(cursor, value) {
-    const names = TIMEOUTS[value['protocol'] as keyof typeof TIMEOUTS];
+    const states = statesOf(value['protocol']);
     const times: Record<string, number> = {};
     for (const time = cursor.nested(); time.next(); ) {
-      const name = names?.[time.type - 1]?.[0];
+      const name = states[time.type - 1]?.[0];
       if (name === undefined) return false;
       times[name] = u32Of(time);
     }
@@ -72,7 +72,7 @@ const hostInteger: Format<number> = {
   write: (writer: ByteWriter, attribute, value) => {
     writer.u16(8).u16(attribute).u32(value);
   },
-  read: (cursor: AttributeCursor) => new Uint32Array(Uint8Array.from(cursor.bytes()).buffer)[0],
+  read: (cursor: AttributeCursor) => cursor.u32(),
 };
 
 /** Also of the expression. */

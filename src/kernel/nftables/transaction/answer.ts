@@ -10,7 +10,7 @@ import { aligned } from '../../shared/wire/messages.js';
 import { hintFor } from '../hints.js';
 import { NAMING } from '../names.js';
 import type { NftablesOperation } from '../types.js';
-import { partAt } from './parts.js';
+import { type OperationPart, partAt } from './parts.js';
 
 /** For a single message: a process without the right to change nf_tables is refused the whole transaction. */
 const OWNED = 'another process owns the table (flag owner): until it ends, no other can change the table';
@@ -121,12 +121,11 @@ function* everyResult(
 function errorOf(
   operation: NftablesOperation,
   { errno, text }: Refused,
-  part: string | undefined,
+  part: OperationPart | undefined,
 ): NetlinkError {
   const attempt = attemptAt(operation, NAMING);
-  const target = part === undefined ? attempt.target : `${attempt.target ?? ''} ${part}`;
-  const expression = /^expression \d+ \((\w+)\)$/.exec(part ?? '')?.[1];
-  const hint = (code: string) => (code === 'EPERM' ? OWNED : hintFor(operation, code, expression));
+  const target = part === undefined ? attempt.target : `${attempt.target ?? ''} ${part.name}`;
+  const hint = (code: string) => (code === 'EPERM' ? OWNED : hintFor(operation, code, part?.expression));
   const named: Attempt = { ...attempt, target, hint };
   return toNetlinkError({ errno, code: '', message: text }, named);
 }

@@ -16,8 +16,16 @@ import { messagesOf } from './write.js';
 /** Without `NLA_F_…`. */
 const TYPE_MASK = 0x3fff;
 
+/** A part of an operation. */
+export interface OperationPart {
+  /** `{ 10.0.0.1 . tcp . 80 }`, `expression 2 (lookup)` */
+  readonly name: string;
+  /** The kind of an expression. */
+  readonly expression?: string;
+}
+
 /**
- * Names the part: `{ 10.0.0.1 . tcp . 80 }`, `expression 2 (lookup)`. Undefined if it is not known.
+ * The part. Undefined if it is not known.
  *
  * @param message the place of the message among those of the operation
  * @param offset the place of the attribute in the message, in bytes; 0 if it is not known
@@ -26,14 +34,14 @@ export function* partAt(
   operation: NftablesOperation,
   message: number,
   offset: number,
-): Steps<string | undefined> {
+): Steps<OperationPart | undefined> {
   if (!('elements' in operation) && !('rule' in operation)) return undefined;
   let before = 0;
   for (const part of messagesOf(operation)) {
     if (message < before + part.count) {
       if ('rule' in operation) return partOfRule(operation, part.bytes, message, offset);
       const element = offset === 0 ? undefined : elementAt(part.operation, message - before, offset);
-      return element === undefined ? undefined : elementName(operation, part.from + element);
+      return element === undefined ? undefined : partOfElement(operation, part.from + element);
     }
     before += part.count;
     yield;
@@ -41,16 +49,16 @@ export function* partAt(
   return undefined;
 }
 
-function elementName(operation: NftablesOperation, place: number): string | undefined {
+function partOfElement(operation: NftablesOperation, place: number): OperationPart | undefined {
   const { elements } = operation as Extract<NftablesOperation, { elements: unknown }>;
   if ('count' in elements) {
     const length = elements.keys.length / elements.count;
-    return `{ ${shownValue(elements.keys.subarray(place * length, (place + 1) * length))} }`;
+    return { name: `{ ${shownValue(elements.keys.subarray(place * length, (place + 1) * length))} }` };
   }
   const element: ElementName | undefined = elements[place];
   if (!element) return undefined;
   const { key, keyEnd } = element;
-  return `{ ${shownValue(key)}${keyEnd === undefined ? '' : `-${shownValue(keyEnd)}`} }`;
+  return { name: `{ ${shownValue(key)}${keyEnd === undefined ? '' : `-${shownValue(keyEnd)}`} }` };
 }
 
 function shownValue(value: ElementValue): string {
@@ -69,16 +77,16 @@ function partOfRule(
   bytes: Uint8Array,
   place: number,
   offset: number,
-): string | undefined {
+): OperationPart | undefined {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
   let message = 0;
   for (const { type, start, end } of messagesIn(view, 'nftables.apply')) {
     if (message++ !== place) continue;
     const own = type & 0xff;
-    if (own === MESSAGE.newSet || own === MESSAGE.newElements) return 'set of the rule';
+    if (own === MESSAGE.newSet || own === MESSAGE.newElements) return { name: 'set of the rule' };
     const found = expressionAt({ view, start: start + NFGEN_HEADER, end }, start - MESSAGE_HEADER + offset);
     const kind = found === undefined || !('expressions' in rule) ? undefined : rule.expressions[found]?.kind;
-    return kind && `expression ${(found as number) + 1} (${kind})`;
+    return kind && { name: `expression ${(found as number) + 1} (${kind})`, expression: kind };
   }
   return undefined;
 }

@@ -90,16 +90,16 @@ export interface Described {
   readonly userData?: Uint8Array;
 }
 
-/** The comment in user data, and the rest of them. */
-export function commentIn(bytes: Uint8Array): Described {
+/** The comment in user data, and the rest of them, without those of the type `told`, which other fields tell. */
+export function commentIn(bytes: Uint8Array, told?: number): Described {
   let comment: string | undefined;
   const rest: UserDatum[] = [];
   const data = readUserData(bytes);
   if (!data) return { userData: new Uint8Array(bytes) };
   for (const datum of data) {
     const text = datum.type === COMMENT && comment === undefined ? textOfDatum(datum) : undefined;
-    if (text === undefined) rest.push(datum);
-    else comment = text;
+    if (text !== undefined) comment = text;
+    else if (datum.type !== told) rest.push(datum);
   }
   return {
     ...(comment !== undefined && { comment }),

@@ -196,11 +196,7 @@ export function readValue(
 ): ElementValue {
   if (length !== layout.length) return copyOf(bytes.subarray(at, at + length));
   const { types, forms, offsets } = layout;
-  // Of an interval of names, such as eth*, the last one is no name: it has 0xff to its end.
-  const isName = (form: Form, i: number) =>
-    form !== FORM.name ||
-    bytes.subarray(at + (offsets[i] as number), at + (offsets[i] as number) + LENGTHS[form]).includes(0);
-  if (layout.hasNames && !forms.every(isName)) return copyOf(bytes.subarray(at, at + length));
+  if (layout.hasNames && !areNames(layout, bytes, at)) return copyOf(bytes.subarray(at, at + length));
   if (!layout.isConcatenation) return readPart(types[0] as ValueType, forms[0] as Form, bytes, at);
   // One that grows has room for 17 values after the first.
   const parts = new Array<Value>(types.length);
@@ -217,6 +213,14 @@ export function copyOf(bytes: Uint8Array): Uint8Array {
 }
 
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
+
+/** Whether parts with the form of a name are such. Of an interval, as eth*, the last one has 0xff to its end, and is none. */
+function areNames({ forms, offsets }: Layout, bytes: Uint8Array, at: number): boolean {
+  return forms.every((form, i) => {
+    const start = at + (offsets[i] as number);
+    return form !== FORM.name || bytes.subarray(start, start + LENGTHS[form]).includes(0);
+  });
+}
 
 function readPart(type: ValueType, form: Form, bytes: Uint8Array, at: number): Value {
   switch (form) {

@@ -274,6 +274,14 @@ it('what this library does not know is shown', () => {
   assert.equal(invalid?.field, 'rule.expressions[0]');
 });
 
+it('a time of an expectation that is cut off is malformed', () => {
+  const object = CONNECTION_OBJECTS.find(({ type }) => type === 'ct expectation') ?? assert.fail();
+  const payload = payloadOf({ do: 'addObject', object });
+  const time = Buffer.from(Uint16Array.of(8, 4).buffer);
+  payload[Buffer.from(payload).indexOf(time)] = 6;
+  assert.throws(() => readObject(payload), { code: 'ERR_MALFORMED_REPLY' });
+});
+
 /** A payload with one more of the user data in its attribute, which is the last one. */
 function withDatum(payload: Uint8Array, attribute: number): Uint8Array {
   const view = Buffer.from(payload);

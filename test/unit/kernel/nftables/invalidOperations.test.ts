@@ -26,6 +26,12 @@ const element = (change: object, set: object = SERVICES): object => ({
     { key: ['10.0.0.2', 'tcp', 80], data: { verdict: 'drop' }, ...change },
   ],
 });
+/** Of a map whose elements have two data: both at once, as bytes. */
+const twoData = (change: object): object => ({
+  do: 'addElements',
+  set: { ...TABLE, name: 'm', key: 'mark', data: 'ipv4_addr', dataIsInterval: true },
+  elements: [{ key: 1, data: new Uint8Array(8), ...change }],
+});
 const lookup = (set: unknown) => add({ expressions: [drop, { kind: 'lookup', source: 1, set }] });
 
 const INVALID: readonly [operation: unknown, field: string, rule: RegExp][] = [
@@ -188,6 +194,11 @@ const INVALID: readonly [operation: unknown, field: string, rule: RegExp][] = [
   [{ do: 'addSet', set: { ...TABLE, name: 's', key: 'ipv4' } }, 'set.key', /type of values/],
   [{ do: 'addSet', set: { ...TABLE, name: 's', key: ['ipv4_addr'] } }, 'set.key', /list of 2 to 5/],
   [
+    { do: 'addSet', set: { ...TABLE, name: 's', key: 'mark', expressions: null } },
+    'set.expressions',
+    /an array of expressions/,
+  ],
+  [
     {
       do: 'addSet',
       set: { ...TABLE, name: 's', key: ['ipv6_addr', 'ipv6_addr', 'ipv6_addr', 'ipv6_addr', 'mark'] },
@@ -224,8 +235,11 @@ const INVALID: readonly [operation: unknown, field: string, rule: RegExp][] = [
   [element({ expire: 5n }), 'elements[1].expire', /not a field of an element/],
   [element({ expressions: [{ kind: 'x' }] }), 'elements[1].expressions[0].kind', /must be one of payload/],
   [element({ expressions: 5 }), 'elements[1].expressions', /an array of expressions/],
+  [element({ expressions: null }), 'elements[1].expressions', /an array of expressions/],
   [element({ object: 'c' }), 'elements[1].object', /is of maps with objects/],
   [element({ dataEnd: 5 }), 'elements[1].dataEnd', /is of maps with dataIsInterval/],
+  [twoData({ comment: 'x'.repeat(253) }), 'elements[0].comment', /at most 252 bytes/],
+  [twoData({ dataEnd: '10.0.0.1' }), 'elements[0].data', /IPv4 address, or 4 bytes/],
   [element({ key: new Uint8Array(), keyEnd: '::' }), 'elements[1].keyEnd', /key stands for all other keys/],
   [
     {

@@ -248,8 +248,7 @@ function writeContent(
     )
       return false;
   }
-  // An empty list is no attribute; what is no list is refused.
-  if (expressions !== undefined && expressions?.length !== 0) {
+  if (expressions !== undefined) {
     writeNested(messages, `${path}[${index}].expressions`, expressions, EXPRESSIONS);
     if (messages.check.invalid) return false;
   }

@@ -56,13 +56,17 @@ function writingOf(messages: Messages, path: () => string, sets: WrittenSets): W
   };
 }
 
-/** One expression is an attribute of its own, several are a list: a kernel before Linux 5.11 knows one only. */
+/**
+ * One expression is an attribute of its own, several are a list: a kernel before Linux 5.11 knows one only. An empty list is no attribute; what
+ * is no list is refused.
+ */
 export function writeNested(
   messages: Messages,
   path: string,
   expressions: unknown,
   { one, list }: { readonly one: number; readonly list: number },
 ): void {
+  if (Array.isArray(expressions) && expressions.length === 0) return;
   const writing = writingOf(messages, () => `${path}[0]`, NO_SETS);
   if (Array.isArray(expressions) && expressions.length === 1) {
     writeExpression(messages, one, expressions[0], writing, () => `${path}[0]`);

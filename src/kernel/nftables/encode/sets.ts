@@ -159,8 +159,7 @@ export function encodeSet(messages: Messages, messageFlags: number, set: NewSet)
   }
   if (gcInterval !== undefined)
     messages.u32(SET.gcInterval, check.integer('set.gcInterval', gcInterval, 1, 0xffff_ffff));
-  // An empty list is no attribute; what is no list is refused.
-  if (expressions !== undefined && expressions?.length !== 0)
+  if (expressions !== undefined)
     writeNested(messages, 'set.expressions', expressions, { one: SET.expression, list: SET.expressions });
   messages.u32(SET.id, 0); // the kernel demands one; elements and rules name the set
   messages.u64(SET.timeout, 'set.timeout', set.timeout, 1n);

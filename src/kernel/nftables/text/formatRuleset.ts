@@ -5,10 +5,10 @@ import { type Ruleset, rulesetLines, formatRuleset as textOf } from './ruleset.j
 import { checkRuleset } from './rulesetArguments.js';
 
 /**
- * The text that `nft list ruleset` prints for these tables and what is in them (nft 1.0.6): what {@link readRuleset} reads, or objects with
- * the fields of a listing. A set of a rule, of which the listing has the name, is among `sets`; one that is in its `lookup` need not be. What
- * has no notation here is in brackets: `[xt match]`. Nothing is looked up on this machine: users, protocols and links are numbers, or have
- * the names of `links`.
+ * The text that `nft list ruleset` prints for these tables and what is in them (nft 1.0.6; fields that it has no name for as nft 1.1.7): what
+ * {@link readRuleset} reads, or objects with the fields of a listing. A set of a rule, of which the listing has the name, is among `sets`;
+ * one that is in its `lookup` need not be. What has no notation here is in brackets: `[xt match]`. Nothing is looked up on this machine:
+ * users, protocols and links are numbers, or have the names of `links`.
  *
  * Throws a TypeError or RangeError that names the object and the field for what breaks a rule of `Nftables.apply`:
  * `rules[2].expressions[0].register`.

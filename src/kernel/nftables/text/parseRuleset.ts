@@ -39,7 +39,7 @@ export class RulesetError extends Error {
 }
 
 /**
- * The operations of one transaction that makes the tables of a text, as `nft list ruleset` prints it (nft 1.0.6), with or without `-n`,
+ * The operations of one transaction that makes the tables of a text, as `nft list ruleset` prints it (nft 1.0.6 to 1.1.7), with or without `-n`,
  * `-a` and `-s`, and not commands such as `flush ruleset`, `add rule` and `define`: of each table the table, its chains, its objects, its sets with their elements, and its rules. The expressions of rules are
  * those that nft makes, with the comparisons that nft does not print: `tcp dport 80` compares `meta l4proto` first. Handles are not
  * read, because the kernel gives them.

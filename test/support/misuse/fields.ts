@@ -107,7 +107,8 @@ const TIMES_AND_RATES =
 
 const COMMENTS = /\.comment$/;
 /** Numbers that may be negative. */
-const SIGNED = /\.(bondPort\.priority|broadcastCutoff)$/;
+const SIGNED =
+  /(?:\.(?:base|bondPort|flowTable|flowTables\[\])\.priority|^addFlowTable \[0\]\.priority|\.broadcastCutoff)$/;
 
 /** Whether a value of no type that the place has is valid all the same. */
 export function isValid(verb: string, { path }: Place, kinds: ReadonlySet<Kind>, value: unknown): boolean {
@@ -115,11 +116,10 @@ export function isValid(verb: string, { path }: Place, kinds: ReadonlySet<Kind>,
   if (kinds.has('iterable') && (value instanceof Map || value instanceof Set)) return true;
   // A blank alias removes the one that a link has.
   if (value === '' && path.endsWith('.alias')) return true;
-  // A comment may be empty, and a chain has a priority before 0.
+  // A comment may be empty.
   if (value === '' && COMMENTS.test(path) && /^(?:apply|add|insert|replace|formatRuleset)/.test(verb))
     return true;
   if (value instanceof Map && /\[[01]\]\.links$/.test(path)) return true;
-  if (value === -1 && path.endsWith('.base.priority')) return true;
   if (value === '' && path.endsWith('.expressions[].prefix')) return true;
   // Ports of a protocol that has none.
   if (
@@ -131,7 +131,7 @@ export function isValid(verb: string, { path }: Place, kinds: ReadonlySet<Kind>,
   const isRule = /^FakeIptables\.restore .*(?:text|(?:rules|before|after)\[\])$|^FakeIptables\.load \[1\]$/;
   if (value === '' && isRule.test(`${verb} ${path}`)) return true;
   if (TIMES_AND_RATES.test(path) && (value === 1.5 || (value === -1 && path.endsWith('.qps')))) return true;
-  if (value === -1 && SIGNED.test(path)) return true;
+  if (value === -1 && SIGNED.test(`${verb} ${path}`)) return true;
   if (value instanceof Set && path.endsWith('.cures')) return true;
   if (value instanceof Map && path.endsWith('.settingRules')) return true;
   // It is thrown.

@@ -244,7 +244,7 @@ function writeContent(
     if (
       shape.hasDataEnd &&
       !isWhole &&
-      writeValue(shape.data, dataEnd ?? data, bytes.memory, at + length) !== WRITTEN
+      writeValue(shape.data, dataEnd === undefined ? data : dataEnd, bytes.memory, at + length) !== WRITTEN
     )
       return false;
   }

@@ -150,7 +150,7 @@ export function expressionsOf(
     try {
       const tokens = tokensOfPart(part as Condition | string, place, sets);
       const last = tokens.at(-1);
-      if (last === undefined) continue;
+      check(`parts[${place}]`, part, last !== undefined, 'must have a statement of nft');
       const cursor = new Cursor(tokens);
       reading ??= new RuleReading(cursor, { family, shapeOf, links: new Map() });
       reading.cursor = cursor;
@@ -166,7 +166,7 @@ export function expressionsOf(
   return rule;
 }
 
-function check(field: string, value: unknown, isValid: boolean, rule: string): void {
+function check(field: string, value: unknown, isValid: boolean, rule: string): asserts isValid {
   if (!isValid) throw argumentError(OPERATION, { field, value, rule, wrongType: true });
 }
 
@@ -177,7 +177,7 @@ function invalidPart(part: Condition | string, place: number, { message, token }
     return argumentError(OPERATION, {
       field,
       value: part,
-      rule: `at \`${token.text}\` ${message}`,
+      rule: `must be statements of nft: \`${token.text}\` ${message}`,
       wrongType,
     });
   const value = part.values.length === 1 ? part.values[0] : part.values;

@@ -142,7 +142,7 @@ function checkNeeds(writer: MessageWriter, kind: string, settings: NewLinkSettin
     check.fail('settings.link', link, `must be the name of the link below a ${kind}`, true);
   if (kind === 'vlan') need(writer, 'vlan', vlan, 'id', 'must be given: a VLAN has an id');
   if (kind === 'vrf') need(writer, 'vrf', vrf, 'table', 'must be given: a VRF has a table');
-  if ((kind === 'vxlan' || kind === 'geneve') && (settings[kind]?.external ?? false) === false)
+  if ((kind === 'vxlan' || kind === 'geneve') && [undefined, false].includes(settings[kind]?.external))
     need(writer, kind, settings[kind], 'id', `must be given: a ${NETWORK[kind]} without external has an id`);
   if (kind === 'tun')
     check.fail('kind', kind, 'must not be tun: a process creates such a device through /dev/net/tun');

@@ -200,7 +200,11 @@ describe('a condition of a field', () => {
       [match.ip.saddr('10.0.0.1'), match.ip6.saddr('fd00::1')],
       /^parts\[1\] \(ip6 saddr\) must be of packets of ip/,
     ],
-    ['an unknown statement', ['counters'], /^parts\[0\] must be statements of nft: `counters` is no statement/],
+    [
+      'an unknown statement',
+      ['counters'],
+      /^parts\[0\] must be statements of nft: `counters` is no statement/,
+    ],
     [
       'a text that changes the part before it',
       [match.ct.state('new'), ', invalid'],

@@ -1,8 +1,8 @@
 // The addon of the benchmark: the limits of the kernel, in C++. A checkout builds it beside the addon of the library.
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
+import { findPackageRoot } from '../src/kernel/packageRoot.js';
 import type { NativeError } from '../src/kernel/shared/addon.js';
-import { findPackageRoot } from '../src/packageRoot.js';
 
 /** The cost of a piece of work. Times are in ns. */
 export interface NativeCost {

@@ -1,6 +1,6 @@
 // The benchmark: its jobs in their order, one repetition after another, so that all methods meet the same noise.
 import { performance } from 'node:perf_hooks';
-import { loadModules } from '../src/modes/shared/open/loadModules.js';
+import { loadModules } from '../src/command/modes/shared/loadModules.js';
 import { familyJob, fullJob } from './additions.js';
 import type { ProxyCommand } from './against/types.js';
 import { conntrackJob } from './conntrackJob.js';

@@ -1,6 +1,6 @@
 // Addresses and entries as bytes.
 import type { SetEntry } from '../src/kernel/ipset/types.js';
-import { parseAddress } from '../src/net/address.js';
+import { parseAddress } from '../src/kernel/net/address.js';
 
 /** The bytes of an address in network order, followed by zeros up to `size`. Throws for a text that is not an address. */
 export function addressBytes(address: string, size: number): Uint8Array {

@@ -1,6 +1,6 @@
 // The clusters of the benchmark: objects as an API server reports them, decoded. The same seed gives the same cluster.
-import { decodeObject } from '../src/objects/decode.js';
-import type { ObjectChange } from '../src/objects/types.js';
+import { decodeObject } from '../src/proxy/objects/decode.js';
+import type { ObjectChange } from '../src/proxy/objects/types.js';
 import type { RawObject } from './apiServer/store.js';
 import { seededRandom } from './statistics.js';
 import type { Size } from './types.js';

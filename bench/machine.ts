@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process';
 import { accessSync, constants, existsSync, readFileSync } from 'node:fs';
 import { arch, cpus, release, totalmem } from 'node:os';
 import { delimiter, join } from 'node:path';
-import { packageRoot } from '../src/packageRoot.js';
+import { packageRoot } from '../src/kernel/packageRoot.js';
 import type { Machine } from './types.js';
 
 /** Tools, and how each prints its version, in a line that begins with its name. */

@@ -2,6 +2,13 @@
 
 import { existsSync } from 'node:fs';
 import { release } from 'node:os';
+import type { OpenedMode } from '../src/command/modes/shared/definition.js';
+import { restoreInput } from '../src/kernel/iptables/index.js';
+import { operationsOf, realServersOf } from '../src/kernel/ipvs/values/serverLists.js';
+import { type Family, familyOf } from '../src/kernel/net/address.js';
+import { writeInSteps } from '../src/kernel/nftables/transaction/write.js';
+import { FakeNftables } from '../src/kernel/testing/nftables.js';
+import { TimeSlice } from '../src/kernel/timeSlice.js';
 import {
   createIptablesMode,
   createIpvsMode,
@@ -14,14 +21,7 @@ import {
   NFTABLES_DEFAULTS,
   type NftablesKernel,
   type NftablesLayout,
-} from '../src/index.js';
-import { restoreInput } from '../src/kernel/iptables/index.js';
-import { operationsOf, realServersOf } from '../src/kernel/ipvs/values/serverLists.js';
-import { writeInSteps } from '../src/kernel/nftables/transaction/write.js';
-import { FakeNftables } from '../src/kernel/testing/nftables.js';
-import type { OpenedMode } from '../src/modes/shared/open/definition.js';
-import { type Family, familyOf } from '../src/net/address.js';
-import { TimeSlice } from '../src/timeSlice.js';
+} from '../src/proxy/index.js';
 import { NO_IPVS } from './phases.js';
 import type { LifeName } from './types.js';
 

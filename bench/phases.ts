@@ -2,8 +2,8 @@
 import type { IpsetOperation, SetDefinition, SetEntry } from '../src/kernel/ipset/types.js';
 import type { IptablesOperation } from '../src/kernel/iptables/types.js';
 import type { IpvsOperation, RealServer, VirtualService } from '../src/kernel/ipvs/types.js';
+import type { Family } from '../src/kernel/net/address.js';
 import type { RtnetlinkOperation } from '../src/kernel/rtnetlink/types.js';
-import type { Family } from '../src/net/address.js';
 
 /** A virtual service with its real servers. */
 export interface ServedService {

@@ -1,8 +1,8 @@
 // The proxy on a kernel, with objects from memory: reports changes to it, and measures the passes that follow.
 import { monitorEventLoopDelay, performance } from 'node:perf_hooks';
-import { createProxy, type ServiceProxy, type SyncSummary } from '../src/index.js';
-import type { ObjectChange } from '../src/objects/types.js';
-import type { SourceEvents } from '../src/source/source.js';
+import { createProxy, type ServiceProxy, type SyncSummary } from '../src/proxy/index.js';
+import type { ObjectChange } from '../src/proxy/objects/types.js';
+import type { SourceEvents } from '../src/proxy/source/source.js';
 import { NODE_NAME } from './cluster.js';
 import { type Cost, Meter } from './cost.js';
 import { KernelWatch } from './kernelWatch.js';

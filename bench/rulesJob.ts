@@ -1,7 +1,7 @@
 // The rules of ipvs mode: each run saves and restores those of both families, as the agent does at its start, or restores them
 // once more.
 import type { IpsetOperation, SetDefinition } from '../src/kernel/ipset/types.js';
-import type { Family } from '../src/net/address.js';
+import type { Family } from '../src/kernel/net/address.js';
 import { makeCluster } from './cluster.js';
 import { type Context, inSandbox, type Job, plain, takeStep } from './context.js';
 import { Meter } from './cost.js';

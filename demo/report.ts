@@ -23,7 +23,7 @@ export interface Measured {
 /** The heading of the last screen. */
 export const LAST_SCREEN = 'Who answered how many requests, phase by phase';
 
-const RUN = 'npm run vm -- node dist/src/cli/main.js';
+const RUN = 'npm run vm -- node dist/src/command/cli/main.js';
 const FLAGS =
   '--proxy-mode ipvs --manifests examples/ --hostname-override node-a --cluster-cidr 10.244.0.0/16';
 

@@ -82,7 +82,7 @@ process.exitCode = await reportFailures('bundle', async () => {
   const isComplete = providers === 'with';
   rmSync(FOLDER, { recursive: true, force: true });
   const { metafile } = await build({
-    entryPoints: [join(CHECKOUT, 'dist/src/cli/main.js')],
+    entryPoints: [join(CHECKOUT, 'dist/src/command/cli/main.js')],
     outdir: FOLDER,
     chunkNames: 'parts/[name]-[hash]',
     // A process keeps the text of the code that it has loaded.

@@ -1,12 +1,12 @@
 // bench --against: another proxy beside this one.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Invocation } from '../../src/cli/command.js';
-import type { Style } from '../../src/cli/output/colours.js';
-import { type Output, writeReport } from '../../src/cli/output/output.js';
-import { UsageError } from '../../src/config/commandLine.js';
-import { wrapped } from '../../src/config/wrap.js';
-import { findPackageRoot } from '../../src/packageRoot.js';
+import type { Invocation } from '../../src/command/cli/command.js';
+import type { Style } from '../../src/command/cli/output/colours.js';
+import { type Output, writeReport } from '../../src/command/cli/output/output.js';
+import { UsageError } from '../../src/command/config/commandLine.js';
+import { wrapped } from '../../src/command/config/wrap.js';
+import { findPackageRoot } from '../../src/kernel/packageRoot.js';
 import { againstTable, failureLines } from '../against/table.js';
 import type { AgainstOptions, AgainstReport, ProxyCommand } from '../against/types.js';
 import { machineLine } from '../output/machine.js';
@@ -76,7 +76,7 @@ function readPattern(text: string): RegExp {
 function agentFile(): string {
   const root = findPackageRoot() ?? '';
   const bundled = join(root, 'dist/command/main.js');
-  return existsSync(bundled) ? bundled : join(root, 'dist/src/cli/main.js');
+  return existsSync(bundled) ? bundled : join(root, 'dist/src/command/cli/main.js');
 }
 
 /** The agent of this checkout. */

@@ -1,8 +1,8 @@
 // The command line of the benchmark: measures in namespaces of its own, or reads earlier reports, and shows them.
 import { readFileSync } from 'node:fs';
 import { performance } from 'node:perf_hooks';
-import type { Invocation } from '../../src/cli/command.js';
-import { type Output, writeReport } from '../../src/cli/output/output.js';
+import type { Invocation } from '../../src/command/cli/command.js';
+import { type Output, writeReport } from '../../src/command/cli/output/output.js';
 import { markdownDocument } from '../output/markdown.js';
 import { type MergedReport, mergeReports } from '../output/merge.js';
 import { Progress, type ProgressForm, type ProgressOutput } from '../output/progress.js';

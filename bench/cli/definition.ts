@@ -1,5 +1,5 @@
 // The definition of the benchmark's command line.
-import { type CommandDefinition, FAILED } from '../../src/cli/command.js';
+import { type CommandDefinition, FAILED } from '../../src/command/cli/command.js';
 
 /** The benchmark. */
 export const BENCH: CommandDefinition<'bench'> = {

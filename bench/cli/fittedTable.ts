@@ -1,8 +1,8 @@
 // Tables that fit a number of columns: cells of text are broken at spaces, and what still does not fit is shown in a
 // second table below the first.
-import { columnGroups } from '../../src/cli/output/namedTable.js';
-import { type Column, tableLines, totalWidth, widest } from '../../src/cli/output/table.js';
-import { wrapped } from '../../src/config/wrap.js';
+import { columnGroups } from '../../src/command/cli/output/namedTable.js';
+import { type Column, tableLines, totalWidth, widest } from '../../src/command/cli/output/table.js';
+import { wrapped } from '../../src/command/config/wrap.js';
 
 /** How a table fits. */
 export interface Fit {

@@ -1,8 +1,8 @@
 // The options of the command bench, read and checked. Pure.
 
-import type { Invocation } from '../../src/cli/command.js';
-import type { Format } from '../../src/cli/output/output.js';
-import { UsageError } from '../../src/config/commandLine.js';
+import type { Invocation } from '../../src/command/cli/command.js';
+import type { Format } from '../../src/command/cli/output/output.js';
+import { UsageError } from '../../src/command/config/commandLine.js';
 import type { ProgressForm } from '../output/progress.js';
 import { METHODS, SCENARIOS, SIZES } from '../scenarios.js';
 import type { BenchOptions, Size } from '../types.js';

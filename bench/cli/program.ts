@@ -1,8 +1,8 @@
 // A program of the checkout with one command, which `npm run` builds and starts: reads its arguments, and prints its help or runs it.
-import { type CommandDefinition, FAILED, type Invocation } from '../../src/cli/command.js';
-import { errorLines } from '../../src/cli/nextStep.js';
-import { columnsOf, type Format, processOutput } from '../../src/cli/output/output.js';
-import { readCommandOf } from '../../src/cli/program.js';
+import { type CommandDefinition, FAILED, type Invocation } from '../../src/command/cli/command.js';
+import { errorLines } from '../../src/command/cli/nextStep.js';
+import { columnsOf, type Format, processOutput } from '../../src/command/cli/output/output.js';
+import { readCommandOf } from '../../src/command/cli/program.js';
 
 /** Its arguments and options, which have been validated against its definition. */
 export type ProgramInvocation = Pick<Invocation, 'args' | 'options' | 'output'>;

@@ -1,7 +1,7 @@
 // Reports of benchmarks as lines of text. Pure.
 
-import type { Style } from '../../src/cli/output/colours.js';
-import { wrapped } from '../../src/config/wrap.js';
+import type { Style } from '../../src/command/cli/output/colours.js';
+import { wrapped } from '../../src/command/config/wrap.js';
 import { machineFacts, machineLine } from '../output/machine.js';
 import {
   estimateNote,

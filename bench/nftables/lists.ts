@@ -8,8 +8,8 @@ import {
   tablesRequest,
 } from '../../src/kernel/nftables/requests.js';
 import { HOST_IS_LITTLE } from '../../src/kernel/shared/wire/messages.js';
-import { CONTAINERS, SLOT_MAPS } from '../../src/modes/nftables/plan/containers.js';
-import { TABLE } from '../../src/modes/nftables/plan/names.js';
+import { CONTAINERS, SLOT_MAPS } from '../../src/proxy/modes/nftables/plan/containers.js';
+import { TABLE } from '../../src/proxy/modes/nftables/plan/names.js';
 import { loadBenchAddon } from '../addon.js';
 import { costOf, sumOf } from '../cost.js';
 import type { Run } from '../methods.js';

@@ -1,4 +1,6 @@
 // Operations of nftables as a script for `nft -f`.
+
+import type { Family } from '../../src/kernel/net/address.js';
 import type {
   BaseChain,
   ElementValue,
@@ -7,10 +9,9 @@ import type {
   NewSet,
   NftablesOperation,
 } from '../../src/kernel/nftables/types.js';
-import { familyOfTable } from '../../src/modes/nftables/plan/fixedChains.js';
-import { verdictText } from '../../src/modes/nftables/plan/items.js';
-import { ruleText } from '../../src/modes/nftables/program/ruleText.js';
-import type { Family } from '../../src/net/address.js';
+import { familyOfTable } from '../../src/proxy/modes/nftables/plan/fixedChains.js';
+import { verdictText } from '../../src/proxy/modes/nftables/plan/items.js';
+import { ruleText } from '../../src/proxy/modes/nftables/program/ruleText.js';
 import type { ToolCommand } from '../toolCommands.js';
 import { elementsOf } from './elements.js';
 import type { Pass } from './record.js';

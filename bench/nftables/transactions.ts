@@ -8,7 +8,7 @@ import type { AnonymousSet, Expression } from '../../src/kernel/nftables/express
 import { writeInSteps } from '../../src/kernel/nftables/transaction/write.js';
 import type { NewElement, NftablesOperation } from '../../src/kernel/nftables/types.js';
 import { HOST_IS_LITTLE } from '../../src/kernel/shared/wire/messages.js';
-import { atOnce } from '../../src/steps.js';
+import { atOnce } from '../../src/kernel/steps.js';
 import { elementsOf } from './elements.js';
 import type { Pass } from './record.js';
 

@@ -1,5 +1,5 @@
 // The progress of a benchmark: a bar with the time left on a terminal, or a line for each figure. Its output is injected.
-import { USUAL_COLUMNS, wrapped } from '../../src/config/wrap.js';
+import { USUAL_COLUMNS, wrapped } from '../../src/command/config/wrap.js';
 import { METHODS, SCENARIOS } from '../scenarios.js';
 import type { BenchEvents, Step } from '../types.js';
 import { sizeText } from './table.js';

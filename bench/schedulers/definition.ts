@@ -1,5 +1,5 @@
 // The definition of the command line of the load figures.
-import { type CommandDefinition, FAILED } from '../../src/cli/command.js';
+import { type CommandDefinition, FAILED } from '../../src/command/cli/command.js';
 import { SPEEDS, TRAFFIC, VARIANTS } from './traffic.js';
 
 const listed = (values: readonly { readonly name: string }[]) =>

@@ -1,6 +1,6 @@
 // The load figures: which are wanted, and a simulation for each. Pure.
-import type { Invocation } from '../../src/cli/command.js';
-import { UsageError } from '../../src/config/commandLine.js';
+import type { Invocation } from '../../src/command/cli/command.js';
+import { UsageError } from '../../src/command/config/commandLine.js';
 import { readNames } from '../cli/options.js';
 import { type Load, simulate } from './simulation.js';
 import { type Case, SPEEDS, type Surroundings, TRAFFIC, VARIANTS, type Variant } from './traffic.js';

@@ -1,5 +1,5 @@
 // The load figures as a program of a checkout. `npm run schedulers` builds and starts it.
-import { writeReport } from '../../src/cli/output/output.js';
+import { writeReport } from '../../src/command/cli/output/output.js';
 import { type ProgramInvocation, runProgram } from '../cli/program.js';
 import { plainTable } from '../cli/text.js';
 import { LOAD } from './definition.js';

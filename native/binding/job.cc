@@ -6,7 +6,7 @@
 namespace knp::binding {
 namespace {
 
-// The codes of src/errors.ts; empty for an errno, whose name JavaScript knows.
+// The codes of src/kernel/errors.ts; empty for an errno, whose name JavaScript knows.
 const char* CodeOf(netlink::FailureKind kind) {
   switch (kind) {
     case netlink::FailureKind::kNone:

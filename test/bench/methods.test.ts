@@ -24,7 +24,7 @@ const SIZE = { services: 3, endpoints: 2 };
 const SAMPLE = 1000;
 const AGENT: ProxyCommand = {
   name: 'ours',
-  command: `${process.execPath} ${join(ROOT, 'dist/src/cli/main.js')} --kubeconfig={kubeconfig} --hostname-override={node} --proxy-mode=ipvs --logging-format=json --v=2`,
+  command: `${process.execPath} ${join(ROOT, 'dist/src/command/cli/main.js')} --kubeconfig={kubeconfig} --hostname-override={node} --proxy-mode=ipvs --logging-format=json --v=2`,
   passPattern: /"msg":"synced"/,
 };
 const NOTHING: MemoryFigure = { size: SIZE, idleResident: 0, resident: 0 };

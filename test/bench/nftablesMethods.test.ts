@@ -25,7 +25,7 @@ const SIZE = { services: 300, endpoints: 2 };
 const MANY_ENDPOINTS = { services: 300, endpoints: 14 };
 const AGENT: ProxyCommand = {
   name: 'ours',
-  command: `${process.execPath} ${join(ROOT, 'dist/src/cli/main.js')} --kubeconfig={kubeconfig} --hostname-override={node} --proxy-mode=ipvs --logging-format=json --v=2`,
+  command: `${process.execPath} ${join(ROOT, 'dist/src/command/cli/main.js')} --kubeconfig={kubeconfig} --hostname-override={node} --proxy-mode=ipvs --logging-format=json --v=2`,
   passPattern: /"msg":"synced"/,
 };
 const SMALL = { services: 3, endpoints: 2 };

@@ -6,7 +6,7 @@ import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { before, test } from 'node:test';
-import type { Explanation } from '../../src/explain/explanation.js';
+import type { Explanation } from '../../src/command/explain/explanation.js';
 import { COMMAND } from '../laboratory/proxyProcess.js';
 import { closeAfter } from '../support/closeAfter.js';
 import { service, slice } from '../support/clusters/manifests.js';

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { before, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { WEB_MANIFEST, webRoutes } from '../../demo/web.js';
-import { STILL } from '../../src/source/followedFile.js';
+import { STILL } from '../../src/proxy/source/followedFile.js';
 import { type Lab, openLab } from '../laboratory/lab.js';
 import { LabHost } from '../laboratory/labHost.js';
 import { ManifestFolder, withoutEndpoint } from '../laboratory/manifestFolder.js';

@@ -3,11 +3,11 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { after, before, it } from 'node:test';
-import { selectFlows, staleFlows } from '../../src/conntrack/staleFlows.js';
 import { type Conntrack, type Flow, openConntrack } from '../../src/kernel/conntrack/index.js';
-import { type Family, joinHostPort } from '../../src/net/address.js';
-import type { Endpoint } from '../../src/services/endpointList.js';
-import type { ServicePort } from '../../src/services/types.js';
+import { type Family, joinHostPort } from '../../src/kernel/net/address.js';
+import { selectFlows, staleFlows } from '../../src/proxy/conntrack/staleFlows.js';
+import type { Endpoint } from '../../src/proxy/services/endpointList.js';
+import type { ServicePort } from '../../src/proxy/services/types.js';
 import { endpointLists } from '../support/clusters/endpoints.js';
 import { TrackingNamespace } from '../support/namespaces/flows.js';
 

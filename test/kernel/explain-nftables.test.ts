@@ -3,15 +3,15 @@
 // Needs: nftables
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, it } from 'node:test';
-import type { ProgrammedFrontend } from '../../src/explain/inventory.js';
-import { explainPacket, type NftablesFacts } from '../../src/explain/nftables/explainPacket.js';
-import { readFrontends, readTable } from '../../src/explain/read/nftables.js';
+import type { ProgrammedFrontend } from '../../src/command/explain/inventory.js';
+import { explainPacket, type NftablesFacts } from '../../src/command/explain/nftables/explainPacket.js';
+import { readFrontends, readTable } from '../../src/command/explain/read/nftables.js';
+import { isLoopback, joinHostPort } from '../../src/kernel/net/address.js';
 import { type Nftables, openNftables } from '../../src/kernel/nftables/index.js';
 import { FakeKernel } from '../../src/kernel/testing/index.js';
-import { NFTABLES_DEFAULTS } from '../../src/modes/nftables/index.js';
-import { isSharedChain } from '../../src/modes/nftables/plan/sharedChains.js';
-import { isLoopback, joinHostPort } from '../../src/net/address.js';
-import type { Frontend, ServicePort } from '../../src/services/types.js';
+import { NFTABLES_DEFAULTS } from '../../src/proxy/modes/nftables/index.js';
+import { isSharedChain } from '../../src/proxy/modes/nftables/plan/sharedChains.js';
+import type { Frontend, ServicePort } from '../../src/proxy/services/types.js';
 import { sample } from '../support/extent.js';
 import { makeNamespace, type Namespace } from '../support/namespaces/netns.js';
 import { checkExplanations } from '../support/oracle/explainedRecordings.js';

@@ -5,7 +5,7 @@ import { after, test } from 'node:test';
 import { openIpset } from '../../src/kernel/ipset/index.js';
 import { openIptables } from '../../src/kernel/iptables/index.js';
 import { openNftables } from '../../src/kernel/nftables/index.js';
-import { applyToSets } from '../../src/modes/ipvs/program/applyToSets.js';
+import { applyToSets } from '../../src/proxy/modes/ipvs/program/applyToSets.js';
 
 const iptables = openIptables();
 const ipset = await openIpset();

@@ -4,8 +4,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { AddressId } from '../../src/kernel/ipvs/types.js';
-import type { VirtualServiceItem } from '../../src/modes/ipvs/plan/items.js';
-import { AddressPorts } from '../../src/net/addressPorts.js';
+import { AddressPorts } from '../../src/kernel/net/addressPorts.js';
+import type { VirtualServiceItem } from '../../src/proxy/modes/ipvs/plan/items.js';
 import { closeAfter } from '../support/closeAfter.js';
 import { FollowingService } from '../support/failover/followingService.js';
 import { makeNamespace, type Namespace } from '../support/namespaces/netns.js';

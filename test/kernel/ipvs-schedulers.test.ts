@@ -7,7 +7,7 @@ import { once } from 'node:events';
 import { before, test } from 'node:test';
 import { type RealServer, type SchedulerName, VirtualService } from '../../bench/schedulers/schedulers.js';
 import { seededRandom } from '../../bench/statistics.js';
-import { numberOfIPv4 } from '../../src/net/address.js';
+import { numberOfIPv4 } from '../../src/kernel/net/address.js';
 import { closeAfter } from '../support/closeAfter.js';
 import { Dialer } from '../support/namespaces/dialer.js';
 import { ipvsNamespace } from '../support/namespaces/ipvsNamespace.js';

@@ -3,9 +3,9 @@
 // Needs: nftables
 import assert from 'node:assert/strict';
 import { after, before, it } from 'node:test';
+import { localhostNodePorts } from '../../src/command/modes/nftables/localhost.js';
 import { type Nftables, openNftables } from '../../src/kernel/nftables/index.js';
 import { FakeKernel } from '../../src/kernel/testing/index.js';
-import { localhostNodePorts } from '../../src/modes/nftables/open/localhost.js';
 import { decodeConfiguration } from '../support/clusters/decodeConfiguration.js';
 import { HOST, service, slice } from '../support/clusters/manifests.js';
 import { makeNamespace, type Namespace } from '../support/namespaces/netns.js';

@@ -4,8 +4,8 @@ import assert from 'node:assert/strict';
 import { createSocket } from 'node:dgram';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
+import { openNfacct } from '../../src/command/kernel/nfacct/index.js';
 import { openNetlink } from '../../src/kernel/netlink/index.js';
-import { openNfacct } from '../../src/kernel/nfacct/index.js';
 import { closeAfter } from '../support/closeAfter.js';
 import { tools } from '../support/namespaces/tools.js';
 

@@ -9,7 +9,7 @@ import { type Nftables, openNftables } from '../../src/kernel/nftables/index.js'
 import { readRuleset } from '../../src/kernel/nftables/text/index.js';
 import { formatRuleset } from '../../src/kernel/nftables/text/ruleset.js';
 import { FakeKernel } from '../../src/kernel/testing/index.js';
-import { LAYOUTS } from '../../src/modes/nftables/plan/options.js';
+import { LAYOUTS } from '../../src/proxy/modes/nftables/plan/options.js';
 import { MIXED_LIFE } from '../support/clusters/mixedCluster.js';
 import { RANDOM_HOST } from '../support/clusters/randomCluster.js';
 import { makeNamespace, type Namespace } from '../support/namespaces/netns.js';

@@ -3,8 +3,8 @@
 // Needs: ipvs, dummy device
 import assert from 'node:assert/strict';
 import { after, describe, it } from 'node:test';
+import type { Family } from '../../src/kernel/net/address.js';
 import { openRtnetlink, type Rtnetlink } from '../../src/kernel/rtnetlink/index.js';
-import type { Family } from '../../src/net/address.js';
 import { makeNamespace, type Namespace } from '../support/namespaces/netns.js';
 import { type Kind, rtnetlinkRoundTrips } from '../support/roundTrips/rtnetlink.js';
 import { batch, ipJson } from '../support/tables/rtnetlink/ip.js';

@@ -2,7 +2,7 @@
 // Needs: ipvs, dummy device
 import assert from 'node:assert/strict';
 import { after, afterEach, before, test } from 'node:test';
-import type { NetlinkError } from '../../src/errors.js';
+import type { NetlinkError } from '../../src/kernel/errors.js';
 import {
   type LinkAddressId,
   type OperationResult,

@@ -32,11 +32,11 @@ export interface Ended {
 }
 
 /**
- * The path of the command: dist/src/cli/main.js, seen from dist/test/laboratory/. `npm test` names that of the package instead, which
+ * The path of the command: dist/src/command/cli/main.js, seen from dist/test/laboratory/. `npm test` names that of the package instead, which
  * starts in three quarters of the time.
  */
 export const COMMAND =
-  process.env['KNP_COMMAND'] ?? fileURLToPath(new URL('../../src/cli/main.js', import.meta.url));
+  process.env['KNP_COMMAND'] ?? fileURLToPath(new URL('../../src/command/cli/main.js', import.meta.url));
 
 /**
  * A command line, after the words of KNP_LAUNCHER, which are separated by spaces: a program that executes the rest, and limits or records its

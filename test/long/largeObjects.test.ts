@@ -1,8 +1,8 @@
 // The largest objects that the API accepts cost as much as the same parts in ordinary objects.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { decodeObject } from '../../src/objects/decode.js';
-import type { KubernetesObject } from '../../src/objects/types.js';
+import { decodeObject } from '../../src/proxy/objects/decode.js';
+import type { KubernetesObject } from '../../src/proxy/objects/types.js';
 import { compared, MODES } from '../support/largeObjects/largeObjectCosts.js';
 import { LARGE_OBJECTS } from '../support/largeObjects/largeObjects.js';
 

@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { type Nftables, openNftables } from '../../src/kernel/nftables/index.js';
 import { FakeKernel } from '../../src/kernel/testing/index.js';
-import { cleanUp } from '../../src/reconcile/cleanUp.js';
+import { cleanUp } from '../../src/proxy/reconcile/cleanUp.js';
 import { makeNamespace, type Namespace } from '../support/namespaces/netns.js';
 import { nftDifferences, type Scenario, scenarios } from '../support/oracle/oracle.js';
 import { NftablesNode } from '../support/oracle/testNode.js';

@@ -1,5 +1,5 @@
 // Some random clusters on a real kernel: the state after several changes equals the state after one pass on an empty kernel.
-// test/unit/modes/random.test.ts does this for many more with fakes.
+// test/unit/proxy/modes/random.test.ts does this for many more with fakes.
 // Needs: ipvs, dummy device
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';

@@ -3,8 +3,8 @@
 // namespace needs only one process. Arguments: seeds.
 import { release } from 'node:os';
 import { isDeepStrictEqual } from 'node:util';
-import { type OpenIpvsKernel as Kernel, openIpvsKernel } from '../../src/modes/ipvs/open/open.js';
-import { cleanUp } from '../../src/reconcile/cleanUp.js';
+import { type OpenIpvsKernel as Kernel, openIpvsKernel } from '../../src/command/modes/ipvs/open.js';
+import { cleanUp } from '../../src/proxy/reconcile/cleanUp.js';
 import { comparable, RANDOM_HOST, RandomCluster } from '../support/clusters/randomCluster.js';
 import { layOut, toolOutput } from '../support/namespaces/tools.js';
 import { IpvsNode } from '../support/oracle/testNode.js';

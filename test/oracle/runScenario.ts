@@ -2,8 +2,8 @@
 // JSON for the test, so that a namespace needs only one process. Arguments: the mode, and names of recordings.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { KeyedOperation } from '../../src/modes/mode.js';
-import { cleanUp } from '../../src/reconcile/cleanUp.js';
+import type { KeyedOperation } from '../../src/proxy/modes/mode.js';
+import { cleanUp } from '../../src/proxy/reconcile/cleanUp.js';
 import { tool } from '../support/namespaces/tools.js';
 import { differences, type RecordedMode, type Scenario, scenarios } from '../support/oracle/oracle.js';
 import { RECORDED_KERNELS, type RecordedKernel } from '../support/oracle/recordedKernels.js';

@@ -119,7 +119,7 @@ test('no module names a source map, because there is none', () => {
   assert.deepEqual(named, []);
   // The modules of the checkout name theirs again.
   assert.match(
-    readFileSync(join(ROOT, 'dist/src/index.js'), 'utf8'),
+    readFileSync(join(ROOT, 'dist/src/proxy/index.js'), 'utf8'),
     /\n\/\/# sourceMappingURL=index\.js\.map\n?$/,
   );
 });

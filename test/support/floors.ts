@@ -1,4 +1,5 @@
-// The layers of src/ and of test/judge/: the imports that each folder may have, from other folders and from packages. For the floors test.
+// The layers of src/ and the floors in them, and the floors of test/judge/: the imports that each folder may have, from other folders and from
+// packages. For the floors test.
 import { posix } from 'node:path';
 import ts from 'typescript';
 
@@ -25,40 +26,43 @@ const ALL_BUT_CHILD_PROCESS = /^(?!(node:)?child_process$)/;
 /** Large optional packages, which must be loaded with import(). */
 const ON_DEMAND = /^@kubernetes\/client-node$/;
 
+/** The layers, as folders of src/: each may import from those before it. */
+const LAYERS: readonly string[] = ['kernel', 'proxy', 'command'];
+
 /** The floors of the kernel. */
 const KERNEL = ['kernel values', 'kernel shared', 'kernel parts'];
 
 /** From bottom to top. Only the wiring may import everything. */
 const FLOORS: readonly Floor[] = [
-  { name: 'errors', files: /^errors\.ts$/, imports: ['arguments'] },
+  { name: 'errors', files: /^kernel\/errors\.ts$/, imports: ['arguments'] },
   // Rules of values that programs give.
-  { name: 'arguments', files: /^(arguments|shapes)\.ts$/, imports: [], outside: /^node:util$/ },
-  { name: 'steps', files: /^steps\.ts$/, imports: ['arguments'] },
+  { name: 'arguments', files: /^kernel\/(arguments|shapes)\.ts$/, imports: [], outside: /^node:util$/ },
+  { name: 'steps', files: /^kernel\/steps\.ts$/, imports: ['arguments'] },
   // Time slices for loops over a whole cluster.
   {
     name: 'timeSlice',
-    files: /^timeSlice\.ts$/,
+    files: /^kernel\/timeSlice\.ts$/,
     imports: ['steps'],
     outside: /^node:(perf_hooks|timers\/promises)$/,
   },
-  { name: 'stepQueue', files: /^stepQueue\.ts$/, imports: ['steps', 'timeSlice'] },
-  { name: 'optionalPackage', files: /^optionalPackage\.ts$/, imports: [] },
-  { name: 'packageRoot', files: /^packageRoot\.ts$/, imports: [], outside: /^node:(fs|path|url)$/ },
+  { name: 'stepQueue', files: /^proxy\/stepQueue\.ts$/, imports: ['steps', 'timeSlice'] },
+  { name: 'optionalPackage', files: /^proxy\/optionalPackage\.ts$/, imports: [] },
+  { name: 'packageRoot', files: /^kernel\/packageRoot\.ts$/, imports: [], outside: /^node:(fs|path|url)$/ },
   // Loads the YAML library on first use.
-  { name: 'yaml', files: /^yaml\.ts$/, imports: ['optionalPackage'], outside: /^(node:module|yaml)$/ },
-  { name: 'backoff', files: /^backoff\.ts$/, imports: [] },
-  { name: 'partitionedMap', files: /^partitionedMap\.ts$/, imports: [] },
-  { name: 'net', files: /^net\//, imports: ['arguments'] },
-  { name: 'input', files: /^input\//, imports: ['arguments', 'errors', 'net'] },
+  { name: 'yaml', files: /^proxy\/yaml\.ts$/, imports: ['optionalPackage'], outside: /^(node:module|yaml)$/ },
+  { name: 'backoff', files: /^proxy\/backoff\.ts$/, imports: [] },
+  { name: 'partitionedMap', files: /^proxy\/partitionedMap\.ts$/, imports: [] },
+  { name: 'net', files: /^kernel\/net\//, imports: ['arguments'] },
+  { name: 'input', files: /^proxy\/input\//, imports: ['arguments', 'errors', 'net'] },
   {
     name: 'objects',
-    files: /^objects\//,
+    files: /^proxy\/objects\//,
     imports: ['arguments', 'errors', 'net', 'input'],
     types: ON_DEMAND,
   },
   {
     name: 'services',
-    files: /^services\//,
+    files: /^proxy\/services\//,
     imports: ['arguments', 'errors', 'input', 'net', 'objects', 'steps', 'partitionedMap'],
   },
   // What the values of a part of the kernel mean: set types, the notation of entries, real servers of a virtual service.
@@ -82,23 +86,28 @@ const FLOORS: readonly Floor[] = [
   },
   {
     name: 'kernel parts',
-    files: /^kernel\/[^/]+\//,
+    // Some are read by commands alone.
+    files: /^(?:command\/)?kernel\/[^/]+\//,
     imports: ['arguments', 'errors', 'net', 'steps', 'timeSlice', 'kernel values', 'kernel shared'],
     outside: ALL_BUT_CHILD_PROCESS,
   },
   // The clean-up of UDP flows, common to all modes.
   {
     name: 'conntrack',
-    files: /^conntrack\//,
+    files: /^proxy\/conntrack\//,
     imports: ['errors', 'net', 'services'],
     interfaces: KERNEL,
     outside: /^node:util$/,
   },
-  { name: 'mode contract', files: /^modes\/mode\.ts$/, imports: ['errors', 'net', 'services', 'steps'] },
+  {
+    name: 'mode contract',
+    files: /^proxy\/modes\/mode\.ts$/,
+    imports: ['errors', 'net', 'services', 'steps'],
+  },
   // Pure: what the kernel should hold, and the difference. Names of chains of iptables are hashes.
   {
     name: 'mode plan',
-    files: /^modes\/[^/]+\/plan\//,
+    files: /^proxy\/modes\/[^/]+\/plan\//,
     imports: ['net', 'services', 'steps', 'mode contract', 'kernel values'],
     interfaces: KERNEL,
     outside: /^node:crypto$/,
@@ -106,7 +115,7 @@ const FLOORS: readonly Floor[] = [
   // Effects: reads and changes the kernel. The index of a mode joins its plan and its program.
   {
     name: 'mode program',
-    files: /^modes\/[^/]+\/(program\/|index\.ts$)/,
+    files: /^proxy\/modes\/[^/]+\/(program\/|index\.ts$)/,
     imports: [
       ...['arguments', 'errors', 'net', 'services', 'steps', 'timeSlice', 'mode contract', 'mode plan'],
       ...KERNEL,
@@ -116,26 +125,26 @@ const FLOORS: readonly Floor[] = [
   // The agent's: opens a mode from the configuration, and its former state. The library does not contain it.
   {
     name: 'mode open',
-    files: /^modes\/(select|[^/]+\/open)\//,
+    files: /^command\/modes\//,
     imports: ['errors', 'net', 'services', 'config', 'mode contract', 'mode plan', 'mode program', ...KERNEL],
     outside: ALL_BUT_CHILD_PROCESS,
   },
   // The commands': the path of a packet, from what the kernel holds.
   {
     name: 'explain read',
-    files: /^explain\/read\//,
+    files: /^command\/explain\/read\//,
     imports: ['net', 'explain', 'mode plan', 'mode program', 'mode open', ...KERNEL],
     outside: ALL_BUT_CHILD_PROCESS,
   },
   {
     name: 'explain',
-    files: /^explain\//,
+    files: /^command\/explain\//,
     imports: ['errors', 'net', 'services', 'mode plan', 'kernel values'],
     interfaces: KERNEL,
   },
   {
     name: 'reconcile',
-    files: /^reconcile\//,
+    files: /^proxy\/reconcile\//,
     imports: [
       'errors',
       'backoff',
@@ -149,13 +158,13 @@ const FLOORS: readonly Floor[] = [
   },
   {
     name: 'source',
-    files: /^source\//,
+    files: /^proxy\/source\//,
     imports: ['arguments', 'errors', 'net', 'timeSlice', 'yaml', 'input', 'objects'],
     outside: EVERYTHING,
   },
   {
     name: 'api',
-    files: /^api\//,
+    files: /^proxy\/api\//,
     imports: [
       'arguments',
       'errors',
@@ -173,30 +182,30 @@ const FLOORS: readonly Floor[] = [
   // Node ports on localhost, which the agent serves itself.
   {
     name: 'localhostPorts',
-    files: /^localhostPorts\//,
+    files: /^command\/localhostPorts\//,
     imports: ['net', 'services', 'timeSlice'],
     outside: /^node:(events|net|perf_hooks)$/,
   },
   {
     name: 'config',
-    files: /^config\//,
+    files: /^command\/config\//,
     imports: ['arguments', 'errors', 'net', 'input', 'yaml'],
     outside: EVERYTHING,
   },
   {
     name: 'servers',
-    files: /^servers\//,
+    files: /^command\/servers\//,
     imports: ['arguments', 'errors', 'net', 'input'],
     outside: /^(node:.*|prom-client)$/,
   },
   {
     name: 'proxy',
-    files: /^(proxy|proxyShapes|index)\.ts$/,
+    files: /^proxy\/(proxy|proxyShapes|index)\.ts$/,
     imports: ['*'],
     outside: /^node:(perf_hooks|util)$/,
   },
-  { name: 'agent', files: /^agent\//, imports: ['*'], outside: ALL_BUT_CHILD_PROCESS },
-  { name: 'cli', files: /^cli\//, imports: ['*'], outside: EVERYTHING },
+  { name: 'agent', files: /^command\/agent\//, imports: ['*'], outside: ALL_BUT_CHILD_PROCESS },
+  { name: 'cli', files: /^command\/cli\//, imports: ['*'], outside: EVERYTHING },
 ];
 
 /** The judge of histories, below test/. It knows objects and packets, and nothing of src/. */
@@ -240,6 +249,7 @@ function judge(
   const target = targetOf(path, specifier);
   const below = floorOf(target, floors);
   if (!below) return `${path}: imports ${target}, which is on no floor`;
+  if (layerOf(target) > layerOf(path)) return `${path}: is in a lower layer, but imports ${target}`;
   const [from, to] = [modeOf(path), modeOf(target)];
   const isMode = (folder: string | undefined) => folder !== undefined && !SHARED.includes(folder);
   if (from !== undefined && isMode(to) && from !== to) {
@@ -249,11 +259,15 @@ function judge(
     return `${path}: modes/shared is for every mode, but imports ${target}`;
   }
   if (from === undefined && isMode(to) && !NAMES_MODES.test(path)) {
-    return `${path}: only modes/select/select.ts knows which modes there are, but it imports ${target}`;
+    return `${path}: only command/modes/select.ts knows which modes there are, but it imports ${target}`;
   }
   if (below === floor || floor.imports.includes('*') || floor.imports.includes(below.name)) return undefined;
   if (load === 'never' && floor.interfaces?.includes(below.name)) return undefined;
   return `${path}: ${floor.name} may not import from ${below.name}, but imports ${target}`;
+}
+
+function layerOf(path: string): number {
+  return LAYERS.indexOf(path.split('/', 1)[0] ?? '');
 }
 
 function floorOf(path: string, floors: readonly Floor[]): Floor | undefined {
@@ -305,14 +319,13 @@ function targetOf(path: string, specifier: string): string {
 }
 
 /** Files outside of the folder of a mode that may import from it: the selection, the export of the library, and explanations. */
-const NAMES_MODES = /^(index\.ts$|modes\/select\/select\.ts$|explain\/)/;
+const NAMES_MODES = /^(proxy\/index\.ts$|command\/modes\/select\.ts$|command\/explain\/)/;
 
 /** The folders of what all modes share, and of what those with iptables rules share. */
 const SHARED: readonly string[] = ['shared', 'iptablesRules'];
 
 function modeOf(path: string): string | undefined {
-  const folder = /^modes\/([^/]+)\//.exec(path)?.[1];
-  return folder === 'select' ? undefined : folder;
+  return /^(?:proxy|command)\/modes\/([^/]+)\//.exec(path)?.[1];
 }
 
 interface Import {

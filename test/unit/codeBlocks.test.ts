@@ -148,7 +148,7 @@ it('a wrong block of each language is found', () => {
         '```sh',
         'sudo kube-netlink-proxy plan \\',
         '  --manifest examples # no such flag',
-        'node dist/src/cli/main.js top --sort size | head',
+        'node dist/src/command/cli/main.js top --sort size | head',
         'kube-netlink-proxy status >/dev/null || kube-netlink-proxy sttus',
         'x $(kube-netlink-proxy --once --config=a.conf)',
         '```',

@@ -9,7 +9,7 @@ import { FlowCounters } from '../../examples/cookbook/flowExporter.js';
 import { linkStates } from '../../examples/cookbook/linkState.js';
 import { follow, type Network, reconcile } from '../../examples/cookbook/network.js';
 import { holdAddress } from '../../examples/cookbook/vip.js';
-import { NetlinkError } from '../../src/errors.js';
+import { NetlinkError } from '../../src/kernel/errors.js';
 import { AttributeWriter, genericHeader } from '../../src/kernel/netlink/index.js';
 import {
   FakeConntrack,

@@ -2,7 +2,7 @@
 // kernel calls, messages and map entries with 100 Services and with 10 000.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { NetlinkError } from '../../src/errors.js';
+import { NetlinkError } from '../../src/kernel/errors.js';
 import {
   atEachSize,
   cluster,

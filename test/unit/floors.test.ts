@@ -50,27 +50,28 @@ describe('floors', () => {
 
   it('the agent loads the code of a mode, and of explanations, only when it needs them', () => {
     const files = sources();
-    const ofMode = (path: string) => /^modes\/[^/]+\/(open\/open|index)\.ts$/.test(path);
-    const ofExplanation = (path: string) => path.startsWith('explain/');
-    const atStart = loadedWith('cli/run.ts', files);
+    const ofMode = (path: string) =>
+      /^(?:command\/modes\/[^/]+\/open|proxy\/modes\/[^/]+\/index)\.ts$/.test(path);
+    const ofExplanation = (path: string) => path.startsWith('command/explain/');
+    const atStart = loadedWith('command/cli/run.ts', files);
     assert.ok(
-      atStart.has('modes/ipvs/open/definition.ts') && atStart.has('modes/iptables/open/definition.ts'),
+      atStart.has('command/modes/ipvs/definition.ts') && atStart.has('command/modes/iptables/definition.ts'),
     );
     assert.deepEqual(
       [...atStart].filter((path) => ofMode(path) || ofExplanation(path)),
       [],
     );
     for (const mode of ['ipvs', 'iptables']) {
-      const opened = loadedWith(`modes/${mode}/open/open.ts`, files);
-      assert.ok(opened.has(`modes/${mode}/plan/planService.ts`));
+      const opened = loadedWith(`command/modes/${mode}/open.ts`, files);
+      assert.ok(opened.has(`proxy/modes/${mode}/plan/planService.ts`));
       assert.deepEqual([...opened].filter(ofExplanation), [], mode);
     }
   });
 
   it('the command never loads the text of nftables but to print rules, and no import() has all of an export', () => {
     const files = sources();
-    const reached = loadedWith('cli/main.ts', files, 'later');
-    assert.ok(reached.has('explain/read/nftables.ts') && reached.has('kernel/nftables/index.ts'));
+    const reached = loadedWith('command/cli/main.ts', files, 'later');
+    assert.ok(reached.has('command/explain/read/nftables.ts') && reached.has('kernel/nftables/index.ts'));
     const text = [...reached].filter((path) => path.startsWith('kernel/nftables/text/'));
     assert.ok(text.includes('kernel/nftables/text/print/rule.ts'));
     const forRulesets = /text\/(?:read\/|index|match|ruleset|\w*Ruleset|rulesetArguments)/;
@@ -87,120 +88,122 @@ describe('floors', () => {
 
   it('let no file outside of the modes and their explanations name one, except the selection', () => {
     // In these, the names are those of parts of the kernel: a message codec, a program, a label of metrics.
-    const parts = ['kernel/ipvs/verbs.ts', 'kernel/iptables/index.ts', 'agent/measure.ts'];
+    const parts = ['kernel/ipvs/verbs.ts', 'kernel/iptables/index.ts', 'command/agent/measure.ts'];
     const naming = [...sources()].filter(([, text]) => /(['"])(ipvs|iptables)\1/.test(text));
     const named = naming
       .map(([path]) => path)
-      .filter((path) => !/^(modes\/(?!select\/)|explain\/)/.test(path));
-    assert.deepEqual(named.toSorted(), [...parts, 'modes/select/select.ts'].toSorted());
+      .filter((path) => !/^(?:(?:proxy|command)\/modes\/.*\/|command\/explain\/)/.test(path));
+    assert.deepEqual(named.toSorted(), [...parts, 'command/modes/select.ts'].toSorted());
   });
 
   const wrong: [what: string, path: string, text: string, told: RegExp][] = [
     [
       'an upward import',
-      'net/a.ts',
-      "import { x } from '../services/b.js';",
-      /net may not import from services/,
+      'kernel/net/a.ts',
+      "import { x } from '../../proxy/services/b.js';",
+      /is in a lower layer, but imports proxy\/services/,
     ],
     [
       'an upward import of a type',
-      'services/a.ts',
+      'proxy/services/a.ts',
       "import type { X } from '../modes/mode.js';",
       /services may not import from mode contract/,
     ],
     [
       'a re-export',
-      'objects/a.ts',
-      "export * from '../kernel/ipvs/index.js';",
+      'proxy/objects/a.ts',
+      "export * from '../../kernel/ipvs/index.js';",
       /objects may not import from kernel/,
     ],
     [
       'an import type',
-      'net/a.ts',
+      'kernel/net/a.ts',
       "let x: import('../errors.js').Problem;",
       /net may not import from errors/,
     ],
     [
       'an import()',
       'kernel/ipvs/a.ts',
-      "await import('../../cli/run.js');",
-      /kernel parts may not import from cli/,
+      "await import('../../command/cli/run.js');",
+      /is in a lower layer, but imports command\/cli/,
     ],
     [
       'a pure file that imports a module of Node',
-      'services/a.ts',
+      'proxy/services/a.ts',
       "import { readFile } from 'node:fs';",
       /may not reach outside/,
     ],
     [
       'the kernel from a pure file of a mode',
-      'modes/ipvs/plan/a.ts',
-      "import '../../../kernel/ipvs/index.js';",
+      'proxy/modes/ipvs/plan/a.ts',
+      "import '../../../../kernel/ipvs/index.js';",
       /mode plan may not import from kernel parts,/,
     ],
     [
       'one mode from another',
-      'modes/ipvs/program/a.ts',
+      'proxy/modes/ipvs/program/a.ts',
       "import '../../iptables/plan/a.js';",
       /may not import from another/,
     ],
     [
       'a plan from what programs the kernel, even if only types are used',
-      'modes/ipvs/plan/a.ts',
+      'proxy/modes/ipvs/plan/a.ts',
       "import type { A } from '../program/a.js';",
       /mode plan may not import from mode program/,
     ],
     [
       'what the agent opens, in what the library has',
-      'modes/ipvs/program/a.ts',
-      "import '../open/a.js';",
-      /mode program may not import from mode open/,
+      'proxy/modes/ipvs/program/a.ts',
+      "import '../../../../command/modes/ipvs/a.js';",
+      /is in a lower layer, but imports command\/modes/,
     ],
     [
       'the configuration in a program of a mode',
-      'modes/iptables/program/a.ts',
-      "import type { Configuration } from '../../../config/configuration.js';",
-      /mode program may not import from config/,
+      'proxy/modes/iptables/program/a.ts',
+      "import type { Configuration } from '../../../../command/config/configuration.js';",
+      /is in a lower layer, but imports command\/config/,
     ],
     [
       'explanations in a mode',
-      'modes/ipvs/open/a.ts',
-      "import '../../../explain/read/ipvs.js';",
+      'command/modes/ipvs/a.ts',
+      "import '../../explain/read/ipvs.js';",
       /mode open may not import from explain read/,
     ],
     [
-      'the name of a mode outside modes/select',
-      'agent/a.ts',
-      "import '../modes/ipvs/index.js';",
-      /only modes\/select\/select\.ts knows which modes there are/,
+      'the name of a mode outside of the selection',
+      'command/agent/a.ts',
+      "import '../../proxy/modes/ipvs/index.js';",
+      /only command\/modes\/select\.ts knows which modes there are/,
     ],
     [
       'a program that Node starts, on the path of the agent',
-      'modes/ipvs/open/a.ts',
+      'command/modes/ipvs/a.ts',
       "import { execFile } from 'node:child_process';",
       /mode open may not reach outside, but imports node:child_process/,
     ],
     ['a folder without a floor', 'helpers/a.ts', '', /is on no floor/],
     [
       'a package that is loaded on demand',
-      'api/a.ts',
+      'proxy/api/a.ts',
       "import { KubeConfig } from '@kubernetes/client-node';",
       /loads @kubernetes\/client-node at the start/,
     ],
     [
       'such a package where only its types are allowed',
-      'objects/a.ts',
+      'proxy/objects/a.ts',
       "await import('@kubernetes/client-node');",
       /objects may not reach outside/,
     ],
   ];
   it('find a circle of imports, of types too', () => {
     const files = new Map([
-      ['net/a.ts', "import { b } from './b.js';"],
-      ['net/b.ts', "import type { A } from './c.js';"],
-      ['net/c.ts', "export * from './a.js';"],
+      ['kernel/net/a.ts', "import { b } from './b.js';"],
+      ['kernel/net/b.ts', "import type { A } from './c.js';"],
+      ['kernel/net/c.ts', "export * from './a.js';"],
     ]);
-    assert.deepEqual(circles(files), ['net/a.ts → net/b.ts → net/c.ts → net/a.ts']);
+    assert.deepEqual(circles(files), [
+      'kernel/net/a.ts → kernel/net/b.ts → kernel/net/c.ts → kernel/net/a.ts',
+    ]);
   });
 
   for (const [what, path, text, told] of wrong) {

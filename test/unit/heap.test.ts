@@ -4,12 +4,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { emptyKernel } from '../../bench/modes.js';
-import { createIpvsMode, IPVS_DEFAULTS } from '../../src/modes/ipvs/index.js';
-import { decodeObject } from '../../src/objects/decode.js';
-import type { KubernetesObject } from '../../src/objects/types.js';
-import { Reconciler } from '../../src/reconcile/reconciler.js';
-import { nodeFacts } from '../../src/services/nodeFacts.js';
-import { ServiceCache } from '../../src/services/serviceCache.js';
+import { createIpvsMode, IPVS_DEFAULTS } from '../../src/proxy/modes/ipvs/index.js';
+import { decodeObject } from '../../src/proxy/objects/decode.js';
+import type { KubernetesObject } from '../../src/proxy/objects/types.js';
+import { Reconciler } from '../../src/proxy/reconcile/reconciler.js';
+import { nodeFacts } from '../../src/proxy/services/nodeFacts.js';
+import { ServiceCache } from '../../src/proxy/services/serviceCache.js';
 import { heapInUse } from '../support/measures/garbage.js';
 
 function objectOf(raw: object): KubernetesObject {

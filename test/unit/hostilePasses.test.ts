@@ -2,13 +2,13 @@
 // and log has no line and no escape that came from it.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { type PassParts, runCleanUp, runOnce } from '../../src/cli/passes.js';
-import { readInputFlags } from '../../src/config/commandLine.js';
-import { loadConfiguration } from '../../src/config/load.js';
-import { NetlinkError } from '../../src/errors.js';
-import { MODES as KNOWN_MODES } from '../../src/modes/select/select.js';
-import { nodeFacts } from '../../src/services/nodeFacts.js';
-import type { Source } from '../../src/source/source.js';
+import { type PassParts, runCleanUp, runOnce } from '../../src/command/cli/passes.js';
+import { readInputFlags } from '../../src/command/config/commandLine.js';
+import { loadConfiguration } from '../../src/command/config/load.js';
+import { MODES as KNOWN_MODES } from '../../src/command/modes/select.js';
+import { NetlinkError } from '../../src/kernel/errors.js';
+import { nodeFacts } from '../../src/proxy/services/nodeFacts.js';
+import type { Source } from '../../src/proxy/source/source.js';
 import { sample } from '../support/extent.js';
 import { assertCleanLines } from '../support/hostile/clean.js';
 import { withForeignRules } from '../support/hostile/foreignRules.js';

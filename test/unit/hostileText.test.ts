@@ -3,10 +3,10 @@
 // hostileCommands.test.ts has the commands.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { logEvents } from '../../src/agent/logEvents.js';
-import { describeProblem, type Problem } from '../../src/errors.js';
-import { decodeObject } from '../../src/objects/decode.js';
-import type { KubernetesObject } from '../../src/objects/types.js';
+import { logEvents } from '../../src/command/agent/logEvents.js';
+import { describeProblem, type Problem } from '../../src/kernel/errors.js';
+import { decodeObject } from '../../src/proxy/objects/decode.js';
+import type { KubernetesObject } from '../../src/proxy/objects/types.js';
 import { sample } from '../support/extent.js';
 import { assertCleanInput, assertCleanLines } from '../support/hostile/clean.js';
 import { keptLog } from '../support/hostile/keptLog.js';

@@ -1,10 +1,10 @@
 // Large objects cost as much as the same parts in ordinary objects. The tier `long` has all lists, and the largest objects.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { EventRecorder } from '../../src/agent/events.js';
-import type { Problem } from '../../src/errors.js';
-import { decodeObject } from '../../src/objects/decode.js';
-import { Interning } from '../../src/objects/interning.js';
+import { EventRecorder } from '../../src/command/agent/events.js';
+import type { Problem } from '../../src/kernel/errors.js';
+import { decodeObject } from '../../src/proxy/objects/decode.js';
+import { Interning } from '../../src/proxy/objects/interning.js';
 import { sample } from '../support/extent.js';
 import { compared, MODES } from '../support/largeObjects/largeObjectCosts.js';
 import { LARGE_OBJECTS } from '../support/largeObjects/largeObjects.js';

@@ -2,9 +2,9 @@
 // fields are those of the exported types, so that a new one without a row fails.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import * as kubernetes from '../../src/api/index.js';
-import * as library from '../../src/index.js';
 import * as testing from '../../src/kernel/testing/index.js';
+import * as kubernetes from '../../src/proxy/api/index.js';
+import * as library from '../../src/proxy/index.js';
 import { type AnyRows, acceptedBy, misusesOf } from '../support/misuse/calls.js';
 import { PASSED_OVER, UNCHECKED } from '../support/misuse/fields.js';
 import { outcomeOf } from '../support/misuse/outcome.js';
@@ -26,7 +26,7 @@ interface Export {
 const EXPORTS: Readonly<Record<string, Export>> = {
   testing: { file: 'testing/index', module: testing, rows: TESTING, made: {} },
   library: {
-    file: '../index',
+    file: '../proxy/index',
     module: library,
     rows: LIBRARY,
     made: {
@@ -34,7 +34,7 @@ const EXPORTS: Readonly<Record<string, Export>> = {
     },
   },
   kubernetes: {
-    file: '../api/index',
+    file: '../proxy/api/index',
     module: kubernetes,
     rows: KUBERNETES,
     made: {

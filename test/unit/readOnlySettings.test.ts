@@ -1,10 +1,10 @@
 // An agent without the right to write below /proc/sys, as in deploy/base: its init container has written the settings.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { NetlinkError } from '../../src/errors.js';
+import { NetlinkError } from '../../src/kernel/errors.js';
 import { FakeKernel } from '../../src/kernel/testing/index.js';
-import { IPVS_DEFAULTS } from '../../src/modes/ipvs/plan/options.js';
-import { sysctls } from '../../src/modes/ipvs/plan/planNode.js';
+import { IPVS_DEFAULTS } from '../../src/proxy/modes/ipvs/plan/options.js';
+import { sysctls } from '../../src/proxy/modes/ipvs/plan/planNode.js';
 import { FakeIptablesNode, FakeNode } from '../support/oracle/testNode.js';
 
 const SCENARIO = { configuration: {}, interfaces: [] } as const;

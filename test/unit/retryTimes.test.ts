@@ -2,16 +2,16 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
-import { NetlinkError } from '../../src/errors.js';
+import { NetlinkError } from '../../src/kernel/errors.js';
 import { FakeKernel } from '../../src/kernel/testing/index.js';
-import { createIptablesMode, IPTABLES_DEFAULTS } from '../../src/modes/iptables/index.js';
-import { createIpvsMode, IPVS_DEFAULTS } from '../../src/modes/ipvs/index.js';
-import type { KeyedOperation, Mode } from '../../src/modes/mode.js';
-import type { ObjectChange } from '../../src/objects/types.js';
-import { createProxy } from '../../src/proxy.js';
-import { RETRY } from '../../src/reconcile/retries.js';
-import { readManifest } from '../../src/source/manifestFile.js';
-import type { SourceEvents } from '../../src/source/source.js';
+import { createIptablesMode, IPTABLES_DEFAULTS } from '../../src/proxy/modes/iptables/index.js';
+import { createIpvsMode, IPVS_DEFAULTS } from '../../src/proxy/modes/ipvs/index.js';
+import type { KeyedOperation, Mode } from '../../src/proxy/modes/mode.js';
+import type { ObjectChange } from '../../src/proxy/objects/types.js';
+import { createProxy } from '../../src/proxy/proxy.js';
+import { RETRY } from '../../src/proxy/reconcile/retries.js';
+import { readManifest } from '../../src/proxy/source/manifestFile.js';
+import type { SourceEvents } from '../../src/proxy/source/source.js';
 import { service, slice } from '../support/clusters/manifests.js';
 import { VirtualTime } from '../support/fakes/virtualTime.js';
 

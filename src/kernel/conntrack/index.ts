@@ -1,5 +1,5 @@
 // Connection tracking over ctnetlink: the flows of one network namespace.
-import { TimeSlice } from '../../timeSlice.js';
+
 import { loadAddon, type NativeConntrackClient } from '../shared/addon.js';
 import { checkArray, checkOptions } from '../shared/arguments.js';
 import { applyAll } from '../shared/batch.js';
@@ -10,6 +10,7 @@ import { readAll } from '../shared/listing.js';
 import type { CallOptions, EventStream, Listing, OpenOptions, OperationResult } from '../shared/types.js';
 import { withVerbs } from '../shared/verbs.js';
 import { watchEvents } from '../shared/watch.js';
+import { TimeSlice } from '../timeSlice.js';
 import { attemptOn, hintFor, nameFlow, nameSelections } from './names.js';
 import { packName } from './operations.js';
 import { DELETION_PACKING, deletionOf } from './packing.js';
@@ -33,8 +34,8 @@ import type {
 } from './types.js';
 import { ConntrackVerbs } from './verbs.js';
 
-export type { Family } from '../../net/address.js';
-export type { IpProtocol, Protocol } from '../../net/protocol.js';
+export type { Family } from '../net/address.js';
+export type { IpProtocol, Protocol } from '../net/protocol.js';
 export * from '../shared/everyClient.js';
 export type { EventStream, Resync, WatchOptions } from '../shared/types.js';
 export { type Endpoint, type FlowNat, natOf } from './nat.js';

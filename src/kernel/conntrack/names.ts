@@ -1,5 +1,5 @@
 // Names of operations and their targets in errors, in the notation of conntrack(8), and hints.
-import { joinHostPort } from '../../net/address.js';
+import { joinHostPort } from '../net/address.js';
 import { hasFields, shown } from '../shared/arguments.js';
 import type { Attempt } from '../shared/failures.js';
 import { moduleHint, recent } from '../shared/hints.js';

@@ -1,5 +1,5 @@
 // The translation of a flow's addresses, which the kernel lists only indirectly.
-import { canonicalAddressAsIs } from '../../net/address.js';
+import { canonicalAddressAsIs } from '../net/address.js';
 import {
   argumentError,
   checkArray,

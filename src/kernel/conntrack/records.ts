@@ -1,5 +1,5 @@
 // Records of the addon → flows, events, expectations and statistics.
-import { protocolOfNumber } from '../../net/protocol.js';
+import { protocolOfNumber } from '../net/protocol.js';
 import type { Reading } from '../shared/listing.js';
 import { RecordReader } from '../shared/records/recordReader.js';
 import { readLabels } from './fields.js';

@@ -1,12 +1,12 @@
 // Selections of flows → the records that cross to the addon.
 
-import { type Family, formatAddress } from '../../net/address.js';
-import { parseNetworkAsIs } from '../../net/network.js';
-import { atOnce, StepCounter, type Steps } from '../../steps.js';
+import { type Family, formatAddress } from '../net/address.js';
+import { parseNetworkAsIs } from '../net/network.js';
 import { argumentError, checkOptions } from '../shared/arguments.js';
 import type { Place } from '../shared/records/layout.js';
 import { onlyRecord, RecordWriter } from '../shared/records/recordWriter.js';
 import type { CallOptions } from '../shared/types.js';
+import { atOnce, StepCounter, type Steps } from '../steps.js';
 import { maskedMark, statusBits, writeLabels } from './fields.js';
 import { CONDITION, EVENT_KIND, FILTER, LISTING, TABLE, TUPLE, TUPLE_FIELD } from './layouts.js';
 import { isIcmp, isIcmpKind, LARGEST_U8, LARGEST_U16, TUPLE_FIELDS } from './tuples.js';

@@ -1,5 +1,5 @@
 // Tuples ↔ their part of a record.
-import type { Family } from '../../net/address.js';
+import type { Family } from '../net/address.js';
 import type { RecordReader } from '../shared/records/recordReader.js';
 import type { RecordWriter } from '../shared/records/recordWriter.js';
 import { TUPLE } from './layouts.js';

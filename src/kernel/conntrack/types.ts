@@ -1,9 +1,9 @@
 // Flows that the kernel tracks, as JavaScript values. Source of every rule: net/netfilter/nf_conntrack_netlink.c,
 // include/uapi/linux/netfilter/nf_conntrack_common.h, nf_conntrack_tuple_common.h.
 
-import type { NetlinkError } from '../../errors.js';
-import type { Family } from '../../net/address.js';
-import type { IpProtocol } from '../../net/protocol.js';
+import type { NetlinkError } from '../errors.js';
+import type { Family } from '../net/address.js';
+import type { IpProtocol } from '../net/protocol.js';
 import type {
   CallOptions,
   EventStream,

@@ -1,6 +1,6 @@
 // The notation of an entry that a program gives, which may break rules.
-import { canonicalAddressAsIs } from '../../net/address.js';
-import { PROTOCOL_NUMBERS } from '../../net/protocol.js';
+import { canonicalAddressAsIs } from '../net/address.js';
+import { PROTOCOL_NUMBERS } from '../net/protocol.js';
 import {
   argumentError,
   checkObject,

@@ -1,12 +1,12 @@
 // Growing a hash: a larger one is made beside it, and takes its place.
 import { randomBytes } from 'node:crypto';
 import { constants } from 'node:os';
-import { NetlinkError } from '../../errors.js';
-import { TimeSlice } from '../../timeSlice.js';
+import { NetlinkError } from '../errors.js';
 import { argumentError, findUnknown, invalidInteger, invalidObject } from '../shared/arguments.js';
 import { toNetlinkError } from '../shared/failures.js';
 import { throwOnFailure } from '../shared/throwOnFailure.js';
 import type { CallOptions, OperationResult } from '../shared/types.js';
+import { TimeSlice } from '../timeSlice.js';
 import { attemptToRead } from './names.js';
 import { PARAMETERS } from './parameters.js';
 import type { Ipset, IpsetOperation, LargerSet, ListedEntry, SetDefinition, SetState } from './types.js';

@@ -1,7 +1,7 @@
 // ipset: sets of addresses, networks, ports and others that rules refer to. Written through libipset, which is loaded when a
 // set is first written; listed over netlink without it.
-export type { Family } from '../../net/address.js';
-export type { IpProtocol, Protocol } from '../../net/protocol.js';
+export type { Family } from '../net/address.js';
+export type { IpProtocol, Protocol } from '../net/protocol.js';
 export * from '../shared/everyClient.js';
 export type { TextInput } from '../shared/programs/textLines.js';
 export { definitionOf } from './definition.js';

@@ -1,6 +1,6 @@
 // Listings of sets, from the records of the addon.
-import { type Family, formatAddress } from '../../net/address.js';
-import { protocolOfNumber } from '../../net/protocol.js';
+import { type Family, formatAddress } from '../net/address.js';
+import { protocolOfNumber } from '../net/protocol.js';
 import type { Reading } from '../shared/listing.js';
 import { RecordReader } from '../shared/records/recordReader.js';
 import { ATTR, FLAG } from './attributes.js';

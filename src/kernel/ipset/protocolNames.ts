@@ -1,5 +1,5 @@
 // Names of IP protocols and of ICMP messages, as `ipset save` prints them and `ipset help hash:ip,port` lists them.
-import { PROTOCOL_NUMBERS, protocolOfNumber } from '../../net/protocol.js';
+import { PROTOCOL_NUMBERS, protocolOfNumber } from '../net/protocol.js';
 import type { IcmpType, SetEntry } from './types.js';
 
 /** The protocols of /etc/protocols (IANA) beside those of Services: ipset prints the first name of a number. */

@@ -1,9 +1,9 @@
 // The options of one line of a saved text.
 
-import { formatAddress } from '../../net/address.js';
-import { parseNetworkAsIs } from '../../net/network.js';
-import type { IpProtocol } from '../../net/protocol.js';
-import { protocolOfNumber } from '../../net/protocol.js';
+import { formatAddress } from '../net/address.js';
+import { parseNetworkAsIs } from '../net/network.js';
+import type { IpProtocol } from '../net/protocol.js';
+import { protocolOfNumber } from '../net/protocol.js';
 import { icmpMessage, protocolNumber } from './protocolNames.js';
 import { KEYWORDS } from './save.js';
 import { type Parameter, portFieldOf, SHAPES } from './shapes.js';

@@ -1,6 +1,6 @@
 // The rules of each set type: the fields of its entries, and the parameters of its sets.
 // Source: ipset(8), `ipset help TYPE`, and net/netfilter/ipset/ip_set_*.c.
-import type { Family } from '../../net/address.js';
+import type { Family } from '../net/address.js';
 import type { RecordWriter } from '../shared/records/recordWriter.js';
 import { ENTRY_FIELD } from './layouts.js';
 import type { SetDefinition, SetEntry, SetType } from './types.js';

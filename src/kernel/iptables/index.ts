@@ -1,13 +1,13 @@
 // iptables through its own programs: the one part of the kernel that has no stable netlink interface for both backends.
-import { NetlinkError } from '../../errors.js';
-import type { Family } from '../../net/address.js';
-import { FAMILY } from '../../net/shapes.js';
-import { checkArgument } from '../../shapes.js';
-import { TimeSlice } from '../../timeSlice.js';
+import { NetlinkError } from '../errors.js';
+import type { Family } from '../net/address.js';
+import { FAMILY } from '../net/shapes.js';
+import { checkArgument } from '../shapes.js';
 import { checkArray } from '../shared/arguments.js';
 import { ProgramError } from '../shared/programs/program.js';
 import { readProgram } from '../shared/programs/programReading.js';
 import { reported, verbOf } from '../shared/reported.js';
+import { TimeSlice } from '../timeSlice.js';
 import { readCounted } from './counted.js';
 import { Restorer, type RestorerEvents } from './restorer.js';
 import { mainErrorOf, resultsInSteps, writeTables } from './results.js';

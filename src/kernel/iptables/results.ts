@@ -1,6 +1,6 @@
 // From the failure of iptables-restore to one result for each operation. Pure.
-import { NetlinkError, ROLLED_BACK } from '../../errors.js';
-import { atOnce, StepCounter, type Steps } from '../../steps.js';
+import { NetlinkError, ROLLED_BACK } from '../errors.js';
+import { atOnce, StepCounter, type Steps } from '../steps.js';
 import {
   linesInSteps,
   type RestoreLine,

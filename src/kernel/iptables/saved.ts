@@ -1,5 +1,5 @@
 // The output of iptables-save.
-import { NetlinkError } from '../../errors.js';
+import { NetlinkError } from '../errors.js';
 import { Lines } from './lines.js';
 import type { Policy, SavedChain, SavedTables } from './types.js';
 

@@ -1,5 +1,5 @@
 // The input of iptables-restore, in UTF-8.
-import { atOnce, StepCounter, type Steps } from '../../steps.js';
+import { atOnce, StepCounter, type Steps } from '../steps.js';
 import type { ChainRule, IptablesOperation, Table } from './types.js';
 import { checkOperation, UnwritableText, writableChain, writableRule, writableRules } from './writable.js';
 

@@ -1,6 +1,6 @@
 // Chains and rules of iptables. Rules are text exactly as iptables-save prints them, so that equal rules are equal text.
-import type { NetlinkError } from '../../errors.js';
-import type { Family } from '../../net/address.js';
+import type { NetlinkError } from '../errors.js';
+import type { Family } from '../net/address.js';
 import type { BatchSource } from '../shared/types.js';
 
 /** A table of iptables. */

@@ -1,8 +1,8 @@
 // Which texts are one line of the input of iptables-restore, and one rule. Pure.
-import { describeInvalid, type InvalidValue } from '../../arguments.js';
-import { excerpt } from '../../errors.js';
-import { FAMILY } from '../../net/shapes.js';
-import { ANY_TEXT, type Check, oneOf, partOf, ruled } from '../../shapes.js';
+import { describeInvalid, type InvalidValue } from '../arguments.js';
+import { excerpt } from '../errors.js';
+import { FAMILY } from '../net/shapes.js';
+import { ANY_TEXT, type Check, oneOf, partOf, ruled } from '../shapes.js';
 import type { IptablesOperation } from './types.js';
 
 /** A rule, or the name of a chain, that cannot be a part of the input: it would be another rule, or several lines. */

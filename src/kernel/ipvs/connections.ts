@@ -1,7 +1,6 @@
 // The connection table as text (/proc/net/ip_vs_conn, `ip_vs_conn_seq_show` of net/netfilter/ipvs/ip_vs_conn.c) → connections.
-import { excerpt } from '../../errors.js';
-import { canonicalAddressAsIs, formatAddress } from '../../net/address.js';
-import { TimeSlice } from '../../timeSlice.js';
+import { excerpt } from '../errors.js';
+import { canonicalAddressAsIs, formatAddress } from '../net/address.js';
 import {
   argumentError,
   findUnknown,
@@ -12,6 +11,7 @@ import {
 } from '../shared/arguments.js';
 import { toNetlinkError } from '../shared/failures.js';
 import type { Listing } from '../shared/types.js';
+import { TimeSlice } from '../timeSlice.js';
 import { CONNECTIONS } from './names.js';
 import type { ConnectionFilter, Endpoint, EndpointFilter, IpvsConnection } from './types.js';
 

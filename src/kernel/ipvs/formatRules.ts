@@ -1,6 +1,6 @@
 // Virtual services and real servers → the text of ipvsadm 1.31, as `ipvsadm -S -n` prints it.
-import { familyOf, joinHostPort } from '../../net/address.js';
-import type { Protocol } from '../../net/protocol.js';
+import { familyOf, joinHostPort } from '../net/address.js';
+import type { Protocol } from '../net/protocol.js';
 import { inPieces } from '../shared/programs/textLines.js';
 import { RuleChecker } from './ruleArguments.js';
 import type { ForwardingMethod, RealServer, VirtualService, VirtualServiceId } from './types.js';

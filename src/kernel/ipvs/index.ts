@@ -1,5 +1,5 @@
 // IPVS over generic netlink: virtual services and real servers of one network namespace.
-import { TimeSlice } from '../../timeSlice.js';
+
 import { loadAddon, type NativeIpvsClient } from '../shared/addon.js';
 import { checkArray, checkCallOptions } from '../shared/arguments.js';
 import { openCalls, unless } from '../shared/calls.js';
@@ -7,6 +7,7 @@ import { Client } from '../shared/client.js';
 import { readAll } from '../shared/listing.js';
 import type { CallOptions, Listing, OpenOptions, OperationResult } from '../shared/types.js';
 import { withVerbs } from '../shared/verbs.js';
+import { TimeSlice } from '../timeSlice.js';
 import { capabilitiesOf } from './capabilities.js';
 import { ConnectionListing, packFilter } from './connections.js';
 import { applyParts, readServerLists } from './listRecords.js';
@@ -38,8 +39,8 @@ import type {
 import type { ChangePart, RealServers, ServerLists } from './values/serverLists.js';
 import { IpvsVerbs } from './verbs.js';
 
-export type { Family } from '../../net/address.js';
-export type { Protocol } from '../../net/protocol.js';
+export type { Family } from '../net/address.js';
+export type { Protocol } from '../net/protocol.js';
 export * from '../shared/everyClient.js';
 export type { TextInput } from '../shared/programs/textLines.js';
 export { formatRules, formatRulesAsync, type ServiceWithServers } from './formatRules.js';

@@ -1,6 +1,6 @@
 // Lists of real servers ↔ records of the addon, without an object or a text for each real server.
-import { type Family, familyOf } from '../../net/address.js';
-import type { AddressPorts } from '../../net/addressPorts.js';
+import { type Family, familyOf } from '../net/address.js';
+import type { AddressPorts } from '../net/addressPorts.js';
 import type { NativeClient } from '../shared/addon.js';
 import { invalidOperation } from '../shared/arguments.js';
 import type { Calls } from '../shared/calls.js';

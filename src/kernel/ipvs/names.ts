@@ -1,5 +1,5 @@
 // Names of operations and their targets in errors, and hints.
-import { joinHostPort } from '../../net/address.js';
+import { joinHostPort } from '../net/address.js';
 import type { Attempt } from '../shared/failures.js';
 import { HOST, hasModule, type Machine, moduleHint, recent } from '../shared/hints.js';
 import { portOf } from './operations.js';

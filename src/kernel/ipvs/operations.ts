@@ -1,9 +1,9 @@
 // Operations and names of IPVS → the records that cross to the addon. Fields that are left out get their defaults here.
-import type { Family } from '../../net/address.js';
-import type { IpProtocol } from '../../net/protocol.js';
-import { atOnce, StepCounter, type Steps } from '../../steps.js';
+import type { Family } from '../net/address.js';
+import type { IpProtocol } from '../net/protocol.js';
 import { argumentError, checkArray } from '../shared/arguments.js';
 import { onlyRecord, RecordWriter } from '../shared/records/recordWriter.js';
+import { atOnce, StepCounter, type Steps } from '../steps.js';
 import { flagsOf } from './flags.js';
 import {
   CHECKSUM,

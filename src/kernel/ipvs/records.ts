@@ -1,5 +1,5 @@
 // Records that the addon returns → values of IPVS.
-import { protocolOfNumber } from '../../net/protocol.js';
+import { protocolOfNumber } from '../net/protocol.js';
 import type { Reading } from '../shared/listing.js';
 import type { Place } from '../shared/records/layout.js';
 import { RecordReader } from '../shared/records/recordReader.js';

@@ -1,6 +1,6 @@
 // Arguments of the functions that read and write ipvsadm's text: what breaks a rule, or has no option, is refused, not printed.
-import { joinHostPort } from '../../net/address.js';
-import type { Protocol } from '../../net/protocol.js';
+import { joinHostPort } from '../net/address.js';
+import type { Protocol } from '../net/protocol.js';
 import {
   argumentError,
   checkArray,

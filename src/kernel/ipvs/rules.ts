@@ -1,7 +1,7 @@
 // The text of ipvsadm 1.31, as `ipvsadm -S -n` prints it and `ipvsadm -R` reads it → operations.
 import { readFileSync } from 'node:fs';
-import { canonicalAddressAsIs } from '../../net/address.js';
-import type { Protocol } from '../../net/protocol.js';
+import { canonicalAddressAsIs } from '../net/address.js';
+import type { Protocol } from '../net/protocol.js';
 import { checkCallOptions, checkObject, describeInvalid } from '../shared/arguments.js';
 import {
   checkText,

@@ -1,7 +1,7 @@
 // Virtual services and real servers, as JavaScript values. Sources of the rules: include/uapi/linux/ip_vs.h,
 // net/netfilter/ipvs/ip_vs_ctl.c, and for the defaults ipvsadm(8) 1.31.
-import type { Family } from '../../net/address.js';
-import type { IpProtocol } from '../../net/protocol.js';
+import type { Family } from '../net/address.js';
+import type { IpProtocol } from '../net/protocol.js';
 import type { CallOptions, KernelClient, Listing, OperationResult } from '../shared/types.js';
 import type { IpvsCapabilities, IpvsInfo } from './reports.js';
 

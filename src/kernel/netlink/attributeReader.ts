@@ -1,6 +1,6 @@
 // Reads the attributes of a message without ever reading beyond one.
-import { NetlinkError } from '../../errors.js';
-import { formatAddress } from '../../net/address.js';
+import { NetlinkError } from '../errors.js';
+import { formatAddress } from '../net/address.js';
 import {
   argumentError,
   findUnknown,

@@ -1,6 +1,6 @@
 // Writes the attributes of a message: struct nlattr, value, padding to 4 bytes.
 import { inspect } from 'node:util';
-import { parseAddressAsIs } from '../../net/address.js';
+import { parseAddressAsIs } from '../net/address.js';
 import { integerRule, isIntegerWithin, shown } from '../shared/arguments.js';
 import { ByteWriter } from '../shared/wire/byteWriter.js';
 import { ATTRIBUTE_HEADER, LONGEST_ATTRIBUTE } from '../shared/wire/messages.js';

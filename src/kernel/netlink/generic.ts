@@ -1,5 +1,5 @@
 // Generic netlink: the header of its messages, and the families with their names (include/uapi/linux/genetlink.h).
-import { NetlinkError } from '../../errors.js';
+import { NetlinkError } from '../errors.js';
 import { argumentError, checkObject, invalidInteger } from '../shared/arguments.js';
 import { type Attribute, AttributeReader } from './attributeReader.js';
 import { AttributeWriter } from './attributeWriter.js';

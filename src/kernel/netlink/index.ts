@@ -1,5 +1,5 @@
 // Netlink itself, for families that have no client of their own: requests, listings and notifications as messages.
-import { NetlinkError } from '../../errors.js';
+import { NetlinkError } from '../errors.js';
 import { loadAddon, type NativeNetlinkClient } from '../shared/addon.js';
 import { checkObject } from '../shared/arguments.js';
 import { checkBatch, sendAll } from '../shared/batch.js';

@@ -1,5 +1,5 @@
 // The rules of arguments, which the client and the fake have in common.
-import { NetlinkError } from '../../errors.js';
+import { NetlinkError } from '../errors.js';
 import { argumentError, type InvalidValue, invalidInteger } from '../shared/arguments.js';
 import { MessageWriter } from './messages.js';
 import type { NetlinkProtocol, NetlinkRequest } from './types.js';

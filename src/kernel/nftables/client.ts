@@ -1,6 +1,5 @@
 // The client of nftables over netlink of the protocol netfilter.
-import { NetlinkError, ROLLED_BACK } from '../../errors.js';
-import { TimeSlice } from '../../timeSlice.js';
+import { NetlinkError, ROLLED_BACK } from '../errors.js';
 import { loadAddon, type NativeNetlinkClient } from '../shared/addon.js';
 import type { Calls } from '../shared/calls.js';
 import { Client } from '../shared/client.js';
@@ -8,6 +7,7 @@ import type { Attempt } from '../shared/failures.js';
 import type { CallOptions, EventStream, OperationResult, WatchOptions } from '../shared/types.js';
 import { withVerbs } from '../shared/verbs.js';
 import { watchEvents } from '../shared/watch.js';
+import { TimeSlice } from '../timeSlice.js';
 import { commitReader } from './decode/commits.js';
 import { generationIn, isOfOneGeneration, readEvents } from './reading.js';
 import { generationRequest } from './requests.js';

@@ -1,5 +1,5 @@
 // Replies to requests → values, and the requests for elements. Pure.
-import { NetlinkError } from '../../errors.js';
+import { NetlinkError } from '../errors.js';
 import { readMessages } from '../netlink/messages.js';
 import { argumentError, checkArray } from '../shared/arguments.js';
 import { ByteWriter } from '../shared/wire/byteWriter.js';

@@ -1,5 +1,5 @@
 // The features of the kernel, found by requests that change nothing.
-import { NetlinkError } from '../../errors.js';
+import { NetlinkError } from '../errors.js';
 import type { Attempt } from '../shared/failures.js';
 import { encodeTrial } from './links/write.js';
 import type { MessageWriter } from './message.js';

@@ -1,5 +1,5 @@
 // Fields of objects that are attributes of messages, each stated once: written, checked and read by the same table.
-import { formatAddress, parseAddressAsIs } from '../../net/address.js';
+import { formatAddress, parseAddressAsIs } from '../net/address.js';
 import { argumentError, integerRule, isIntegerWithin, shown } from '../shared/arguments.js';
 import type { ListedAttribute } from '../shared/types.js';
 import type { AttributeCursor } from '../shared/wire/attributeCursor.js';

@@ -1,7 +1,6 @@
 // Links, addresses, routes, rules and neighbours over rtnetlink, of one network namespace.
 
-import type { Family } from '../../net/address.js';
-import { TimeSlice } from '../../timeSlice.js';
+import type { Family } from '../net/address.js';
 import { loadAddon, type NativeRtnetlinkClient } from '../shared/addon.js';
 import { checkCallOptions } from '../shared/arguments.js';
 import { checkBatch } from '../shared/batch.js';
@@ -13,6 +12,7 @@ import type { CallOptions, EventStream, Listing, OpenOptions, OperationResult } 
 import { withVerbs } from '../shared/verbs.js';
 import { watchEvents } from '../shared/watch.js';
 import { portOf } from '../shared/wire/messages.js';
+import { TimeSlice } from '../timeSlice.js';
 import { encodeListAddresses, readAddress } from './addresses/codec.js';
 import { encodeListBridgeVlans, readBridgeVlans } from './bridgeVlans/codec.js';
 import { findCapabilities } from './capabilities.js';

@@ -1,6 +1,6 @@
 // Operations that fail because lo is down: without it, a network namespace has no route to the addresses of the host itself.
-import { NetlinkError } from '../../errors.js';
-import { parseAddressAsIs } from '../../net/address.js';
+import { NetlinkError } from '../errors.js';
+import { parseAddressAsIs } from '../net/address.js';
 import { mayBeLoopback } from './hints.js';
 import type { NewRoute, RouteQuery, RtnetlinkOperation } from './types.js';
 

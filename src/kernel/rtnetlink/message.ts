@@ -1,5 +1,5 @@
 // Messages of rtnetlink: written for the addon, with names of links that it replaces, and read from its answers.
-import { NetlinkError } from '../../errors.js';
+import { NetlinkError } from '../errors.js';
 import { argumentError } from '../shared/arguments.js';
 import { Checker } from '../shared/checker.js';
 import type { Attempt } from '../shared/failures.js';

@@ -1,5 +1,5 @@
 // Numbers that several kinds of objects share: include/uapi/linux/rtnetlink.h, netlink.h.
-import type { Family } from '../../net/address.js';
+import type { Family } from '../net/address.js';
 import type { Numbers } from './fields.js';
 import type { RouteScope } from './types.js';
 

@@ -1,5 +1,5 @@
 // Prefixes of both families: text ↔ bytes and length.
-import { type Family, formatAddress, parseAddressAsIs } from '../../net/address.js';
+import { type Family, formatAddress, parseAddressAsIs } from '../net/address.js';
 import type { Checker } from '../shared/checker.js';
 import type { AttributeCursor } from '../shared/wire/attributeCursor.js';
 

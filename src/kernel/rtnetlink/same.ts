@@ -1,5 +1,5 @@
 // Whether two routes, or two addresses, are one object for the kernel. Pure.
-import { formatAddress, parseAddressAsIs } from '../../net/address.js';
+import { formatAddress, parseAddressAsIs } from '../net/address.js';
 import { argumentError } from '../shared/arguments.js';
 import { encodeAddress } from './addresses/codec.js';
 import type { LinkAddressId } from './addresses/types.js';

@@ -1,6 +1,6 @@
 // Links, addresses, routes, rules and neighbours, as JavaScript values. Source of every rule: rtnetlink(7),
 // include/uapi/linux/rtnetlink.h, if_link.h, if_addr.h, fib_rules.h, neighbour.h.
-import type { Family } from '../../net/address.js';
+import type { Family } from '../net/address.js';
 import type {
   CallOptions,
   EventStream,

@@ -1,5 +1,5 @@
 // Notices changes of a network namespace.
-import { NetlinkError } from '../../errors.js';
+import { NetlinkError } from '../errors.js';
 import { loadAddon } from '../shared/addon.js';
 import { argumentError, checkObject, checkOptions, type InvalidValue } from '../shared/arguments.js';
 import { openCalls } from '../shared/calls.js';

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import module from 'node:module';
 import { dirname, join, resolve } from 'node:path';
-import { findPackageRoot, moduleFile } from '../../packageRoot.js';
+import { findPackageRoot, moduleFile } from '../packageRoot.js';
 
 /** Names a copy of the file, wherever it is. */
 const VARIABLE = 'KUBE_NETLINK_PROXY_ADDON';

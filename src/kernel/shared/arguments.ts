@@ -5,12 +5,12 @@ import {
   describeInvalid,
   type InvalidValue,
   invalidObject,
-} from '../../arguments.js';
-import { NetlinkError } from '../../errors.js';
+} from '../arguments.js';
+import { NetlinkError } from '../errors.js';
 import type { Attempt } from './failures.js';
 import type { CallOptions } from './types.js';
 
-export * from '../../arguments.js';
+export * from '../arguments.js';
 
 const CALL_OPTIONS: ReadonlySet<string> = new Set(['signal']);
 

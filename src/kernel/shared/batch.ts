@@ -1,6 +1,6 @@
 // A list of operations → one call of the addon → one result per operation.
-import { StepCounter, type Steps } from '../../steps.js';
-import { TimeSlice } from '../../timeSlice.js';
+import { StepCounter, type Steps } from '../steps.js';
+import { TimeSlice } from '../timeSlice.js';
 import type { NativeClient, NativeFailure, NativeStatus } from './addon.js';
 import { argumentError, checkArray, type InvalidValue, invalidOperation, shown } from './arguments.js';
 import type { Calls } from './calls.js';

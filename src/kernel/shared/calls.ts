@@ -1,5 +1,5 @@
 // Calls of one part of the addon: one after another, in the order in which they were made, until it is closed.
-import { NetlinkError } from '../../errors.js';
+import { NetlinkError } from '../errors.js';
 import { onAbort } from './aborts.js';
 import type { NativeError, NativeNamespace, NativePart } from './addon.js';
 import {

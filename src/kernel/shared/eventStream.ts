@@ -1,6 +1,6 @@
 // Notifications of the kernel as async iterators of events. Each iteration has a subscription of its own, from which it takes
 // events only when it is asked for one: what waits is kept, and bounded, by the subscription.
-import { TimeSlice } from '../../timeSlice.js';
+import { TimeSlice } from '../timeSlice.js';
 import { onAbort } from './aborts.js';
 import { closedError } from './failures.js';
 import type { EventStream, Resync } from './types.js';

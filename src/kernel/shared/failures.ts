@@ -1,6 +1,6 @@
 // From the addon's failures to the one error type: names of errno numbers, and general hints.
 import { constants } from 'node:os';
-import { NetlinkError } from '../../errors.js';
+import { NetlinkError } from '../errors.js';
 import type { FailedStep } from './addon.js';
 import { namespaceHint, permissionHint, recent } from './hints.js';
 

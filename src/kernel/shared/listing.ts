@@ -1,5 +1,5 @@
 // Listings: values that are read from the addon's records one at a time, in time slices.
-import { TimeSlice } from '../../timeSlice.js';
+import { TimeSlice } from '../timeSlice.js';
 import type { Listing } from './types.js';
 
 /** Reads records one after another. Yields each value, and undefined after a record that completes no value. */

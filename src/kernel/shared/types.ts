@@ -1,5 +1,5 @@
 // Types that the clients of all parts of the kernel share: options, listings, results and reports of batches.
-import type { NetlinkError } from '../../errors.js';
+import type { NetlinkError } from '../errors.js';
 
 /** How a client of the kernel is opened. */
 export interface OpenOptions extends CallOptions {

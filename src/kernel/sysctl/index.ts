@@ -1,7 +1,7 @@
 // Kernel settings below /proc/sys.
 import { readFile, writeFile } from 'node:fs/promises';
-import { NetlinkError } from '../../errors.js';
-import { checkArgument, ruled, TEXT } from '../../shapes.js';
+import { NetlinkError } from '../errors.js';
+import { checkArgument, ruled, TEXT } from '../shapes.js';
 import { HOST, hasModule, type Machine, moduleHint } from '../shared/hints.js';
 import { changed } from '../shared/reported.js';
 import type { BatchSource } from '../shared/types.js';

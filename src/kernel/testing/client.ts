@@ -1,6 +1,5 @@
 // The common part of the fakes of netlink clients. They share the rules for arguments and the errors with the real ones.
-import type { NetlinkError } from '../../errors.js';
-import { TimeSlice } from '../../timeSlice.js';
+import type { NetlinkError } from '../errors.js';
 import {
   argumentError,
   checkCallOptions,
@@ -21,6 +20,7 @@ import { RecordListing } from '../shared/listing.js';
 import { reported } from '../shared/reported.js';
 import type { Batch, CallOptions, Listing, OperationResult } from '../shared/types.js';
 import { Applier } from '../shared/verbs.js';
+import { TimeSlice } from '../timeSlice.js';
 import type { Fault, Faults } from './faults.js';
 
 /** Operations that are carried out without a turn of the event loop, as the real clients send them. */

@@ -1,9 +1,5 @@
 // Connection tracking in memory. It refuses the same arguments as the real one, and has the kernel's rules.
 import { constants } from 'node:os';
-import { familyOf } from '../../net/address.js';
-import { ADDRESS } from '../../net/shapes.js';
-import { checkArgument } from '../../shapes.js';
-import { atOnce } from '../../steps.js';
 import { attemptOn, nameFlow, nameSelections } from '../conntrack/names.js';
 import { additionOf } from '../conntrack/newFlow.js';
 import { packName } from '../conntrack/operations.js';
@@ -29,10 +25,14 @@ import type {
   NewFlow,
 } from '../conntrack/types.js';
 import { ConntrackVerbs } from '../conntrack/verbs.js';
+import { familyOf } from '../net/address.js';
+import { ADDRESS } from '../net/shapes.js';
+import { checkArgument } from '../shapes.js';
 import { checkArray, checkObject, checkOptions } from '../shared/arguments.js';
 import { type Packing, recordsOf } from '../shared/batch.js';
 import type { CallOptions, EventStream, Listing, OperationResult } from '../shared/types.js';
 import { withVerbs } from '../shared/verbs.js';
+import { atOnce } from '../steps.js';
 import { FakeClient, refusalError } from './client.js';
 import { FakeEvents } from './events.js';
 import { begun, changedFlow, hasName, haveOneTuple, listedTuple, selects, statusOf } from './flowRules.js';

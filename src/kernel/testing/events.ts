@@ -1,5 +1,5 @@
 // The notifications of a fake.
-import { checkArgument, FUNCTION, instanceOf, optional, TEXT } from '../../shapes.js';
+import { checkArgument, FUNCTION, instanceOf, optional, TEXT } from '../shapes.js';
 import { argumentError } from '../shared/arguments.js';
 import { eventStream, type Subscription } from '../shared/eventStream.js';
 import type { EventStream, WatchOptions } from '../shared/types.js';

@@ -1,6 +1,6 @@
 // Failures on demand, shared by all fakes.
-import { NetlinkError } from '../../errors.js';
-import { checkArgument, integer } from '../../shapes.js';
+import { NetlinkError } from '../errors.js';
+import { checkArgument, integer } from '../shapes.js';
 
 /** Decides whether an operation fails: the error it fails with, or undefined to allow it. */
 export type Fault = (operation: string, target: string) => NetlinkError | undefined;

@@ -1,7 +1,5 @@
 // Rules of the kernel about flows, for the fake of conntrack: names, selections, additions and changes. Pure.
-import { canonicalAddressAsIs, familyOf, parseAddressAsIs } from '../../net/address.js';
-import { networkContainsBytes, parseNetworkAsIs } from '../../net/network.js';
-import { type IpProtocol, PROTOCOL_NUMBERS, protocolOfNumber } from '../../net/protocol.js';
+
 import { FLOW_STATUSES, type FlowStatus } from '../conntrack/states.js';
 import { inverted } from '../conntrack/tuples.js';
 import type {
@@ -15,6 +13,9 @@ import type {
   TupleFilter,
   TupleName,
 } from '../conntrack/types.js';
+import { canonicalAddressAsIs, familyOf, parseAddressAsIs } from '../net/address.js';
+import { networkContainsBytes, parseNetworkAsIs } from '../net/network.js';
+import { type IpProtocol, PROTOCOL_NUMBERS, protocolOfNumber } from '../net/protocol.js';
 
 /** The number of a protocol. */
 function numberOf(protocol: IpProtocol): number {

@@ -1,7 +1,8 @@
 // Flows in the notation of `conntrack -L -o id`.
-import { PROTOCOL_NUMBERS } from '../../net/protocol.js';
+
 import { hasPorts } from '../conntrack/tuples.js';
 import type { Flow, FlowTuple } from '../conntrack/types.js';
+import { PROTOCOL_NUMBERS } from '../net/protocol.js';
 
 const GRE = 47;
 const NAMES: Readonly<Record<number, string>> = {

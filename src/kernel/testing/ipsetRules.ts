@@ -1,10 +1,11 @@
 // The rules of the kernel's set types, for the fake: definitions and entries as the kernel keeps them, with its errors.
 // Source: net/netfilter/ipset/ip_set_*.c.
-import { type Family, formatAddress, parseAddressAsIs } from '../../net/address.js';
-import { formatNetwork, parseNetworkAsIs } from '../../net/network.js';
-import { PROTOCOL_NUMBERS, protocolOfNumber } from '../../net/protocol.js';
+
 import { portFieldOf, SHAPES } from '../ipset/shapes.js';
 import type { SetDefinition, SetEntry, SetType } from '../ipset/types.js';
+import { type Family, formatAddress, parseAddressAsIs } from '../net/address.js';
+import { formatNetwork, parseNetworkAsIs } from '../net/network.js';
+import { PROTOCOL_NUMBERS, protocolOfNumber } from '../net/protocol.js';
 
 /** Numbers of ipset's own: include/uapi/linux/netfilter/ipset/ip_set.h, ip_set_hash.h, ip_set_bitmap.h, ip_set_list.h. */
 export const ERR = {

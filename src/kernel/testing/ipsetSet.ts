@@ -1,9 +1,10 @@
 // One set of the fake of ipset, with its entries and their extensions.
-import type { Family } from '../../net/address.js';
+
 import { namedProtocol } from '../ipset/protocolNames.js';
 import { SHAPES } from '../ipset/shapes.js';
 import type { SetDefinition, SetEntry, SetType } from '../ipset/types.js';
 import { formatElement, formatEntry } from '../ipset/values/entry.js';
+import type { Family } from '../net/address.js';
 import { contains, ERR, findInvalidExtension, singleEntries } from './ipsetRules.js';
 
 /** What a set of the fake needs. */

@@ -1,9 +1,5 @@
 // iptables in memory: chains and rules of both families, changed by whole restores.
-import { NetlinkError } from '../../errors.js';
-import type { Family } from '../../net/address.js';
-import { FAMILY } from '../../net/shapes.js';
-import { ANY_TEXT, checkArgument } from '../../shapes.js';
-import { atOnce } from '../../steps.js';
+import { NetlinkError } from '../errors.js';
 import { listedChain, program } from '../iptables/index.js';
 import { mainErrorOf, resultsOf, writeTables } from '../iptables/results.js';
 import { parsePolicies, parseSaved } from '../iptables/saved.js';
@@ -18,9 +14,13 @@ import type {
   SavedTables,
   Table,
 } from '../iptables/types.js';
+import type { Family } from '../net/address.js';
+import { FAMILY } from '../net/shapes.js';
+import { ANY_TEXT, checkArgument } from '../shapes.js';
 import { checkArray } from '../shared/arguments.js';
 import { reported, verbOf } from '../shared/reported.js';
 import type { Batch } from '../shared/types.js';
+import { atOnce } from '../steps.js';
 import type { Fault, Faults } from './faults.js';
 import { FakeRules, type Refuse } from './iptablesRules.js';
 

@@ -1,6 +1,5 @@
 // IPVS in memory: keeps virtual services, real servers and sync daemons, and refuses the same operations as the kernel.
 import { constants } from 'node:os';
-import { familyOf, joinHostPort } from '../../net/address.js';
 import { packFilter } from '../ipvs/connections.js';
 import { formatRules } from '../ipvs/formatRules.js';
 import { OPERATION, VERB } from '../ipvs/layouts.js';
@@ -33,6 +32,7 @@ import {
   type ServerLists,
 } from '../ipvs/values/serverLists.js';
 import { IpvsVerbs } from '../ipvs/verbs.js';
+import { familyOf, joinHostPort } from '../net/address.js';
 import { RecordReader } from '../shared/records/recordReader.js';
 import type { CallOptions, Listing, OperationResult } from '../shared/types.js';
 import { withVerbs } from '../shared/verbs.js';

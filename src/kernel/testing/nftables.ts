@@ -1,7 +1,6 @@
 // nftables in memory: keeps a ruleset, and carries transactions out as the kernel does, as a whole or not at all.
 
-import type { NetlinkError } from '../../errors.js';
-import { TimeSlice } from '../../timeSlice.js';
+import type { NetlinkError } from '../errors.js';
 import { commitReader } from '../nftables/decode/commits.js';
 import { NAMING } from '../nftables/names.js';
 import { readEvents } from '../nftables/reading.js';
@@ -20,6 +19,7 @@ import { attemptAt } from '../shared/batch.js';
 import type { Attempt } from '../shared/failures.js';
 import type { CallOptions, EventStream, OperationResult, WatchOptions } from '../shared/types.js';
 import { withVerbs } from '../shared/verbs.js';
+import { TimeSlice } from '../timeSlice.js';
 import { FakeClient, refusalError } from './client.js';
 import { FakeEvents } from './events.js';
 import { FakeRuleset } from './nftables/ruleset.js';

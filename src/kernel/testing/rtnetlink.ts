@@ -1,8 +1,7 @@
 // Links, addresses, routes, rules and neighbours in memory.
 import { constants } from 'node:os';
-import type { Family } from '../../net/address.js';
-import { FAMILY } from '../../net/shapes.js';
-import { checkArgument, TEXT } from '../../shapes.js';
+import type { Family } from '../net/address.js';
+import { FAMILY } from '../net/shapes.js';
 import { checkLinkReference } from '../rtnetlink/fields.js';
 import { encodeListForwardingEntries } from '../rtnetlink/forwarding/codec.js';
 import { NO_COUNTERS } from '../rtnetlink/links/statistics.js';
@@ -24,6 +23,7 @@ import { encodeListRules } from '../rtnetlink/rules/codec.js';
 import type * as types from '../rtnetlink/types.js';
 import { RtnetlinkVerbs } from '../rtnetlink/verbs.js';
 import { checkWatch } from '../rtnetlink/watch.js';
+import { checkArgument, TEXT } from '../shapes.js';
 import type { Attempt } from '../shared/failures.js';
 import type { CallOptions, EventStream, Listing } from '../shared/types.js';
 import { withVerbs } from '../shared/verbs.js';

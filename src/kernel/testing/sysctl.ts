@@ -1,5 +1,5 @@
 // Kernel settings in memory.
-import { NetlinkError } from '../../errors.js';
+import { NetlinkError } from '../errors.js';
 import { changed } from '../shared/reported.js';
 import type { Batch } from '../shared/types.js';
 import { checkSetting, type Sysctl, type SysctlWrite } from '../sysctl/index.js';

@@ -1,5 +1,5 @@
 // A small cluster on a server, and a source that follows it, for most tests of the API source.
-import type { ReflectorTimes } from '../../../src/api/reflector.js';
+import type { ReflectorTimes } from '../../../src/proxy/api/reflector.js';
 import { closeAfter } from '../closeAfter.js';
 import { agrees, Follower, QUICK, until } from './cluster.js';
 import { node, service, slice } from './objects.js';

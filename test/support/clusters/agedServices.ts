@@ -1,8 +1,8 @@
 // A large cluster whose Services have all ages.
 import assert from 'node:assert/strict';
-import { decodeObject } from '../../../src/objects/decode.js';
-import type { KubernetesObject } from '../../../src/objects/types.js';
-import { PIECE } from '../../../src/reconcile/planner.js';
+import { decodeObject } from '../../../src/proxy/objects/decode.js';
+import type { KubernetesObject } from '../../../src/proxy/objects/types.js';
+import { PIECE } from '../../../src/proxy/reconcile/planner.js';
 
 /** Number of Services that are not vital: they are several pieces of a pass. */
 export const SERVICES = 3 * PIECE + 10;

@@ -2,24 +2,24 @@
 import assert from 'node:assert/strict';
 import { after } from 'node:test';
 import { pino } from 'pino';
-import { telemetry } from '../../../src/agent/telemetry.js';
+import { telemetry } from '../../../src/command/agent/telemetry.js';
+import { ProxyHealth } from '../../../src/command/servers/health.js';
+import { openMetrics } from '../../../src/command/servers/metrics.js';
 import { FakeKernel } from '../../../src/kernel/testing/index.js';
-import { createIptablesMode, IPTABLES_DEFAULTS } from '../../../src/modes/iptables/index.js';
+import { createIptablesMode, IPTABLES_DEFAULTS } from '../../../src/proxy/modes/iptables/index.js';
 import {
   createIpvsMode,
   IPVS_DEFAULTS,
   type IpvsKernel,
   type IpvsOptions,
-} from '../../../src/modes/ipvs/index.js';
-import type { KeyedOperation, Mode } from '../../../src/modes/mode.js';
-import { decodeObject } from '../../../src/objects/decode.js';
-import type { ObjectChange } from '../../../src/objects/types.js';
-import { createProxy, type ProxyEvents, type ServiceProxy } from '../../../src/proxy.js';
-import type { SyncSummary } from '../../../src/reconcile/summary.js';
-import { ProxyHealth } from '../../../src/servers/health.js';
-import { openMetrics } from '../../../src/servers/metrics.js';
-import type { HostChange } from '../../../src/services/types.js';
-import type { SourceEvents } from '../../../src/source/source.js';
+} from '../../../src/proxy/modes/ipvs/index.js';
+import type { KeyedOperation, Mode } from '../../../src/proxy/modes/mode.js';
+import { decodeObject } from '../../../src/proxy/objects/decode.js';
+import type { ObjectChange } from '../../../src/proxy/objects/types.js';
+import { createProxy, type ProxyEvents, type ServiceProxy } from '../../../src/proxy/proxy.js';
+import type { SyncSummary } from '../../../src/proxy/reconcile/summary.js';
+import type { HostChange } from '../../../src/proxy/services/types.js';
+import type { SourceEvents } from '../../../src/proxy/source/source.js';
 import { WHOLE } from '../extent.js';
 import { HostNotifications } from '../fakes/hostNotifications.js';
 import { Counters, type Counts } from './counts.js';

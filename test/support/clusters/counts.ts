@@ -2,7 +2,7 @@
 
 import { restoreInput } from '../../../src/kernel/iptables/index.js';
 import type { FakeKernel } from '../../../src/kernel/testing/index.js';
-import type { KeyedOperation, Mode } from '../../../src/modes/mode.js';
+import type { KeyedOperation, Mode } from '../../../src/proxy/modes/mode.js';
 
 /** Numbers of calls and items. */
 export interface Counts {

@@ -4,8 +4,8 @@ import {
   configurationErrors,
   type Decoded,
   decodeFields,
-} from '../../../src/config/configuration.js';
-import { MODES } from '../../../src/modes/select/select.js';
+} from '../../../src/command/config/configuration.js';
+import { MODES } from '../../../src/command/modes/select.js';
 
 /** A decoded configuration. The program does not start if there are problems; they have the printed prefixes. */
 export function decodeConfiguration(raw: Readonly<Record<string, unknown>>): Decoded {

@@ -1,7 +1,7 @@
 // An EndpointSlice of Service `demo/web` as the decoder makes it.
 import assert from 'node:assert/strict';
-import { decodeObject } from '../../../src/objects/decode.js';
-import type { EndpointSlice } from '../../../src/objects/types.js';
+import { decodeObject } from '../../../src/proxy/objects/decode.js';
+import type { EndpointSlice } from '../../../src/proxy/objects/types.js';
 
 /** @param rest the fields of the slice beside its metadata */
 export function decodedSlice(

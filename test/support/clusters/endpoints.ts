@@ -1,9 +1,9 @@
 // Endpoints of Service ports, from objects.
-import type { Family } from '../../../src/net/address.js';
-import { AddressPorts } from '../../../src/net/addressPorts.js';
-import { conditionsOf, SliceEndpointsBuilder } from '../../../src/objects/sliceEndpoints.js';
-import type { Endpoint } from '../../../src/services/endpointList.js';
-import { EndpointList } from '../../../src/services/endpointList.js';
+import type { Family } from '../../../src/kernel/net/address.js';
+import { AddressPorts } from '../../../src/kernel/net/addressPorts.js';
+import { conditionsOf, SliceEndpointsBuilder } from '../../../src/proxy/objects/sliceEndpoints.js';
+import type { Endpoint } from '../../../src/proxy/services/endpointList.js';
+import { EndpointList } from '../../../src/proxy/services/endpointList.js';
 
 const HERE = 'node-a';
 

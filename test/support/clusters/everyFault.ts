@@ -1,10 +1,10 @@
 // Every operation of a recorded cluster fails once: no other change is lost, and the retry repairs it.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { NetlinkError } from '../../../src/errors.js';
+import { NetlinkError } from '../../../src/kernel/errors.js';
 import type { Fault } from '../../../src/kernel/testing/index.js';
-import type { KubernetesObject } from '../../../src/objects/types.js';
-import { readManifest } from '../../../src/source/manifestFile.js';
+import type { KubernetesObject } from '../../../src/proxy/objects/types.js';
+import { readManifest } from '../../../src/proxy/source/manifestFile.js';
 import { recordedObjects, type Scenario } from '../oracle/oracle.js';
 import { FakeNode } from '../oracle/testNode.js';
 

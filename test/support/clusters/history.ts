@@ -2,20 +2,20 @@
 // The rules of iptables mode may be those of a real kernel.
 import assert from 'node:assert/strict';
 import { setImmediate as turn } from 'node:timers/promises';
-import { NetlinkError } from '../../../src/errors.js';
-import { FakeKernel, type Fault } from '../../../src/kernel/testing/index.js';
-import { createIptablesMode, IPTABLES_DEFAULTS } from '../../../src/modes/iptables/index.js';
 import {
   formerState as formerIptables,
   RULES as IPTABLES_RULES,
-} from '../../../src/modes/iptables/open/former.js';
-import { iptablesWithout } from '../../../src/modes/iptablesRules/open/rulesInUse.js';
-import { createIpvsMode, IPVS_DEFAULTS } from '../../../src/modes/ipvs/index.js';
-import { formerState as formerIpvs, RULES as IPVS_RULES } from '../../../src/modes/ipvs/open/former.js';
-import type { FormerMode, FormerState, KeyedOperation, Mode } from '../../../src/modes/mode.js';
-import type { ObjectChange } from '../../../src/objects/types.js';
-import { createProxy, type ServiceProxy } from '../../../src/proxy.js';
-import type { SourceEvents } from '../../../src/source/source.js';
+} from '../../../src/command/modes/iptables/former.js';
+import { iptablesWithout } from '../../../src/command/modes/iptablesRules/rulesInUse.js';
+import { formerState as formerIpvs, RULES as IPVS_RULES } from '../../../src/command/modes/ipvs/former.js';
+import { NetlinkError } from '../../../src/kernel/errors.js';
+import { FakeKernel, type Fault } from '../../../src/kernel/testing/index.js';
+import { createIptablesMode, IPTABLES_DEFAULTS } from '../../../src/proxy/modes/iptables/index.js';
+import { createIpvsMode, IPVS_DEFAULTS } from '../../../src/proxy/modes/ipvs/index.js';
+import type { FormerMode, FormerState, KeyedOperation, Mode } from '../../../src/proxy/modes/mode.js';
+import type { ObjectChange } from '../../../src/proxy/objects/types.js';
+import { createProxy, type ServiceProxy } from '../../../src/proxy/proxy.js';
+import type { SourceEvents } from '../../../src/proxy/source/source.js';
 import { VirtualTime } from '../fakes/virtualTime.js';
 import { openRealRules, type RealRules } from '../namespaces/realRules.js';
 import { outputOf } from '../oracle/testNode.js';

@@ -1,7 +1,7 @@
 // A small cluster that has a rule of every kind of nftables mode, in both families, and its life: step by step, until it is empty.
-import { decodeObject } from '../../../src/objects/decode.js';
-import type { KubernetesObject } from '../../../src/objects/types.js';
-import { identityOf } from '../../../src/source/manifestFile.js';
+import { decodeObject } from '../../../src/proxy/objects/decode.js';
+import type { KubernetesObject } from '../../../src/proxy/objects/types.js';
+import { identityOf } from '../../../src/proxy/source/manifestFile.js';
 import { service, slice } from './nftablesPlans.js';
 
 /** A step in the life of the cluster. */

@@ -1,11 +1,11 @@
 // Plans of nftables mode for objects that are written in tests.
-import type { Item } from '../../../src/modes/nftables/plan/items.js';
-import { NFTABLES_DEFAULTS, type NftablesOptions } from '../../../src/modes/nftables/plan/options.js';
-import { decodeObject } from '../../../src/objects/decode.js';
-import type { KubernetesObject } from '../../../src/objects/types.js';
-import type { DesiredState } from '../../../src/reconcile/desiredState.js';
-import { nodeFacts } from '../../../src/services/nodeFacts.js';
-import { ServiceCache } from '../../../src/services/serviceCache.js';
+import type { Item } from '../../../src/proxy/modes/nftables/plan/items.js';
+import { NFTABLES_DEFAULTS, type NftablesOptions } from '../../../src/proxy/modes/nftables/plan/options.js';
+import { decodeObject } from '../../../src/proxy/objects/decode.js';
+import type { KubernetesObject } from '../../../src/proxy/objects/types.js';
+import type { DesiredState } from '../../../src/proxy/reconcile/desiredState.js';
+import { nodeFacts } from '../../../src/proxy/services/nodeFacts.js';
+import { ServiceCache } from '../../../src/proxy/services/serviceCache.js';
 import { desiredOf } from '../oracle/plannedNftables.js';
 
 /** A Service `demo/NAME` with one TCP port 80, which `spec` may replace. */

@@ -1,9 +1,9 @@
 // After any changes, in any order, the state reached step by step equals the state planned from nothing, in each mode.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
+import type { Family } from '../../../src/kernel/net/address.js';
 import type { FakeIptables } from '../../../src/kernel/testing/iptables.js';
-import { FIREWALLS } from '../../../src/modes/ipvs/plan/rules.js';
-import type { Family } from '../../../src/net/address.js';
+import { FIREWALLS } from '../../../src/proxy/modes/ipvs/plan/rules.js';
 import { FakeIptablesNode, FakeNode } from '../oracle/testNode.js';
 import { comparable, RANDOM_HOST, RandomCluster } from './randomCluster.js';
 

@@ -1,8 +1,8 @@
 // Random clusters and random changes, from a seed.
 import { parseSaved } from '../../../src/kernel/iptables/index.js';
-import { decodeObject } from '../../../src/objects/decode.js';
-import type { KubernetesObject } from '../../../src/objects/types.js';
-import { identityOf } from '../../../src/source/manifestFile.js';
+import { decodeObject } from '../../../src/proxy/objects/decode.js';
+import type { KubernetesObject } from '../../../src/proxy/objects/types.js';
+import { identityOf } from '../../../src/proxy/source/manifestFile.js';
 import type { ToolOutput } from '../oracle/oracle.js';
 import { randomFrom } from '../random.js';
 

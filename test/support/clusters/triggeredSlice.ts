@@ -1,5 +1,5 @@
 // An EndpointSlice with a trigger time.
-import type { ObjectChange } from '../../../src/objects/types.js';
+import type { ObjectChange } from '../../../src/proxy/objects/types.js';
 import { decodedSlice } from './decodedSlice.js';
 
 /** A change of an IPv6 slice; `triggered` is the value of its annotation. */

@@ -11,7 +11,7 @@ import type {
   FlowTuple,
   TupleName,
 } from '../../../src/kernel/conntrack/types.js';
-import type { IpProtocol } from '../../../src/net/protocol.js';
+import type { IpProtocol } from '../../../src/kernel/net/protocol.js';
 import { ends } from '../namespaces/flows.js';
 import { flowEventsContract, NEW, NEW_ID } from './flowEvents.js';
 import { closed, outcomes } from './refusals.js';

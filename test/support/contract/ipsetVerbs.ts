@@ -1,7 +1,7 @@
 // The contract of ipset, second part: extensions, ranges, lists, and the verbs beside add and delete.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { NetlinkError } from '../../../src/errors.js';
+import { NetlinkError } from '../../../src/kernel/errors.js';
 import type { Ipset, SetDefinition } from '../../../src/kernel/ipset/types.js';
 import { formatEntry } from '../../../src/kernel/ipset/values/entry.js';
 import { chosen, entriesOf, PORTS, SET, web } from './ipsetSets.js';

@@ -8,8 +8,8 @@ import {
   type ServerLists,
   type ServiceChange,
 } from '../../../src/kernel/ipvs/values/serverLists.js';
-import { familyOf } from '../../../src/net/address.js';
-import { AddressPorts } from '../../../src/net/addressPorts.js';
+import { familyOf } from '../../../src/kernel/net/address.js';
+import { AddressPorts } from '../../../src/kernel/net/addressPorts.js';
 import { server, service } from '../tables/ipvs.js';
 import { closed, outcomes } from './refusals.js';
 

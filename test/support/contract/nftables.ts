@@ -1,7 +1,7 @@
 // The contract of nftables: transactions and their errors, as the kernel and the fake have them.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import type { NetlinkError } from '../../../src/errors.js';
+import type { NetlinkError } from '../../../src/kernel/errors.js';
 import { formatRuleset, readRuleset } from '../../../src/kernel/nftables/text/index.js';
 import type { Nftables, NftablesOperation } from '../../../src/kernel/nftables/types.js';
 import {

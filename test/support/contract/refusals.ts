@@ -1,6 +1,6 @@
 // The parts of an error that a contract compares. Kernels differ in their messages, which are compared where it matters.
 import assert from 'node:assert/strict';
-import { NetlinkError } from '../../../src/errors.js';
+import { NetlinkError } from '../../../src/kernel/errors.js';
 import type { OperationResult } from '../../../src/kernel/shared/types.js';
 
 /** Code, number, operation and target of each result that is an error; `done` for the others. */

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
-import type { NetlinkError } from '../../../src/errors.js';
+import type { NetlinkError } from '../../../src/kernel/errors.js';
 import type { Rtnetlink, RtnetlinkOperation } from '../../../src/kernel/rtnetlink/types.js';
 import { PATIENCE } from '../../laboratory/patience.js';
 import { messageOf, outcomes } from './refusals.js';

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { setTimeout as delay } from 'node:timers/promises';
 import { openIpvs } from '../../../src/kernel/ipvs/index.js';
-import type { NftablesLayout } from '../../../src/modes/nftables/index.js';
-import { shardOf } from '../../../src/modes/nftables/plan/containers.js';
+import type { NftablesLayout } from '../../../src/proxy/modes/nftables/index.js';
+import { shardOf } from '../../../src/proxy/modes/nftables/plan/containers.js';
 import { realServersBecome } from '../../laboratory/kernelView.js';
 import type { Lab } from '../../laboratory/lab.js';
 import { PATIENCE } from '../../laboratory/patience.js';

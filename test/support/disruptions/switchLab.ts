@@ -1,7 +1,7 @@
 // A lab in which the proxy changes its mode while many clients send requests, and is killed during each change.
 import assert from 'node:assert/strict';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { PlannedOperation } from '../../../src/index.js';
+import type { PlannedOperation } from '../../../src/proxy/index.js';
 import { Crowd, type CrowdReport } from '../../laboratory/crowd.js';
 import { type Lab, openLab } from '../../laboratory/lab.js';
 import { ManifestFolder } from '../../laboratory/manifestFolder.js';

@@ -1,7 +1,12 @@
 // Command lines of the program, as it reads them.
-import { COMMAND_NAMES, HELP } from '../../../src/cli/definitions.js';
-import { readCommand } from '../../../src/cli/program.js';
-import { type Command, readFlags, readInputFlags, splitFlags } from '../../../src/config/commandLine.js';
+import { COMMAND_NAMES, HELP } from '../../../src/command/cli/definitions.js';
+import { readCommand } from '../../../src/command/cli/program.js';
+import {
+  type Command,
+  readFlags,
+  readInputFlags,
+  splitFlags,
+} from '../../../src/command/config/commandLine.js';
 
 /** The command's name, and the command that its flags describe. */
 export function requested(args: readonly string[]): { readonly name: string; readonly command: Command } {
@@ -13,7 +18,7 @@ export function requested(args: readonly string[]): { readonly name: string; rea
 
 /** The program with its arguments, up to the end of the shell's command: alone, or behind `sudo` or a ` -- `. */
 const CALL =
-  /(?:^|[|;&(]|\bsudo| --)[ \t]*(?:kube-netlink-proxy|node dist\/src\/cli\/main\.js)(?= |$)((?:"[^"]*"|'[^']*'|[^"'|;&)\n])*)/gm;
+  /(?:^|[|;&(]|\bsudo| --)[ \t]*(?:kube-netlink-proxy|node dist\/src\/command\/cli\/main\.js)(?= |$)((?:"[^"]*"|'[^']*'|[^"'|;&)\n])*)/gm;
 
 /** The arguments of each call of the program in a script. In a session with prompts (`$ `), the other lines are output. */
 export function callsIn(script: string): string[][] {

@@ -3,16 +3,21 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { LineReader } from '../../../src/api/json.js';
 import { PartsBatch } from '../../../src/kernel/ipvs/listRecords.js';
 import { type ChangePart, changeName } from '../../../src/kernel/ipvs/values/serverLists.js';
 import { FakeKernel } from '../../../src/kernel/testing/index.js';
-import { createIpvsMode, IPVS_DEFAULTS, type Item, type Operation } from '../../../src/modes/ipvs/index.js';
-import { decodeObject } from '../../../src/objects/decode.js';
-import { Reconciler } from '../../../src/reconcile/reconciler.js';
-import { nodeFacts } from '../../../src/services/nodeFacts.js';
-import { ServiceCache } from '../../../src/services/serviceCache.js';
-import type { ServicePlanInput } from '../../../src/services/types.js';
+import { LineReader } from '../../../src/proxy/api/json.js';
+import {
+  createIpvsMode,
+  IPVS_DEFAULTS,
+  type Item,
+  type Operation,
+} from '../../../src/proxy/modes/ipvs/index.js';
+import { decodeObject } from '../../../src/proxy/objects/decode.js';
+import { Reconciler } from '../../../src/proxy/reconcile/reconciler.js';
+import { nodeFacts } from '../../../src/proxy/services/nodeFacts.js';
+import { ServiceCache } from '../../../src/proxy/services/serviceCache.js';
+import type { ServicePlanInput } from '../../../src/proxy/services/types.js';
 import { ROOT } from '../paths.js';
 
 /** One form of the endpoint. */
@@ -114,21 +119,25 @@ export async function representations(): Promise<Representation[]> {
   const item = [...(seen.plan?.values() ?? [])].find(({ kind }) => kind === 'virtualService');
   const [port] = seen.input?.ports ?? [];
   return [
-    { name: 'text of a watch event', file: 'src/api/json.ts', example: line.slice(0, 26) },
+    { name: 'text of a watch event', file: 'src/proxy/api/json.ts', example: line.slice(0, 26) },
     {
       name: 'V1EndpointSlice',
-      file: 'src/objects/endpointSlice.ts',
+      file: 'src/proxy/objects/endpointSlice.ts',
       example: show(event.object.endpoints[1]),
     },
     {
       name: 'EndpointSlice',
-      file: 'src/objects/types.ts',
+      file: 'src/proxy/objects/types.ts',
       example: show('endpoints' in object ? object.endpoints.at(1) : undefined),
     },
-    { name: 'ServicePort', file: 'src/services/types.ts', example: show(port && [...port.endpoints][1]) },
+    {
+      name: 'ServicePort',
+      file: 'src/proxy/services/types.ts',
+      example: show(port && [...port.endpoints][1]),
+    },
     {
       name: 'VirtualServiceItem',
-      file: 'src/modes/ipvs/plan/items.ts',
+      file: 'src/proxy/modes/ipvs/plan/items.ts',
       example: show(item && 'realServers' in item && [...item.realServers]),
     },
     {

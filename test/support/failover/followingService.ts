@@ -1,9 +1,9 @@
 // A virtual service of a real IPVS that follows what is desired, by the operations of ipvs mode.
 import assert from 'node:assert/strict';
 import { openIpvs } from '../../../src/kernel/ipvs/index.js';
-import { compareServer } from '../../../src/modes/ipvs/plan/compareServer.js';
-import type { VirtualServiceItem } from '../../../src/modes/ipvs/plan/items.js';
-import type { Operation } from '../../../src/modes/ipvs/plan/operations.js';
+import { compareServer } from '../../../src/proxy/modes/ipvs/plan/compareServer.js';
+import type { VirtualServiceItem } from '../../../src/proxy/modes/ipvs/plan/items.js';
+import type { Operation } from '../../../src/proxy/modes/ipvs/plan/operations.js';
 
 /** Follows what is desired. Close it after the test. */
 export class FollowingService {

@@ -1,8 +1,8 @@
 // Damage of each kind of item, as other programs do it, on a fake kernel.
 
 import type { RealServerInput } from '../../../src/kernel/ipvs/types.js';
+import type { Family } from '../../../src/kernel/net/address.js';
 import type { FakeKernel } from '../../../src/kernel/testing/index.js';
-import type { Family } from '../../../src/net/address.js';
 import { edit } from './tamperRules.js';
 
 /** Kind → does the damage; resolves when it is done. */

@@ -1,5 +1,5 @@
 // A fake of nftables whose transactions fail as a whole: as the kernel, the socket or the network of the addon makes them fail.
-import { NetlinkError, ROLLED_BACK } from '../../../src/errors.js';
+import { NetlinkError, ROLLED_BACK } from '../../../src/kernel/errors.js';
 import { NAMING } from '../../../src/kernel/nftables/names.js';
 import type { NftablesOperation, TransactionOptions } from '../../../src/kernel/nftables/types.js';
 import { attemptAt } from '../../../src/kernel/shared/batch.js';

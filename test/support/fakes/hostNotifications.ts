@@ -1,5 +1,5 @@
 // Fake notifications of the host's links and addresses, which a test sends to all watches.
-import type { HostChange } from '../../../src/services/types.js';
+import type { HostChange } from '../../../src/proxy/services/types.js';
 
 type Changed = (change: HostChange) => void;
 

@@ -1,8 +1,9 @@
 // Routes and listening sockets in memory.
-import type { NetlinkError } from '../../../src/errors.js';
-import type { ListeningSocket, NetworkRoute, ProcNet } from '../../../src/kernel/procNet/types.js';
+
+import type { ListeningSocket, NetworkRoute, ProcNet } from '../../../src/command/kernel/procNet/types.js';
+import type { NetlinkError } from '../../../src/kernel/errors.js';
+import { type Family, familyOf } from '../../../src/kernel/net/address.js';
 import type { Fault } from '../../../src/kernel/testing/index.js';
-import { type Family, familyOf } from '../../../src/net/address.js';
 
 /** A fake of the files below /proc/net: it lists the routes and sockets that a test puts into it. */
 export class FakeProcNet implements ProcNet {

@@ -3,12 +3,17 @@ import assert from 'node:assert/strict';
 import { afterEach } from 'node:test';
 import type { LinkAddress } from '../../../src/kernel/rtnetlink/types.js';
 import { FakeKernel } from '../../../src/kernel/testing/index.js';
-import { createIpvsMode, IPVS_DEFAULTS } from '../../../src/modes/ipvs/index.js';
-import { decodeObject } from '../../../src/objects/decode.js';
-import type { ObjectChange } from '../../../src/objects/types.js';
-import { createProxy, type ProxyEvents, type ProxyParts, type ServiceProxy } from '../../../src/proxy.js';
-import type { SyncSummary } from '../../../src/reconcile/summary.js';
-import type { SourceEvents } from '../../../src/source/source.js';
+import { createIpvsMode, IPVS_DEFAULTS } from '../../../src/proxy/modes/ipvs/index.js';
+import { decodeObject } from '../../../src/proxy/objects/decode.js';
+import type { ObjectChange } from '../../../src/proxy/objects/types.js';
+import {
+  createProxy,
+  type ProxyEvents,
+  type ProxyParts,
+  type ServiceProxy,
+} from '../../../src/proxy/proxy.js';
+import type { SyncSummary } from '../../../src/proxy/reconcile/summary.js';
+import type { SourceEvents } from '../../../src/proxy/source/source.js';
 import { PATIENCE } from '../../laboratory/patience.js';
 import { HostNotifications } from './hostNotifications.js';
 

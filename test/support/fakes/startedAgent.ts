@@ -1,18 +1,22 @@
 // An agent of node-a on a fake kernel, and an API server for it in this process.
 import { pino } from 'pino';
-import { runAgent } from '../../../src/agent/agent.js';
-import { SILENT } from '../../../src/agent/announce.js';
-import { openApi } from '../../../src/agent/api.js';
-import type { FollowedConfiguration } from '../../../src/agent/followConfiguration.js';
-import type { ApiTimeouts } from '../../../src/api/client.js';
-import type { ReflectorTimes } from '../../../src/api/reflector.js';
-import { completed, type DetectLocalMode, defaultConfiguration } from '../../../src/config/configuration.js';
-import { MODES } from '../../../src/modes/select/select.js';
-import { decodeObject } from '../../../src/objects/decode.js';
-import type { Node } from '../../../src/objects/types.js';
-import { openMetrics } from '../../../src/servers/metrics.js';
-import { nodeFacts } from '../../../src/services/nodeFacts.js';
-import type { HostFacts } from '../../../src/services/types.js';
+import { runAgent } from '../../../src/command/agent/agent.js';
+import { SILENT } from '../../../src/command/agent/announce.js';
+import { openApi } from '../../../src/command/agent/api.js';
+import type { FollowedConfiguration } from '../../../src/command/agent/followConfiguration.js';
+import {
+  completed,
+  type DetectLocalMode,
+  defaultConfiguration,
+} from '../../../src/command/config/configuration.js';
+import { MODES } from '../../../src/command/modes/select.js';
+import { openMetrics } from '../../../src/command/servers/metrics.js';
+import type { ApiTimeouts } from '../../../src/proxy/api/client.js';
+import type { ReflectorTimes } from '../../../src/proxy/api/reflector.js';
+import { decodeObject } from '../../../src/proxy/objects/decode.js';
+import type { Node } from '../../../src/proxy/objects/types.js';
+import { nodeFacts } from '../../../src/proxy/services/nodeFacts.js';
+import type { HostFacts } from '../../../src/proxy/services/types.js';
 import { QUICK } from '../apiServer/cluster.js';
 import { node, service, slice } from '../apiServer/objects.js';
 import { ApiServer, type ApiServerOptions } from '../apiServer/server.js';

@@ -1,6 +1,7 @@
 // Changes of a node's rules as other programs may make them.
+
+import type { Family } from '../../../src/kernel/net/address.js';
 import type { FakeIptables } from '../../../src/kernel/testing/index.js';
-import type { Family } from '../../../src/net/address.js';
 
 /** Deletes, repeats and moves some rules, and empties some chains. */
 export function tamperWithRules(iptables: FakeIptables, random: () => number): void {

@@ -1,6 +1,6 @@
 // The fake kernel of the agent's tests, for any mode.
-import type { AgentParts } from '../../../src/agent/agent.js';
-import type { Family } from '../../../src/net/address.js';
+import type { AgentParts } from '../../../src/command/agent/agent.js';
+import type { Family } from '../../../src/kernel/net/address.js';
 
 /** A fake kernel with a mode that programs it. Its state outlives the agent. */
 export interface TestKernel {

@@ -1,13 +1,13 @@
 // The modes of the agent's tests, each on a fake kernel.
 
+import { COUNTERS } from '../../../src/command/modes/iptables/counters.js';
+import { createCountedMode } from '../../../src/command/modes/iptables/ruleCounts.js';
 import { parseSaved, type SavedRules } from '../../../src/kernel/iptables/index.js';
 import { FakeKernel } from '../../../src/kernel/testing/index.js';
-import { IPTABLES_DEFAULTS } from '../../../src/modes/iptables/index.js';
-import { COUNTERS } from '../../../src/modes/iptables/open/counters.js';
-import { createCountedMode } from '../../../src/modes/iptables/open/ruleCounts.js';
-import { createIpvsMode, IPVS_DEFAULTS } from '../../../src/modes/ipvs/index.js';
-import { NFTABLES_DEFAULTS, nftablesMode } from '../../../src/modes/nftables/index.js';
-import { ForeignChains } from '../../../src/modes/nftables/program/foreignChains.js';
+import { IPTABLES_DEFAULTS } from '../../../src/proxy/modes/iptables/index.js';
+import { createIpvsMode, IPVS_DEFAULTS } from '../../../src/proxy/modes/ipvs/index.js';
+import { NFTABLES_DEFAULTS, nftablesMode } from '../../../src/proxy/modes/nftables/index.js';
+import { ForeignChains } from '../../../src/proxy/modes/nftables/program/foreignChains.js';
 import { mapKernel } from '../mapMode/index.js';
 import type { TestKernel } from './testKernel.js';
 

@@ -1,5 +1,5 @@
 // A log as it is written, which a test keeps.
-import { openLog } from '../../../src/agent/log.js';
+import { openLog } from '../../../src/command/agent/log.js';
 
 /** A log of a format, and what was written to it. */
 export function keptLog(format: 'text' | 'json') {

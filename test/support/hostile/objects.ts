@@ -1,5 +1,5 @@
 // Objects with hostile text: for each text of a Service, an EndpointSlice and a Node, a group of objects in which it is hostile.
-import type { Family } from '../../../src/net/address.js';
+import type { Family } from '../../../src/kernel/net/address.js';
 
 /** Part of each hostile text: where it shows after a line break or an escape, it came through. */
 export const MARK = 'zzhostile';

@@ -1,18 +1,18 @@
 // Proxies of hostile objects on fake kernels, in each mode, with what they write for iptables-restore.
 
-import type { PacketQuestion } from '../../../src/explain/explanation.js';
-import { explain as explainIptables } from '../../../src/explain/read/iptables.js';
-import { explain as explainIpvs } from '../../../src/explain/read/ipvs.js';
+import type { PacketQuestion } from '../../../src/command/explain/explanation.js';
+import { explain as explainIptables } from '../../../src/command/explain/read/iptables.js';
+import { explain as explainIpvs } from '../../../src/command/explain/read/ipvs.js';
 import { restoreInput } from '../../../src/kernel/iptables/text.js';
 import { FakeKernel } from '../../../src/kernel/testing/index.js';
 import {
   createIptablesMode,
   IPTABLES_DEFAULTS,
   type IptablesOptions,
-} from '../../../src/modes/iptables/index.js';
-import { createIpvsMode, IPVS_DEFAULTS, type IpvsOptions } from '../../../src/modes/ipvs/index.js';
-import type { KubernetesObject } from '../../../src/objects/types.js';
-import { createProxy, type ProxyEvents, type ServiceProxy } from '../../../src/proxy.js';
+} from '../../../src/proxy/modes/iptables/index.js';
+import { createIpvsMode, IPVS_DEFAULTS, type IpvsOptions } from '../../../src/proxy/modes/ipvs/index.js';
+import type { KubernetesObject } from '../../../src/proxy/objects/types.js';
+import { createProxy, type ProxyEvents, type ServiceProxy } from '../../../src/proxy/proxy.js';
 import { FakeProcNet } from '../fakes/procNet.js';
 import { OTHER } from './objects.js';
 

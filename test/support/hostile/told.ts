@@ -1,11 +1,11 @@
 // What an agent tells others about problems of objects: its page /statusz, its metrics, and the events that it sends.
-import { announcer } from '../../../src/agent/announce.js';
-import { EventRecorder } from '../../../src/agent/events.js';
-import { LeftOut } from '../../../src/agent/leftOut.js';
-import type { Problem } from '../../../src/errors.js';
-import type { Request } from '../../../src/servers/handler.js';
-import { openMetrics } from '../../../src/servers/metrics.js';
-import { statuszHandler } from '../../../src/servers/zpages.js';
+import { announcer } from '../../../src/command/agent/announce.js';
+import { EventRecorder } from '../../../src/command/agent/events.js';
+import { LeftOut } from '../../../src/command/agent/leftOut.js';
+import type { Request } from '../../../src/command/servers/handler.js';
+import { openMetrics } from '../../../src/command/servers/metrics.js';
+import { statuszHandler } from '../../../src/command/servers/zpages.js';
+import type { Problem } from '../../../src/kernel/errors.js';
 import { OTHER } from './objects.js';
 
 /** An event as it is sent. */

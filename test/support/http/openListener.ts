@@ -1,8 +1,8 @@
 // A listener of the servers, and the end of its connections, for tests.
 import type { Socket } from 'node:net';
-import type { Handler } from '../../../src/servers/handler.js';
-import { type ListenAddress, listen } from '../../../src/servers/listen.js';
-import { LIMITS, type Limits } from '../../../src/servers/serve.js';
+import type { Handler } from '../../../src/command/servers/handler.js';
+import { type ListenAddress, listen } from '../../../src/command/servers/listen.js';
+import { LIMITS, type Limits } from '../../../src/command/servers/serve.js';
 import { closeAfter } from '../closeAfter.js';
 
 /** A free port of the loopback address. */

@@ -1,13 +1,14 @@
 // A kernel that accepts every operation and keeps nothing, so that all memory and all time are the agent's own.
+
+import { createCountedMode } from '../../../src/command/modes/iptables/ruleCounts.js';
+import type { OpenedMode } from '../../../src/command/modes/shared/definition.js';
 import { restoreTablesInSteps } from '../../../src/kernel/iptables/text.js';
 import type { IptablesOperation } from '../../../src/kernel/iptables/types.js';
 import type { ChangePart } from '../../../src/kernel/ipvs/values/serverLists.js';
 import { FakeKernel } from '../../../src/kernel/testing/index.js';
-import { IPTABLES_DEFAULTS } from '../../../src/modes/iptables/index.js';
-import { createCountedMode } from '../../../src/modes/iptables/open/ruleCounts.js';
-import { createIpvsMode, IPVS_DEFAULTS } from '../../../src/modes/ipvs/index.js';
-import type { OpenedMode } from '../../../src/modes/shared/open/definition.js';
-import { TimeSlice } from '../../../src/timeSlice.js';
+import { TimeSlice } from '../../../src/kernel/timeSlice.js';
+import { IPTABLES_DEFAULTS } from '../../../src/proxy/modes/iptables/index.js';
+import { createIpvsMode, IPVS_DEFAULTS } from '../../../src/proxy/modes/ipvs/index.js';
 
 /** No audit starts by itself: a day, in ms. An audit would find that the kernel is empty. */
 const NEVER = 24 * 3600_000;

@@ -1,16 +1,16 @@
 // What the largest objects of a tenant cost, from JSON to the operations on a fake kernel, and the same parts in ordinary objects.
 import assert from 'node:assert/strict';
 import type { RawObject } from '../../../bench/apiServer/store.js';
-import { LeftOut } from '../../../src/agent/leftOut.js';
-import { decodeObject } from '../../../src/objects/decode.js';
-import { Interning } from '../../../src/objects/interning.js';
-import type { KubernetesObject } from '../../../src/objects/types.js';
-import { conflictsOf } from '../../../src/reconcile/serviceProblems.js';
-import { NodeDependents } from '../../../src/services/nodeDependents.js';
-import { nodeFacts } from '../../../src/services/nodeFacts.js';
-import { ServiceCache } from '../../../src/services/serviceCache.js';
-import { OpenProblems } from '../../../src/source/openProblems.js';
-import { atOnce } from '../../../src/steps.js';
+import { LeftOut } from '../../../src/command/agent/leftOut.js';
+import { atOnce } from '../../../src/kernel/steps.js';
+import { decodeObject } from '../../../src/proxy/objects/decode.js';
+import { Interning } from '../../../src/proxy/objects/interning.js';
+import type { KubernetesObject } from '../../../src/proxy/objects/types.js';
+import { conflictsOf } from '../../../src/proxy/reconcile/serviceProblems.js';
+import { NodeDependents } from '../../../src/proxy/services/nodeDependents.js';
+import { nodeFacts } from '../../../src/proxy/services/nodeFacts.js';
+import { ServiceCache } from '../../../src/proxy/services/serviceCache.js';
+import { OpenProblems } from '../../../src/proxy/source/openProblems.js';
 import { threadTimes } from '../measures/threadTimes.js';
 import { FakeIptablesNode, FakeNode } from '../oracle/testNode.js';
 import { LARGE_OBJECTS } from './largeObjects.js';

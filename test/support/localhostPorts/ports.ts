@@ -2,11 +2,14 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
-import type { NodePort } from '../../../src/localhostPorts/listener.js';
-import { type LocalhostPortSettings, LocalhostPorts } from '../../../src/localhostPorts/localhostPorts.js';
-import { AddressPorts } from '../../../src/net/addressPorts.js';
-import type { Protocol } from '../../../src/net/protocol.js';
-import type { ServicePlanInput } from '../../../src/services/types.js';
+import type { NodePort } from '../../../src/command/localhostPorts/listener.js';
+import {
+  type LocalhostPortSettings,
+  LocalhostPorts,
+} from '../../../src/command/localhostPorts/localhostPorts.js';
+import { AddressPorts } from '../../../src/kernel/net/addressPorts.js';
+import type { Protocol } from '../../../src/kernel/net/protocol.js';
+import type { ServicePlanInput } from '../../../src/proxy/services/types.js';
 import { PATIENCE } from '../../laboratory/patience.js';
 import { closeAfter } from '../closeAfter.js';
 

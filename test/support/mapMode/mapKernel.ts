@@ -1,5 +1,5 @@
 // A fake kernel with a map from `address:port/protocol` to endpoints. Its batches are transactions, as in nf_tables.
-import { NetlinkError } from '../../../src/errors.js';
+import { NetlinkError } from '../../../src/kernel/errors.js';
 import { FakeKernel, type Fault } from '../../../src/kernel/testing/index.js';
 
 /** A change of the map, or of its table. */

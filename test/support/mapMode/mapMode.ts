@@ -1,11 +1,11 @@
 // A minimal mode: frontends and their endpoints in one map, which is changed by transactions.
-import { NetlinkError, ROLLED_BACK } from '../../../src/errors.js';
-import type { Comparison, Desired, Mode } from '../../../src/modes/mode.js';
-import { nodePortHost } from '../../../src/modes/shared/plan/nodePortAddresses.js';
-import { leaveOut } from '../../../src/modes/shared/program/leaveOut.js';
-import { joinHostPort } from '../../../src/net/address.js';
-import type { NodeFacts, ServicePlanInput } from '../../../src/services/types.js';
-import type { Steps } from '../../../src/steps.js';
+import { NetlinkError, ROLLED_BACK } from '../../../src/kernel/errors.js';
+import { joinHostPort } from '../../../src/kernel/net/address.js';
+import type { Steps } from '../../../src/kernel/steps.js';
+import type { Comparison, Desired, Mode } from '../../../src/proxy/modes/mode.js';
+import { nodePortHost } from '../../../src/proxy/modes/shared/plan/nodePortAddresses.js';
+import { leaveOut } from '../../../src/proxy/modes/shared/program/leaveOut.js';
+import type { NodeFacts, ServicePlanInput } from '../../../src/proxy/services/types.js';
 import { type MapKernel, type MapOperation, UNDONE } from './mapKernel.js';
 
 type Item =

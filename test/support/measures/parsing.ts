@@ -8,13 +8,13 @@ import { FLOW, TUPLE } from '../../../src/kernel/conntrack/layouts.js';
 import { readFlows } from '../../../src/kernel/conntrack/records.js';
 import { PACKING as IPSET } from '../../../src/kernel/ipset/verbs.js';
 import { PACKING as IPVS } from '../../../src/kernel/ipvs/verbs.js';
+import { parseAddressAsIs } from '../../../src/kernel/net/address.js';
 import { readAddress } from '../../../src/kernel/rtnetlink/addresses/codec.js';
 import { MessageWriter, messagesOf } from '../../../src/kernel/rtnetlink/message.js';
 import { AF } from '../../../src/kernel/rtnetlink/numbers.js';
 import { PACKING as RTNETLINK } from '../../../src/kernel/rtnetlink/verbs.js';
 import type { Packing } from '../../../src/kernel/shared/batch.js';
 import { RecordWriter } from '../../../src/kernel/shared/records/recordWriter.js';
-import { parseAddressAsIs } from '../../../src/net/address.js';
 import { listed } from '../tables/rtnetlink/messages.js';
 import { threadTimes } from './threadTimes.js';
 

@@ -1,7 +1,7 @@
 // Calls with one invalid value, and those of them that are accepted.
 import assert from 'node:assert/strict';
 import { inspect } from 'node:util';
-import { hasFields } from '../../../src/arguments.js';
+import { hasFields } from '../../../src/kernel/arguments.js';
 import { sample, WHOLE } from '../extent.js';
 import { INTERFACES, isValid, lastName, namesOf, PASSED_OVER, TAKES_A_PART } from './fields.js';
 import { outcomeOf } from './outcome.js';

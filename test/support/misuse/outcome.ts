@@ -1,6 +1,6 @@
 // What became of a call with an invalid argument.
 import { inspect } from 'node:util';
-import { NetlinkError } from '../../../src/errors.js';
+import { NetlinkError } from '../../../src/kernel/errors.js';
 
 /** The name of the call: `ipvs.add`, or that of an exported function or class. */
 const PREFIX = /^[A-Za-z]+(\.\w+)?: /;

@@ -1,7 +1,7 @@
 // Values that a place of an argument must refuse, and calls with one of them in place of a valid value.
-import { NetlinkError } from '../../../src/errors.js';
-import { AddressPorts } from '../../../src/net/addressPorts.js';
-import { SliceEndpoints } from '../../../src/objects/sliceEndpoints.js';
+import { NetlinkError } from '../../../src/kernel/errors.js';
+import { AddressPorts } from '../../../src/kernel/net/addressPorts.js';
+import { SliceEndpoints } from '../../../src/proxy/objects/sliceEndpoints.js';
 import type { Kind } from './types.js';
 
 /** What each kind of place has; a value of one of its kinds is left out unless it is listed in {@link WRONG}. */

@@ -11,7 +11,7 @@ import type { Flow } from '../../../src/kernel/conntrack/index.js';
 
 export { lineOf } from '../../../src/kernel/testing/flowText.js';
 
-import { joinHostPort } from '../../../src/net/address.js';
+import { joinHostPort } from '../../../src/kernel/net/address.js';
 
 /** Source and destination of a datagram: `10.0.0.9:4000 10.96.0.10:53`. */
 export type Datagram = string;

@@ -1,9 +1,9 @@
 // The real rules of a network namespace for tests that have the rest of the kernel in memory.
-import { NetlinkError, ROLLED_BACK } from '../../../src/errors.js';
+import { NetlinkError, ROLLED_BACK } from '../../../src/kernel/errors.js';
 import { openIptables } from '../../../src/kernel/iptables/index.js';
 import type { Iptables, IptablesOperation } from '../../../src/kernel/iptables/types.js';
+import type { Family } from '../../../src/kernel/net/address.js';
 import type { Faults } from '../../../src/kernel/testing/index.js';
-import type { Family } from '../../../src/net/address.js';
 import { tool } from './tools.js';
 
 /** The rules of the network namespace of this thread. */

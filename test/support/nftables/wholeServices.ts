@@ -1,7 +1,7 @@
 // Whether the Services in the tables of nftables mode are whole: a packet that is led to a chain meets its rules.
 import assert from 'node:assert/strict';
-import type { NftablesKernel } from '../../../src/modes/nftables/index.js';
-import { TABLE } from '../../../src/modes/nftables/plan/names.js';
+import type { NftablesKernel } from '../../../src/proxy/modes/nftables/index.js';
+import { TABLE } from '../../../src/proxy/modes/nftables/plan/names.js';
 
 const bigintText = (_: string, value: unknown) => (typeof value === 'bigint' ? `${value}` : value);
 

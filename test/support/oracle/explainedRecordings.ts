@@ -1,10 +1,10 @@
 // Every frontend of a recorded cluster, explained from each place and compared with the objects: which endpoints a client reaches, with which
 // probability, and whether it is masqueraded.
 import assert from 'node:assert/strict';
-import type { Explanation, PacketQuestion } from '../../../src/explain/explanation.js';
-import { isLoopback } from '../../../src/net/address.js';
-import { networkContains, parseNetwork } from '../../../src/net/network.js';
-import type { Frontend, ServicePort } from '../../../src/services/types.js';
+import type { Explanation, PacketQuestion } from '../../../src/command/explain/explanation.js';
+import { isLoopback } from '../../../src/kernel/net/address.js';
+import { networkContains, parseNetwork } from '../../../src/kernel/net/network.js';
+import type { Frontend, ServicePort } from '../../../src/proxy/services/types.js';
 import { recordedPorts } from './iptablesNode.js';
 import type { Scenario } from './oracle.js';
 

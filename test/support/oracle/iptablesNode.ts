@@ -1,14 +1,14 @@
 // A node with kube-proxy's recorded rules of iptables mode: the facts of explanations, and the Services of its objects.
 import { readFileSync } from 'node:fs';
-import type { PathFacts } from '../../../src/explain/shared/facts.js';
+import type { PathFacts } from '../../../src/command/explain/shared/facts.js';
 import { parsePolicies, parseSaved } from '../../../src/kernel/iptables/saved.js';
-import type { Family } from '../../../src/net/address.js';
-import { formatNetwork, type Network, parseNetwork } from '../../../src/net/network.js';
-import { categorizeEndpoints } from '../../../src/services/categorizeEndpoints.js';
-import { nodeFacts } from '../../../src/services/nodeFacts.js';
-import { ServiceCache } from '../../../src/services/serviceCache.js';
-import type { ServicePort } from '../../../src/services/types.js';
-import { readManifest } from '../../../src/source/manifestFile.js';
+import type { Family } from '../../../src/kernel/net/address.js';
+import { formatNetwork, type Network, parseNetwork } from '../../../src/kernel/net/network.js';
+import { categorizeEndpoints } from '../../../src/proxy/services/categorizeEndpoints.js';
+import { nodeFacts } from '../../../src/proxy/services/nodeFacts.js';
+import { ServiceCache } from '../../../src/proxy/services/serviceCache.js';
+import type { ServicePort } from '../../../src/proxy/services/types.js';
+import { readManifest } from '../../../src/proxy/source/manifestFile.js';
 import { recordedObjects, type Scenario } from './oracle.js';
 
 /** The text of iptables-save that a step recorded for a family. */

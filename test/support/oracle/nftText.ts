@@ -1,15 +1,19 @@
 // The items of nftables mode as nft prints them.
 import type { ValueTypes } from '../../../src/kernel/nftables/types.js';
-import { ADDRESS_TYPE, containerNamed, TABLE_FAMILY } from '../../../src/modes/nftables/plan/containers.js';
-import { TABLE_COMMENT } from '../../../src/modes/nftables/plan/fixedChains.js';
+import {
+  ADDRESS_TYPE,
+  containerNamed,
+  TABLE_FAMILY,
+} from '../../../src/proxy/modes/nftables/plan/containers.js';
+import { TABLE_COMMENT } from '../../../src/proxy/modes/nftables/plan/fixedChains.js';
 import {
   type ChainItem,
   type ElementItem,
   type Item,
   type SetItem,
   verdictText,
-} from '../../../src/modes/nftables/plan/items.js';
-import { ruleText } from '../../../src/modes/nftables/program/ruleText.js';
+} from '../../../src/proxy/modes/nftables/plan/items.js';
+import { ruleText } from '../../../src/proxy/modes/nftables/program/ruleText.js';
 
 /** The text of `nft list ruleset` for items. The kernel gives sets that rules fill a size. */
 export function nftText(items: Iterable<Item>): string {

@@ -1,16 +1,16 @@
 // The plan of nftables mode for the objects of a recording.
-import { nftablesOptions } from '../../../src/modes/nftables/open/fromConfiguration.js';
-import { nodePortHosts } from '../../../src/modes/nftables/plan/host.js';
-import type { Item } from '../../../src/modes/nftables/plan/items.js';
-import type { NftablesOptions } from '../../../src/modes/nftables/plan/options.js';
-import { groupOf, planNode } from '../../../src/modes/nftables/plan/planNode.js';
-import { planService } from '../../../src/modes/nftables/plan/planService.js';
-import { DesiredState } from '../../../src/reconcile/desiredState.js';
-import { nodeFacts } from '../../../src/services/nodeFacts.js';
-import { ServiceCache } from '../../../src/services/serviceCache.js';
-import type { NodeFacts } from '../../../src/services/types.js';
-import { readManifest } from '../../../src/source/manifestFile.js';
-import { atOnce } from '../../../src/steps.js';
+import { nftablesOptions } from '../../../src/command/modes/nftables/fromConfiguration.js';
+import { atOnce } from '../../../src/kernel/steps.js';
+import { nodePortHosts } from '../../../src/proxy/modes/nftables/plan/host.js';
+import type { Item } from '../../../src/proxy/modes/nftables/plan/items.js';
+import type { NftablesOptions } from '../../../src/proxy/modes/nftables/plan/options.js';
+import { groupOf, planNode } from '../../../src/proxy/modes/nftables/plan/planNode.js';
+import { planService } from '../../../src/proxy/modes/nftables/plan/planService.js';
+import { DesiredState } from '../../../src/proxy/reconcile/desiredState.js';
+import { nodeFacts } from '../../../src/proxy/services/nodeFacts.js';
+import { ServiceCache } from '../../../src/proxy/services/serviceCache.js';
+import type { NodeFacts } from '../../../src/proxy/services/types.js';
+import { readManifest } from '../../../src/proxy/source/manifestFile.js';
 import { decodeConfiguration } from '../clusters/decodeConfiguration.js';
 import { recordedObjects, type Scenario, SERVICE_CIDRS } from './oracle.js';
 

@@ -1,16 +1,16 @@
 // The real kernel of this process's network namespace, as a recorded cluster needs it in each mode.
 import { readdirSync } from 'node:fs';
 import { release } from 'node:os';
-import { openNfacct } from '../../../src/kernel/nfacct/index.js';
+import { openNfacct } from '../../../src/command/kernel/nfacct/index.js';
+import { createCounters } from '../../../src/command/modes/iptables/counters.js';
+import { openIpvsKernel } from '../../../src/command/modes/ipvs/open.js';
+import { openHostKernel } from '../../../src/command/modes/shared/hostKernel.js';
 import type {
   Item as IptablesItem,
   Operation as IptablesModeOperation,
-} from '../../../src/modes/iptables/index.js';
-import { createCounters } from '../../../src/modes/iptables/open/counters.js';
-import type { Item as IpvsItem, Operation as IpvsOperation } from '../../../src/modes/ipvs/index.js';
-import { openIpvsKernel } from '../../../src/modes/ipvs/open/open.js';
-import type { KeyedOperation } from '../../../src/modes/mode.js';
-import { openHostKernel } from '../../../src/modes/shared/open/hostKernel.js';
+} from '../../../src/proxy/modes/iptables/index.js';
+import type { Item as IpvsItem, Operation as IpvsOperation } from '../../../src/proxy/modes/ipvs/index.js';
+import type { KeyedOperation } from '../../../src/proxy/modes/mode.js';
 import {
   feed,
   layOut,

@@ -1,47 +1,47 @@
 // A node with manifests: the complete path from text to kernel state, on a fake or a real kernel.
 import { isDeepStrictEqual } from 'node:util';
-import type { Configuration } from '../../../src/config/configuration.js';
-import { settingRulesOf } from '../../../src/config/serviceSettings.js';
-import { FlowCleaner } from '../../../src/conntrack/flowCleaner.js';
-import type { FrontendLookup } from '../../../src/conntrack/frontendLookup.js';
-import type { Problem } from '../../../src/errors.js';
+import type { Configuration } from '../../../src/command/config/configuration.js';
+import { settingRulesOf } from '../../../src/command/config/serviceSettings.js';
+import { iptablesOptions } from '../../../src/command/modes/iptables/fromConfiguration.js';
+import { ipvsOptions } from '../../../src/command/modes/ipvs/fromConfiguration.js';
+import { nftablesOptions } from '../../../src/command/modes/nftables/fromConfiguration.js';
+import { MODES } from '../../../src/command/modes/select.js';
 import type { Conntrack } from '../../../src/kernel/conntrack/types.js';
+import type { Problem } from '../../../src/kernel/errors.js';
+import type { Family } from '../../../src/kernel/net/address.js';
+import { oneStep } from '../../../src/kernel/steps.js';
 import { FakeKernel } from '../../../src/kernel/testing/index.js';
+import { FlowCleaner } from '../../../src/proxy/conntrack/flowCleaner.js';
+import type { FrontendLookup } from '../../../src/proxy/conntrack/frontendLookup.js';
 import {
   createIptablesMode,
   type Item as IptablesItem,
   type IptablesKernel,
   type Operation as IptablesModeOperation,
-} from '../../../src/modes/iptables/index.js';
-import { iptablesOptions } from '../../../src/modes/iptables/open/fromConfiguration.js';
+} from '../../../src/proxy/modes/iptables/index.js';
 import {
   type Cure,
   createIpvsMode,
   type Item as IpvsItem,
   type IpvsKernel,
   type Operation as IpvsOperation,
-} from '../../../src/modes/ipvs/index.js';
-import { ipvsOptions } from '../../../src/modes/ipvs/open/fromConfiguration.js';
-import type { KeyedOperation, Mode } from '../../../src/modes/mode.js';
+} from '../../../src/proxy/modes/ipvs/index.js';
+import type { KeyedOperation, Mode } from '../../../src/proxy/modes/mode.js';
 import {
   createNftablesMode,
   type Item as NftablesItem,
   type NftablesKernel,
   type NftablesLayout,
   type Operation as NftablesModeOperation,
-} from '../../../src/modes/nftables/index.js';
-import { nftablesOptions } from '../../../src/modes/nftables/open/fromConfiguration.js';
-import { MODES } from '../../../src/modes/select/select.js';
-import type { Family } from '../../../src/net/address.js';
-import type { KubernetesObject } from '../../../src/objects/types.js';
-import { NodeState } from '../../../src/reconcile/nodeState.js';
-import { Reconciler } from '../../../src/reconcile/reconciler.js';
-import { RETRY } from '../../../src/reconcile/retries.js';
-import type { SyncSummary } from '../../../src/reconcile/summary.js';
-import { ServiceCache } from '../../../src/services/serviceCache.js';
-import type { AssignedAddress, ServicePlanInput } from '../../../src/services/types.js';
-import { readManifest } from '../../../src/source/manifestFile.js';
-import { oneStep } from '../../../src/steps.js';
+} from '../../../src/proxy/modes/nftables/index.js';
+import type { KubernetesObject } from '../../../src/proxy/objects/types.js';
+import { NodeState } from '../../../src/proxy/reconcile/nodeState.js';
+import { Reconciler } from '../../../src/proxy/reconcile/reconciler.js';
+import { RETRY } from '../../../src/proxy/reconcile/retries.js';
+import type { SyncSummary } from '../../../src/proxy/reconcile/summary.js';
+import { ServiceCache } from '../../../src/proxy/services/serviceCache.js';
+import type { AssignedAddress, ServicePlanInput } from '../../../src/proxy/services/types.js';
+import { readManifest } from '../../../src/proxy/source/manifestFile.js';
 import { decodeConfiguration } from '../clusters/decodeConfiguration.js';
 import { recordedObjects, type Scenario, SERVICE_CIDRS, type ToolOutput } from './oracle.js';
 

@@ -1,5 +1,5 @@
 // Faults of a node, and the outcome of packets to its Services with each: the commands that break the state and restore it.
-import type { CauseCode, Verdict } from '../../../src/explain/explanation.js';
+import type { CauseCode, Verdict } from '../../../src/command/explain/explanation.js';
 import { HERE, THERE } from './packetLab.js';
 import type { Client, Kind, ServiceName } from './packetTable.js';
 

@@ -1,17 +1,17 @@
 // Explains packets in the network namespace of a node, for its parent.
 
-import type { Explainer, Explanation, PacketQuestion } from '../../../src/explain/explanation.js';
-import { explain as explainIptables } from '../../../src/explain/read/iptables.js';
-import { explain as explainIpvs } from '../../../src/explain/read/ipvs.js';
-import { explain as explainNftables } from '../../../src/explain/read/nftables.js';
+import type { Explainer, Explanation, PacketQuestion } from '../../../src/command/explain/explanation.js';
+import { explain as explainIptables } from '../../../src/command/explain/read/iptables.js';
+import { explain as explainIpvs } from '../../../src/command/explain/read/ipvs.js';
+import { explain as explainNftables } from '../../../src/command/explain/read/nftables.js';
+import { openProcNet } from '../../../src/command/kernel/procNet/index.js';
+import { openIpvsKernel } from '../../../src/command/modes/ipvs/open.js';
+import { openHostKernel } from '../../../src/command/modes/shared/hostKernel.js';
 import type { Iptables } from '../../../src/kernel/iptables/types.js';
 import { openNftables } from '../../../src/kernel/nftables/index.js';
-import { openProcNet } from '../../../src/kernel/procNet/index.js';
-import { IPTABLES_DEFAULTS } from '../../../src/modes/iptables/index.js';
-import { IPVS_DEFAULTS } from '../../../src/modes/ipvs/index.js';
-import { openIpvsKernel } from '../../../src/modes/ipvs/open/open.js';
-import { NFTABLES_DEFAULTS } from '../../../src/modes/nftables/index.js';
-import { openHostKernel } from '../../../src/modes/shared/open/hostKernel.js';
+import { IPTABLES_DEFAULTS } from '../../../src/proxy/modes/iptables/index.js';
+import { IPVS_DEFAULTS } from '../../../src/proxy/modes/ipvs/index.js';
+import { NFTABLES_DEFAULTS } from '../../../src/proxy/modes/nftables/index.js';
 import { serveParent } from '../../laboratory/namespaceProcess.js';
 
 /** Questions about one state of the kernel. */

@@ -1,6 +1,6 @@
 // Asks for explanations of packets in a node's network namespace, and compares them with the outcomes of packets.
 import { fileURLToPath } from 'node:url';
-import type { EndpointPath, Explanation, PacketQuestion } from '../../../src/explain/explanation.js';
+import type { EndpointPath, Explanation, PacketQuestion } from '../../../src/command/explain/explanation.js';
 import { NamespaceProcess } from '../../laboratory/namespaceProcess.js';
 import type { Pod } from '../../laboratory/places.js';
 import type { AskExplain } from './explainProcess.js';

@@ -1,7 +1,7 @@
 // The packet tests of nftables mode.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { NftablesLayout } from '../../../src/modes/nftables/plan/options.js';
+import type { NftablesLayout } from '../../../src/proxy/modes/nftables/plan/options.js';
 import { NFTABLES } from './packetModes.js';
 import { refusedAtOnce, testPackets, type VIRTUAL } from './packetTests.js';
 import { each, HOST_PORT, nameOf, resultOf, SILENCE, targets } from './packetWorld.js';

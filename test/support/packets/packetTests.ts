@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
 import { before, describe, test } from 'node:test';
-import type { Explanation } from '../../../src/explain/explanation.js';
+import type { Explanation } from '../../../src/command/explain/explanation.js';
 import { PATIENCE } from '../../laboratory/patience.js';
 import { NODE_A, SHELL } from '../../laboratory/places.js';
 import { COMMAND } from '../../laboratory/proxyProcess.js';

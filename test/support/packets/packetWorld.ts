@@ -1,6 +1,6 @@
 // The lab of the packet tests with the running proxy, and the packets of its clients.
 import { isDeepStrictEqual } from 'node:util';
-import type { Explanation, PacketQuestion } from '../../../src/explain/explanation.js';
+import type { Explanation, PacketQuestion } from '../../../src/command/explain/explanation.js';
 import { type Lab, openLab } from '../../laboratory/lab.js';
 import { type Dial, LabHost, type Outcome } from '../../laboratory/labHost.js';
 import { ManifestFolder } from '../../laboratory/manifestFolder.js';

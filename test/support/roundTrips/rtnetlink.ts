@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import { inspect, isDeepStrictEqual } from 'node:util';
+import type { Family } from '../../../src/kernel/net/address.js';
 import type {
   Link,
   NewLinkAddress,
@@ -12,7 +13,6 @@ import type {
   NewRule,
   Rtnetlink,
 } from '../../../src/kernel/rtnetlink/types.js';
-import type { Family } from '../../../src/net/address.js';
 import { ADDRESSES, LINKS, NEIGHBOURS, NEXT_HOPS, RARE_KINDS, ROUTES, RULES } from './rtnetlinkRows.js';
 
 /** An empty network namespace, and a witness of its state. */

@@ -1,9 +1,9 @@
 // Services and slices with annotations of settings.
 
-import { SETTING_NAMES, type SettingName } from '../../../src/input/settingNames.js';
-import { decodeObject } from '../../../src/objects/decode.js';
-import type { EndpointSlice, ObjectChange, Service } from '../../../src/objects/types.js';
-import type { SettingRules } from '../../../src/services/settings/types.js';
+import { SETTING_NAMES, type SettingName } from '../../../src/proxy/input/settingNames.js';
+import { decodeObject } from '../../../src/proxy/objects/decode.js';
+import type { EndpointSlice, ObjectChange, Service } from '../../../src/proxy/objects/types.js';
+import type { SettingRules } from '../../../src/proxy/services/settings/types.js';
 import { decodedSlice } from '../clusters/decodedSlice.js';
 
 /** All settings are allowed, and have an effect. */

@@ -1,5 +1,5 @@
 // The kernel modules of rules, from their text.
-import type { Family } from '../../../src/net/address.js';
+import type { Family } from '../../../src/kernel/net/address.js';
 
 /** Matches and targets in modules of other names. */
 const OTHERS: Readonly<Record<string, string>> = {

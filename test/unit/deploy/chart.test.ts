@@ -6,9 +6,9 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { parse } from 'yaml';
-import { defaultConfiguration } from '../../../src/config/configuration.js';
-import { externalConfiguration } from '../../../src/config/writeConfig.js';
-import { MODES } from '../../../src/modes/select/select.js';
+import { defaultConfiguration } from '../../../src/command/config/configuration.js';
+import { externalConfiguration } from '../../../src/command/config/writeConfig.js';
+import { MODES } from '../../../src/command/modes/select.js';
 import {
   built,
   type KubernetesObject,

@@ -6,9 +6,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { parse } from 'yaml';
-import { accessOfKubeconfig } from '../../../src/api/kubeconfig.js';
-import { ENDPOINT_SLICES, nodes, SERVICE_CIDRS, SERVICES } from '../../../src/api/resources.js';
-import { readFlags } from '../../../src/config/commandLine.js';
+import { readFlags } from '../../../src/command/config/commandLine.js';
+import { accessOfKubeconfig } from '../../../src/proxy/api/kubeconfig.js';
+import { ENDPOINT_SLICES, nodes, SERVICE_CIDRS, SERVICES } from '../../../src/proxy/api/resources.js';
 import { decodeConfiguration } from '../../support/clusters/decodeConfiguration.js';
 import {
   type DaemonSet,

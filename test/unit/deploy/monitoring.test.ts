@@ -8,11 +8,15 @@ import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { Registry } from 'prom-client';
 import { stringify } from 'yaml';
-import { COUNTERS } from '../../../src/modes/iptables/open/counters.js';
-import { FAILURES } from '../../../src/modes/nftables/open/failures.js';
-import { failureMetrics, kubeProxyMetrics, packetMetrics } from '../../../src/servers/kubeProxyMetrics.js';
-import { contactMetrics, ownMetrics } from '../../../src/servers/ownMetrics.js';
-import { processMetrics } from '../../../src/servers/processMetrics.js';
+import { COUNTERS } from '../../../src/command/modes/iptables/counters.js';
+import { FAILURES } from '../../../src/command/modes/nftables/failures.js';
+import {
+  failureMetrics,
+  kubeProxyMetrics,
+  packetMetrics,
+} from '../../../src/command/servers/kubeProxyMetrics.js';
+import { contactMetrics, ownMetrics } from '../../../src/command/servers/ownMetrics.js';
+import { processMetrics } from '../../../src/command/servers/processMetrics.js';
 import { readDeployed } from '../../support/deployment/daemonSet.js';
 import { ROOT } from '../../support/paths.js';
 import { promtool } from '../../support/processes/promtool.js';

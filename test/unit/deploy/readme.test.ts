@@ -5,10 +5,10 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { accessOfKubeconfig } from '../../../src/api/kubeconfig.js';
-import { readFlags } from '../../../src/config/commandLine.js';
-import { loadConfiguration } from '../../../src/config/load.js';
-import { MODES } from '../../../src/modes/select/select.js';
+import { readFlags } from '../../../src/command/config/commandLine.js';
+import { loadConfiguration } from '../../../src/command/config/load.js';
+import { MODES } from '../../../src/command/modes/select.js';
+import { accessOfKubeconfig } from '../../../src/proxy/api/kubeconfig.js';
 import { kubeadmConfiguration, kubeadmKubeconfig } from '../../support/deployment/kubeadm.js';
 import { ROOT } from '../../support/paths.js';
 

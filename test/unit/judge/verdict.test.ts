@@ -1,7 +1,7 @@
 // The verdict on single requests, the objects of histories, their files, and the reports.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { decodeObject } from '../../../src/objects/decode.js';
+import { decodeObject } from '../../../src/proxy/objects/decode.js';
 import { EMPTY_CLUSTER, stateAfter } from '../../judge/core/cluster.js';
 import { frontendsOf } from '../../judge/core/frontends.js';
 import { generateHistory } from '../../judge/core/generate.js';

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { it } from 'node:test';
-import { NetlinkError } from '../../../src/errors.js';
+import { NetlinkError } from '../../../src/kernel/errors.js';
 import { type Attribute, AttributeReader } from '../../../src/kernel/netlink/attributeReader.js';
 import { readFamily } from '../../../src/kernel/netlink/generic.js';
 import { readMessages } from '../../../src/kernel/netlink/messages.js';

@@ -1,5 +1,5 @@
 // Entries of sets in the notation of ipset(8), which is also the key of an entry.
-import { protocolOfNumber } from '../../../net/protocol.js';
+import { protocolOfNumber } from '../../net/protocol.js';
 import type { SetEntry } from '../types.js';
 
 /**

@@ -1,7 +1,7 @@
 // The types of sets: the parameters that each has and needs, and the fields of its entries. The same rules at run time are in
 // shapes.ts. Source: ipset(8), include/uapi/linux/netfilter/ipset/ip_set.h.
-import type { Family } from '../../../net/address.js';
-import type { IpProtocol } from '../../../net/protocol.js';
+import type { Family } from '../../net/address.js';
+import type { IpProtocol } from '../../net/protocol.js';
 import type { ListedAttribute } from '../../shared/types.js';
 
 /** The set types of the kernel. A listing has another name for a type of a newer kernel. */

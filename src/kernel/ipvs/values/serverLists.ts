@@ -1,7 +1,7 @@
 // Many real servers as lists of numbers: the form in which the proxy exchanges them with a client of IPVS. It is not part of the
 // library's exports.
-import { type Family, familyOf, joinHostPort } from '../../../net/address.js';
-import { AddressPorts, AddressPortsBuilder } from '../../../net/addressPorts.js';
+import { type Family, familyOf, joinHostPort } from '../../net/address.js';
+import { AddressPorts, AddressPortsBuilder } from '../../net/addressPorts.js';
 import type { OperationResult } from '../../shared/types.js';
 import type { AddressId, RealServer, RealServerId, VirtualService } from '../types.js';
 

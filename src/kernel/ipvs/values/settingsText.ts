@@ -1,5 +1,5 @@
 // The settings of virtual services and real servers that kube-proxy never sets, as text. Pure.
-import { familyOf } from '../../../net/address.js';
+import { familyOf } from '../../net/address.js';
 import type { RealServer, VirtualService } from '../types.js';
 
 /**

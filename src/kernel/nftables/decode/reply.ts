@@ -1,5 +1,5 @@
 // One message of nf_tables that is read.
-import { NetlinkError } from '../../../errors.js';
+import { NetlinkError } from '../../errors.js';
 import type { ListedAttribute } from '../../shared/types.js';
 import { AttributeCursor, type AttributeSource } from '../../shared/wire/attributeCursor.js';
 import { nameOf } from '../expressions/formats.js';

@@ -1,6 +1,7 @@
 // A ruleset → the text of nft, after a check of what a program gives. Pure.
-import { atOnce } from '../../../steps.js';
+
 import { inPieces } from '../../shared/programs/textLines.js';
+import { atOnce } from '../../steps.js';
 import { type Ruleset, rulesetLines, formatRuleset as textOf } from './ruleset.js';
 import { checkRuleset } from './rulesetArguments.js';
 

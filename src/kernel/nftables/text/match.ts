@@ -1,6 +1,7 @@
 // Conditions of rules by the names of fields, from the table that the text of nft is read with. Pure.
-import { atOnce } from '../../../steps.js';
+
 import { argumentError } from '../../shared/arguments.js';
+import { atOnce } from '../../steps.js';
 import { familyRule, numberOfFamily } from '../requests.js';
 import type { Expression, MetaKey, SetShape, TableFamily } from '../types.js';
 import {

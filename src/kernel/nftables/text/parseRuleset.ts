@@ -1,5 +1,5 @@
 // The text of nft, as `nft list ruleset` prints it → operations of a transaction. Pure.
-import { atOnce } from '../../../steps.js';
+
 import { argumentError, checkCallOptions, checkObject, findUnknown } from '../../shared/arguments.js';
 import {
   checkText,
@@ -9,6 +9,7 @@ import {
   type TextInput,
 } from '../../shared/programs/textLines.js';
 import type { CallOptions } from '../../shared/types.js';
+import { atOnce } from '../../steps.js';
 import type { NftablesOperation } from '../types.js';
 import { type RulesetProblem, RulesetReader } from './read/ruleset.js';
 import { findInvalidLinks } from './rulesetArguments.js';

@@ -1,5 +1,5 @@
 // Reads what the text has: all tables with what is in them.
-import { NetlinkError } from '../../../errors.js';
+import { NetlinkError } from '../../errors.js';
 import { checkObject } from '../../shared/arguments.js';
 import type { CallOptions } from '../../shared/types.js';
 import { described } from '../names.js';

@@ -1,6 +1,6 @@
 // A ruleset as `nft list ruleset` lists it (nft 1.0.6; fields that it has no name for as nft 1.1.7), in steps. Pure: names of links, users and
 // protocols are not looked up on this machine.
-import { StepCounter, type Steps } from '../../../steps.js';
+import { StepCounter, type Steps } from '../../steps.js';
 import { TIMEOUTS } from '../expressions/objectParts.js';
 import type {
   BaseChain,

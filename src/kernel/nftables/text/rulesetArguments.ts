@@ -1,9 +1,10 @@
 // Arguments of the functions that read and write the text of nft: what breaks a rule is refused, not printed. A listed object may have
 // what the library cannot write: it is checked without that.
-import { StepCounter, type Steps } from '../../../steps.js';
+
 import { argumentError, type InvalidValue, isIntegerWithin } from '../../shared/arguments.js';
 import { Checker } from '../../shared/checker.js';
 import { ByteWriter } from '../../shared/wire/byteWriter.js';
+import { StepCounter, type Steps } from '../../steps.js';
 import { OperationEncoder } from '../encode/operations.js';
 import { isText, isVerdict } from '../expressions/formats.js';
 import type { Expression, NftablesOperation } from '../types.js';

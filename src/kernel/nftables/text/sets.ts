@@ -1,6 +1,7 @@
 // Sets and their elements as nft lists them, in steps: a list of elements may be long.
-import { StepCounter, type Steps, sortedInSteps } from '../../../steps.js';
+
 import type { ListedAttribute } from '../../shared/types.js';
+import { StepCounter, type Steps, sortedInSteps } from '../../steps.js';
 import type { Element, ElementValue, NftSet, SetFlag, ValueTypes, Verdict } from '../types.js';
 import { defaultExpressions } from '../values/keyExpressions.js';
 import { bytesOf, isCatchAll, writeValue } from '../values/values.js';

@@ -1,12 +1,12 @@
 // The answer of the kernel to a transaction → one result for each operation. Pure.
-import { NetlinkError, ROLLED_BACK } from '../../../errors.js';
-import { StepCounter, type Steps } from '../../../steps.js';
+import { NetlinkError, ROLLED_BACK } from '../../errors.js';
 import { TRANSACTION_ANSWER, TRANSACTION_FAILURE } from '../../netlink/layouts.js';
 import { attemptAt } from '../../shared/batch.js';
 import { type Attempt, type Reported, toNetlinkError } from '../../shared/failures.js';
 import { RecordReader } from '../../shared/records/recordReader.js';
 import type { OperationResult } from '../../shared/types.js';
 import { aligned } from '../../shared/wire/messages.js';
+import { StepCounter, type Steps } from '../../steps.js';
 import { hintFor } from '../hints.js';
 import { NAMING } from '../names.js';
 import type { NftablesOperation } from '../types.js';

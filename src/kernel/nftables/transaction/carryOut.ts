@@ -1,7 +1,7 @@
 // A transaction from its operations to their results, whoever carries it out.
-import { NetlinkError } from '../../../errors.js';
-import { TimeSlice } from '../../../timeSlice.js';
+import { NetlinkError } from '../../errors.js';
 import type { OperationResult } from '../../shared/types.js';
+import { TimeSlice } from '../../timeSlice.js';
 import type { NftablesOperation, TransactionOptions } from '../types.js';
 import { type Answer, failedInSteps, resultsInSteps, unsentInSteps } from './answer.js';
 import { type WrittenTransaction, writeInSteps } from './write.js';

@@ -1,5 +1,5 @@
 // The part of an operation that the kernel refused, found by the place of an attribute in its message: an element, or an expression. Pure.
-import type { Steps } from '../../../steps.js';
+
 import { shown } from '../../shared/arguments.js';
 import {
   ATTRIBUTE_HEADER,
@@ -8,6 +8,7 @@ import {
   MESSAGE_HEADER,
   messagesIn,
 } from '../../shared/wire/messages.js';
+import type { Steps } from '../../steps.js';
 import { elementAt } from '../encode/places.js';
 import { MESSAGE, NFGEN_HEADER, RULE } from '../numbers.js';
 import type { ElementName, ElementValue, NftablesOperation } from '../types.js';

@@ -1,10 +1,10 @@
 // The operations of a transaction → its messages, from the one that begins it to the one that ends it, in pieces and in steps.
-import type { NetlinkError } from '../../../errors.js';
-import { StepCounter, type Steps } from '../../../steps.js';
+import type { NetlinkError } from '../../errors.js';
 import { type InvalidValue, invalidOperation } from '../../shared/arguments.js';
 import { attemptAt } from '../../shared/batch.js';
 import { ByteWriter } from '../../shared/wire/byteWriter.js';
 import { MESSAGE_HEADER } from '../../shared/wire/messages.js';
+import { StepCounter, type Steps } from '../../steps.js';
 import { OperationEncoder } from '../encode/operations.js';
 import { NAMING } from '../names.js';
 import { NFGEN_HEADER, SUBSYSTEM } from '../numbers.js';

@@ -1,5 +1,5 @@
 // Single values and concatenations ↔ their bytes.
-import { formatAddress, formatIPv4At, numberOfIPv4, parseAddressAsIs } from '../../../net/address.js';
+import { formatAddress, formatIPv4At, numberOfIPv4, parseAddressAsIs } from '../../net/address.js';
 import { numberOfSymbol, SYMBOLS, symbolOfNumber } from './symbols.js';
 import type { ElementValue, Value, ValueType, ValueTypes } from './types.js';
 import { FORM, type Form, isValueType, type Layout, LENGTHS, layoutOf } from './valueTypes.js';

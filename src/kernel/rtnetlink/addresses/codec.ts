@@ -1,5 +1,5 @@
 // Addresses of links ↔ messages. Numbers: include/uapi/linux/if_addr.h.
-import { type Family, formatAddress, parseAddressAsIs } from '../../../net/address.js';
+import { type Family, formatAddress, parseAddressAsIs } from '../../net/address.js';
 import type { AttributeCursor } from '../../shared/wire/attributeCursor.js';
 import {
   checked,

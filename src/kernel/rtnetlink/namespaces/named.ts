@@ -1,6 +1,6 @@
 // Network namespaces with a name: files in /run/netns, as ip-netns(8) makes them.
 import { readdir } from 'node:fs/promises';
-import { argumentError } from '../../../arguments.js';
+import { argumentError } from '../../arguments.js';
 import { type Addon, loadAddon, type NativeError } from '../../shared/addon.js';
 import { shown } from '../../shared/arguments.js';
 import { type Attempt, toNetlinkError } from '../../shared/failures.js';

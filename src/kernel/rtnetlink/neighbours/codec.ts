@@ -1,5 +1,5 @@
 // Neighbours ↔ messages. Numbers: include/uapi/linux/neighbour.h.
-import { formatAddress, parseAddressAsIs } from '../../../net/address.js';
+import { formatAddress, parseAddressAsIs } from '../../net/address.js';
 import {
   checked,
   type Fields,

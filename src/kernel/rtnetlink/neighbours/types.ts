@@ -1,6 +1,6 @@
 // Neighbours (ARP, neighbour discovery), as JavaScript values. Source of every rule: include/uapi/linux/neighbour.h,
 // ip-neighbour(8).
-import type { Family } from '../../../net/address.js';
+import type { Family } from '../../net/address.js';
 import type { ListedAttribute } from '../../shared/types.js';
 import type { LinkReference } from '../links/reference.js';
 import type { RouteProtocol, UnnamedFlag } from '../routes/types.js';

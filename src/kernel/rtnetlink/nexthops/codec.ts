@@ -1,5 +1,5 @@
 // Nexthop objects ↔ messages. Numbers: include/uapi/linux/nexthop.h.
-import { type Family, formatAddress, parseAddressAsIs } from '../../../net/address.js';
+import { type Family, formatAddress, parseAddressAsIs } from '../../net/address.js';
 import type { AttributeCursor } from '../../shared/wire/attributeCursor.js';
 import {
   checked,

@@ -1,5 +1,5 @@
 // Nexthop objects, as JavaScript values. Source of every rule: include/uapi/linux/nexthop.h, net/ipv4/nexthop.c, ip-nexthop(8).
-import type { Family } from '../../../net/address.js';
+import type { Family } from '../../net/address.js';
 import type { ListedAttribute } from '../../shared/types.js';
 import type { LinkReference } from '../links/reference.js';
 import type { RouteFlag, RouteProtocol, RouteScope } from '../routes/types.js';

@@ -1,5 +1,5 @@
 // Reads routes from messages.
-import { type Family, formatAddress } from '../../../net/address.js';
+import { type Family, formatAddress } from '../../net/address.js';
 import type { AttributeCursor } from '../../shared/wire/attributeCursor.js';
 import { type Ignored, type LinkNames, nameOf, readField } from '../fields.js';
 import { flagNames } from '../flags.js';

@@ -1,5 +1,5 @@
 // Routes, as JavaScript values. Source of every rule: include/uapi/linux/rtnetlink.h, ip-route(8).
-import type { Family } from '../../../net/address.js';
+import type { Family } from '../../net/address.js';
 import type { ListedAttribute } from '../../shared/types.js';
 import type { LinkReference } from '../links/reference.js';
 

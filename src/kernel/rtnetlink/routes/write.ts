@@ -1,5 +1,5 @@
 // The messages that change routes.
-import { type Family, familyOf, parseAddressAsIs } from '../../../net/address.js';
+import { type Family, familyOf, parseAddressAsIs } from '../../net/address.js';
 import { checked, ipAddress, linkReference, refuseAttributes, writeFields } from '../fields.js';
 import { flagSum } from '../flags.js';
 import { MOST } from '../links/fields.js';

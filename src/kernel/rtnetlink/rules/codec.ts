@@ -1,5 +1,5 @@
 // Rules of policy routing ↔ messages. Numbers: include/uapi/linux/fib_rules.h.
-import type { Family } from '../../../net/address.js';
+import type { Family } from '../../net/address.js';
 import { isIntegerWithin } from '../../shared/arguments.js';
 import type { AttributeCursor } from '../../shared/wire/attributeCursor.js';
 import {

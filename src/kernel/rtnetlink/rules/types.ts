@@ -1,5 +1,5 @@
 // Rules of policy routing, as JavaScript values. Source of every rule: include/uapi/linux/fib_rules.h, ip-rule(8).
-import type { Family } from '../../../net/address.js';
+import type { Family } from '../../net/address.js';
 import type { ListedAttribute } from '../../shared/types.js';
 import type { RouteProtocol, RouteTable, UnnamedFlag } from '../routes/types.js';
 

@@ -1,6 +1,6 @@
 // The lines of a text for the tools of the kernel, and such texts in pieces.
-import type { Steps } from '../../../steps.js';
-import { TimeSlice } from '../../../timeSlice.js';
+import type { Steps } from '../../steps.js';
+import { TimeSlice } from '../../timeSlice.js';
 import { argumentError } from '../arguments.js';
 
 /** A text as a whole, or in pieces that are read one after another, as those of a file: in UTF-8 if they are bytes. */

@@ -1,5 +1,5 @@
 // Reads values from the fixed-size records that the addon returns.
-import { type Family, formatAddress } from '../../../net/address.js';
+import { type Family, formatAddress } from '../../net/address.js';
 import type { Place, TextPlace } from './layout.js';
 
 /** Reads records one after another. `part` is the place of a record within the record, to whose layout the field belongs. */

@@ -1,7 +1,7 @@
 // Writes values into the fixed-size records that cross to the addon, and finds the invalid values.
-import { type Family, readAddressAsIs } from '../../../net/address.js';
-import type { AddressPorts } from '../../../net/addressPorts.js';
-import { type IpProtocol, PROTOCOL_NUMBERS, type Protocol } from '../../../net/protocol.js';
+import { type Family, readAddressAsIs } from '../../net/address.js';
+import type { AddressPorts } from '../../net/addressPorts.js';
+import { type IpProtocol, PROTOCOL_NUMBERS, type Protocol } from '../../net/protocol.js';
 import { argumentError, type InvalidValue } from '../arguments.js';
 import { Checker } from '../checker.js';
 import type { Place, TextPlace } from './layout.js';

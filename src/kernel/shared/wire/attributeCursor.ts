@@ -1,5 +1,5 @@
 // Reads the attributes of a message one after another, without an object for each.
-import type { NetlinkError } from '../../../errors.js';
+import type { NetlinkError } from '../../errors.js';
 import { ATTRIBUTE_HEADER, aligned, HOST_IS_LITTLE } from './messages.js';
 
 /** Without `NLA_F_NESTED` and `NLA_F_NET_BYTEORDER`. */

@@ -1,6 +1,6 @@
 // The form of netlink messages: include/uapi/linux/netlink.h.
 import { endianness } from 'node:os';
-import { NetlinkError } from '../../../errors.js';
+import { NetlinkError } from '../../errors.js';
 
 /** Whether numbers in messages are little-endian: they are in the order of the machine. */
 export const HOST_IS_LITTLE = endianness() === 'LE';

@@ -1,5 +1,5 @@
 // The attributes of messages to the fake kernel, and its messages. Pure.
-import { NetlinkError } from '../../../errors.js';
+import { NetlinkError } from '../../errors.js';
 import { LIST_ELEMENT, NESTED, NFGEN_HEADER, SUBSYSTEM } from '../../nftables/numbers.js';
 import { AttributeCursor } from '../../shared/wire/attributeCursor.js';
 import { ByteWriter } from '../../shared/wire/byteWriter.js';

@@ -1,5 +1,5 @@
 // Addresses of links in memory, with the kernel's rules.
-import { canonicalAddressAsIs, familyOf, isLinkLocalIPv6 } from '../../../net/address.js';
+import { canonicalAddressAsIs, familyOf, isLinkLocalIPv6 } from '../../net/address.js';
 import { NEW_FLAGS } from '../../rtnetlink/addresses/codec.js';
 import type { AddressFlag, LinkAddress, LinkAddressId, NewLinkAddress } from '../../rtnetlink/types.js';
 import type { Refusal } from '../client.js';

@@ -1,5 +1,5 @@
 // The state of the fake in ip's text.
-import { familyOf } from '../../../net/address.js';
+import { familyOf } from '../../net/address.js';
 import type { Link, LinkAddress, LinkFlag, Neighbour, NextHop, Route, Rule } from '../../rtnetlink/types.js';
 
 /** Flags in the order in which ip has them. */

@@ -1,6 +1,6 @@
 // Neighbours in memory, with the kernel's rules.
 import { constants } from 'node:os';
-import { canonicalAddressAsIs, familyOf } from '../../../net/address.js';
+import { canonicalAddressAsIs, familyOf } from '../../net/address.js';
 import type { Neighbour, NeighbourId, NeighbourState, NewNeighbour } from '../../rtnetlink/types.js';
 import type { Refusal } from '../client.js';
 import { BAD_HARDWARE_ADDRESS, NO_HARDWARE_ADDRESS } from './refusals.js';

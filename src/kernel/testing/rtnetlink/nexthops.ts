@@ -1,6 +1,6 @@
 // Nexthop objects in memory, with the kernel's rules.
 import { constants } from 'node:os';
-import { canonicalAddressAsIs, familyOf } from '../../../net/address.js';
+import { canonicalAddressAsIs, familyOf } from '../../net/address.js';
 import type { Link, NewNextHopObject, NextHopObject, NextHopObjectId } from '../../rtnetlink/types.js';
 import type { Refusal } from '../client.js';
 import {

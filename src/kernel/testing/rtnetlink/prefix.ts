@@ -1,5 +1,5 @@
 // Prefixes of the fake: whether an address is in one.
-import { formatAddress, parseAddressAsIs } from '../../../net/address.js';
+import { formatAddress, parseAddressAsIs } from '../../net/address.js';
 import { type Prefix, parsePrefix } from '../../rtnetlink/prefixes.js';
 
 /** The network of an address: its bits after `length` are 0. */

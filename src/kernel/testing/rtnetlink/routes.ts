@@ -1,6 +1,6 @@
 // Routes and rules in memory, with the kernel's rules.
 import { constants } from 'node:os';
-import { type Family, formatAddress } from '../../../net/address.js';
+import { type Family, formatAddress } from '../../net/address.js';
 import type {
   Link,
   LinkAddress,

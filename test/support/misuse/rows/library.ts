@@ -4,7 +4,7 @@ import {
   IPVS_DEFAULTS,
   type LocalDetector,
   NFTABLES_DEFAULTS,
-} from '../../../../src/index.js';
+} from '../../../../src/proxy/index.js';
 import type { AnyRows } from '../calls.js';
 
 /** An object with these methods, which do nothing. */

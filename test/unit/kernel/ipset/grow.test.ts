@@ -1,7 +1,7 @@
 // Growing a set, while others change it and when steps fail.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { NetlinkError } from '../../../../src/errors.js';
+import { NetlinkError } from '../../../../src/kernel/errors.js';
 import type { SetDefinition } from '../../../../src/kernel/ipset/types.js';
 import { FakeIpset } from '../../../../src/kernel/testing/ipset.js';
 

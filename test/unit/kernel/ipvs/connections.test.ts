@@ -1,7 +1,7 @@
 // The text of /proc/net/ip_vs_conn, as Linux 6.1 and 6.18 print it, and its pieces.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { NetlinkError } from '../../../../src/errors.js';
+import { NetlinkError } from '../../../../src/kernel/errors.js';
 import { ConnectionListing, packFilter, parseConnection } from '../../../../src/kernel/ipvs/connections.js';
 
 const HEADER = 'Pro FromIP   FPrt ToIP     TPrt DestIP   DPrt State       Expires PEName PEData\n';

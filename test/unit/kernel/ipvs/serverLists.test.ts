@@ -11,10 +11,10 @@ import {
   noChange,
   type ServiceChange,
 } from '../../../../src/kernel/ipvs/values/serverLists.js';
+import { AddressPorts } from '../../../../src/kernel/net/addressPorts.js';
 import type { NativeClient, NativeFailure } from '../../../../src/kernel/shared/addon.js';
 import { Calls } from '../../../../src/kernel/shared/calls.js';
 import type { Batch } from '../../../../src/kernel/shared/types.js';
-import { AddressPorts } from '../../../../src/net/addressPorts.js';
 
 function list(...texts: string[]): AddressPorts {
   return AddressPorts.ofTexts(texts[0]?.startsWith('[') ? 6 : 4, texts) ?? assert.fail();

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { constants } from 'node:os';
 import { describe, it } from 'node:test';
-import { addRequest, getRequest, readCounter } from '../../../../src/kernel/nfacct/codec.js';
-import { nfacctOver } from '../../../../src/kernel/nfacct/index.js';
+import { addRequest, getRequest, readCounter } from '../../../../src/command/kernel/nfacct/codec.js';
+import { nfacctOver } from '../../../../src/command/kernel/nfacct/index.js';
 import { FakeNetlink } from '../../../../src/kernel/testing/index.js';
 
 const { EBUSY, EINVAL, ENOENT, ENOMEM } = constants.errno;

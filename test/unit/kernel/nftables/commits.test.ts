@@ -1,7 +1,7 @@
 // Notifications → commits: the tables of each, whatever the messages have beside them and wherever a piece ends.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { NetlinkError } from '../../../../src/errors.js';
+import { NetlinkError } from '../../../../src/kernel/errors.js';
 import { commitReader } from '../../../../src/kernel/nftables/decode/commits.js';
 import { FAMILIES, GENERATION, MESSAGE, SUBSYSTEM } from '../../../../src/kernel/nftables/numbers.js';
 import { ByteWriter } from '../../../../src/kernel/shared/wire/byteWriter.js';

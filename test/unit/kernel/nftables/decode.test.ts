@@ -1,7 +1,7 @@
 // Messages as values: whatever is written reads back; replies that are malformed are refused, and what is unknown is shown.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { NetlinkError } from '../../../../src/errors.js';
+import { NetlinkError } from '../../../../src/kernel/errors.js';
 import { ElementBytesReader } from '../../../../src/kernel/nftables/decode/elementBytes.js';
 import { ElementReader, readElementsOfEvent } from '../../../../src/kernel/nftables/decode/elements.js';
 import { readEvent } from '../../../../src/kernel/nftables/decode/events.js';

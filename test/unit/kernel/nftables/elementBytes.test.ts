@@ -9,8 +9,8 @@ import type {
   SetName,
 } from '../../../../src/kernel/nftables/types.js';
 import { bytesOf } from '../../../../src/kernel/nftables/values/values.js';
+import { atOnce } from '../../../../src/kernel/steps.js';
 import { FakeNftables } from '../../../../src/kernel/testing/index.js';
-import { atOnce } from '../../../../src/steps.js';
 
 const IN = { family: 'ip', table: 't' } as const;
 const MAP: SetName = {

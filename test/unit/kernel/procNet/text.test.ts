@@ -4,8 +4,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { it } from 'node:test';
-import { openProcNet } from '../../../../src/kernel/procNet/index.js';
-import { parseRoutes4, parseRoutes6, parseSockets } from '../../../../src/kernel/procNet/text.js';
+import { openProcNet } from '../../../../src/command/kernel/procNet/index.js';
+import { parseRoutes4, parseRoutes6, parseSockets } from '../../../../src/command/kernel/procNet/text.js';
 
 const ROUTE = `Iface\tDestination\tGateway \tFlags\tRefCnt\tUse\tMetric\tMask\t\tMTU\tWindow\tIRTT
 eth0\t00000000\t010200C0\t0003\t0\t0\t100\t00000000\t0\t0\t0

@@ -1,7 +1,7 @@
 // Messages of rtnetlink → values: captured replies, and malformed messages of every kind.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { NetlinkError } from '../../../../src/errors.js';
+import { NetlinkError } from '../../../../src/kernel/errors.js';
 import { readLink } from '../../../../src/kernel/rtnetlink/links/read.js';
 import { encodeNewLink } from '../../../../src/kernel/rtnetlink/links/write.js';
 import { type Message, messagesOf } from '../../../../src/kernel/rtnetlink/message.js';

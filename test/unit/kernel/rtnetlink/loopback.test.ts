@@ -1,7 +1,7 @@
 // The hint that lo is down: for operations that lead to lo, and only while it is down.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { NetlinkError } from '../../../../src/errors.js';
+import { NetlinkError } from '../../../../src/kernel/errors.js';
 import {
   explained,
   leadsToLoopback,

@@ -1,7 +1,7 @@
 // The queue before a native client, and the errors for its failures, with a client that a test controls.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { NetlinkError } from '../../../../src/errors.js';
+import { NetlinkError } from '../../../../src/kernel/errors.js';
 import type { NativeClient, NativeFailure } from '../../../../src/kernel/shared/addon.js';
 import { applyAll, applyOne, type Packing } from '../../../../src/kernel/shared/batch.js';
 import { Calls, openCalls, unless } from '../../../../src/kernel/shared/calls.js';

@@ -1,7 +1,7 @@
 // Batches of many operations: they are sent in portions, as one call.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { NetlinkError } from '../../../../src/errors.js';
+import type { NetlinkError } from '../../../../src/kernel/errors.js';
 import type { NativeClient, NativeFailure } from '../../../../src/kernel/shared/addon.js';
 import { applyAll, type Packing } from '../../../../src/kernel/shared/batch.js';
 import { Calls } from '../../../../src/kernel/shared/calls.js';

@@ -3,11 +3,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { writeOperation } from '../../../../src/kernel/ipvs/operations.js';
 import { readListing } from '../../../../src/kernel/ipvs/records.js';
+import { parseAddressAsIs } from '../../../../src/kernel/net/address.js';
 import { describeInvalid } from '../../../../src/kernel/shared/arguments.js';
 import { readAll } from '../../../../src/kernel/shared/listing.js';
 import { address, layout, text, u8, u16, u32, unused } from '../../../../src/kernel/shared/records/layout.js';
 import { RecordWriter } from '../../../../src/kernel/shared/records/recordWriter.js';
-import { parseAddressAsIs } from '../../../../src/net/address.js';
 import { server, service } from '../../../support/tables/ipvs.js';
 
 const NUMBERS = layout({ first: u8, unused: unused(1), second: u16, third: u32 });

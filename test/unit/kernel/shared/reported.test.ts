@@ -1,7 +1,7 @@
 // Reports of batches: one for each batch that has ended, from the clients of the addon and from their fakes.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { NetlinkError } from '../../../../src/errors.js';
+import type { NetlinkError } from '../../../../src/kernel/errors.js';
 import type { IpsetOperation } from '../../../../src/kernel/ipset/types.js';
 import { PACKING } from '../../../../src/kernel/ipset/verbs.js';
 import type { NativeClient, NativeFailure } from '../../../../src/kernel/shared/addon.js';

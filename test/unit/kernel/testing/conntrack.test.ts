@@ -1,8 +1,8 @@
 // The fake of conntrack behaves as the real one does in test/kernel/conntrack.test.ts.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { NetlinkError } from '../../../../src/errors.js';
 import type { FlowFilter } from '../../../../src/kernel/conntrack/types.js';
+import { NetlinkError } from '../../../../src/kernel/errors.js';
 import {
   FakeConntrack,
   FakeKernel,

@@ -1,5 +1,5 @@
 // Look-ups in sets and maps: their keys, and the texts of sets.
-import { atOnce } from '../../../../steps.js';
+import { atOnce } from '../../../steps.js';
 import type { ValueType } from '../../types.js';
 import { layoutOf } from '../../values/valueTypes.js';
 import { anonymousText, type SetContent } from '../sets.js';

@@ -1,5 +1,5 @@
 // Sets of rules: `{ 80, 443 }`, whose elements are values of what is looked up in them.
-import { StepCounter, type Steps, sortedInSteps } from '../../../../steps.js';
+import { StepCounter, type Steps, sortedInSteps } from '../../../steps.js';
 import type {
   AnonymousSet,
   ElementValue,

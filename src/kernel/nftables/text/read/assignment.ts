@@ -1,5 +1,5 @@
 // Assignments to what a rule can write: keys of meta and of ct, and fields of headers with their checksums.
-import type { Steps } from '../../../../steps.js';
+import type { Steps } from '../../../steps.js';
 import type { Expression, Register, ValueType } from '../../types.js';
 import { isValueType } from '../../values/valueTypes.js';
 import { bytesAround, checksumOf, ctField, type WrittenBytes } from '../fields.js';

@@ -1,5 +1,5 @@
 // Keys, and the sets and maps in which a rule looks them up.
-import type { Steps } from '../../../../steps.js';
+import type { Steps } from '../../../steps.js';
 import type { Expression, SetShape, ValueType, ValueTypes } from '../../types.js';
 import { layoutOf } from '../../values/valueTypes.js';
 import { setTypeOf } from '../values.js';

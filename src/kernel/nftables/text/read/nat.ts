@@ -1,5 +1,5 @@
 // Other targets of packets: `dnat ip to 10.0.0.1:80`, `masquerade to :1024-65535 random`, `redirect to :8080`, `dup to 10.0.0.9`.
-import type { Steps } from '../../../../steps.js';
+import type { Steps } from '../../../steps.js';
 import type { NatFlag, Register } from '../../types.js';
 import { layoutOf } from '../../values/valueTypes.js';
 import { hasDataOfParts, hasIntervalsAsData } from './elements.js';

@@ -1,6 +1,6 @@
 // A rule in the notation of nft → its expressions, with the registers that nft gives them, and with the comparisons that nft leaves out
 // because a later statement implies them.
-import type { Steps } from '../../../../steps.js';
+import type { Steps } from '../../../steps.js';
 import type { Expression, NewElement, ObjectType } from '../../types.js';
 import { layoutOf } from '../../values/valueTypes.js';
 import { assign, assignedAt, ctAssignmentAt } from './assignment.js';

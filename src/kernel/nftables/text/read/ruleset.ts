@@ -1,7 +1,8 @@
 // The text of `nft list ruleset` → operations that make it, line by line.
-import { StepCounter, type Steps } from '../../../../steps.js';
+
 import { describeInvalid } from '../../../shared/arguments.js';
 import { ByteWriter } from '../../../shared/wire/byteWriter.js';
+import { StepCounter, type Steps } from '../../../steps.js';
 import { OperationEncoder } from '../../encode/operations.js';
 import type {
   NewChain,

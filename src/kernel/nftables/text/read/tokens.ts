@@ -1,5 +1,5 @@
 // The words, quoted texts and signs of a text of nft, with their places.
-import { StepCounter, type Steps } from '../../../../steps.js';
+import { StepCounter, type Steps } from '../../../steps.js';
 
 /** A line of a text. */
 export interface Line {

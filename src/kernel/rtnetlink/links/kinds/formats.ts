@@ -1,5 +1,5 @@
 // Formats of values that only settings of kinds of links have: lists, ranges, sets of flags.
-import { type Family, formatAddress, parseAddressAsIs } from '../../../../net/address.js';
+import { type Family, formatAddress, parseAddressAsIs } from '../../../net/address.js';
 import { isIntegerWithin } from '../../../shared/arguments.js';
 import type { AttributeCursor } from '../../../shared/wire/attributeCursor.js';
 import {

@@ -1,9 +1,0 @@
-// The version of package.json.
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { packageRoot } from '../packageRoot.js';
-
-/** `0.1.0`. */
-export const VERSION: string = (
-  JSON.parse(readFileSync(join(packageRoot(), 'package.json'), 'utf8')) as { version: string }
-).version;

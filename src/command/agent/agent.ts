@@ -1,0 +1,363 @@
+// The node agent: creates the proxy, its servers and its watches, and connects them. It ends if a restart is needed.
+import { performance } from 'node:perf_hooks';
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Logger } from 'pino';
+import { type Family, familyOf } from '../../kernel/net/address.js';
+import type { ResourceContact } from '../../proxy/api/contact.js';
+import type { FormerMode } from '../../proxy/modes/mode.js';
+import { createProxy, type ProxyEvents, type ServiceProxy } from '../../proxy/proxy.js';
+import type { NodeFacts } from '../../proxy/services/types.js';
+import type { Source } from '../../proxy/source/source.js';
+import type { Configuration } from '../config/configuration.js';
+import { servesExternalIPs } from '../config/featureGates.js';
+import { behaviourOf } from '../config/mirroredVersion.js';
+import { CONFIGURATION_UPDATED } from '../config/reload.js';
+import { settingRulesOf, settingRulesOn } from '../config/serviceSettings.js';
+import { externalConfiguration } from '../config/writeConfig.js';
+import { MODES } from '../modes/select.js';
+import type { OpenedMode } from '../modes/shared/definition.js';
+import { ProxyHealth } from '../servers/health.js';
+import { bindHint } from '../servers/listen.js';
+import type { Metrics } from '../servers/metrics.js';
+import { ServiceHealthServers } from '../servers/serviceHealth.js';
+import { AgentState } from './agentReport.js';
+import type { Announcer } from './announce.js';
+import { ConfigurationFollower, type FollowedConfiguration } from './followConfiguration.js';
+import { LeftOut } from './leftOut.js';
+import { withLocalhostNodePorts } from './localhostNodePorts.js';
+import { levelOf } from './log.js';
+import { measure, withTimedListing } from './measure.js';
+import { ownIdentity, watchForOtherAgents } from './otherAgents.js';
+import { followOwnNode } from './ownNode.js';
+import { withRuleMetrics } from './ruleMetrics.js';
+import { BindError, openServers } from './servers.js';
+import { telemetry } from './telemetry.js';
+
+/** Time for the current batch to end after a stop signal, in ms; the next start applies the remaining batches. */
+const STOP_LIMIT = 500;
+
+/** The parts of an agent. */
+export interface AgentParts {
+  readonly log: Logger;
+  readonly version: string;
+  /** Start time of the process, in ms since 1970. */
+  readonly startedAt: number;
+  readonly metrics: Metrics;
+  readonly configuration: Configuration;
+  /** The configuration file, and the function that reads it again; undefined if there is no file. */
+  readonly configFile: FollowedConfiguration | undefined;
+  /** Exit if the address of the health server cannot be bound: `--healthz-bind-hard-fail`. */
+  readonly healthHardFail?: boolean;
+  /** The values of all flags, for /flagz. */
+  readonly flags: Readonly<Record<string, string>>;
+  readonly opened: Pick<
+    OpenedMode,
+    | ('mode' | 'layout' | 'families' | 'minSyncPeriod' | 'kernel')
+    | ('metrics' | 'foreignChains' | 'localhostNodePorts' | 'refusedSettings')
+  >;
+  /** Other modes that may have run on this node before; none by default. */
+  readonly formerModes?: readonly FormerMode[];
+  /** Maximum time for which connections keep the items of a former mode, in ms; default 15 minutes. */
+  readonly drainBound?: number | undefined;
+  readonly source: Source;
+  /** The node at the start of the agent. */
+  readonly node: NodeFacts;
+  /** Addresses of the Node object at the start, internal ones first; undefined if it was not read. */
+  readonly nodeAddresses?: readonly string[] | undefined;
+  /** The source has this node's Node object: load balancers do not use the node before it is seen. */
+  readonly hasNode?: boolean;
+  /**
+   * Waits for the Node object; resolves to what takes the place of `node` and `nodeAddresses`. The servers answer meanwhile, and
+   * nothing is programmed. `missing` is called if the Nodes have been read and there is none of this node's name. Default: both
+   * are known.
+   */
+  readonly ownNode?: (missing: () => void) => Promise<NodeAtStart>;
+  /** The contact with the API server; undefined if the source is manifests. */
+  readonly contacts?: () => readonly ResourceContact[];
+  readonly announcer: Announcer;
+  /** Name of the socket by which agents find each other; default one for each network namespace. */
+  readonly meetingPoint?: string;
+  /** Aborted when the process receives a stop signal; the reason is the signal's name. */
+  readonly stop: AbortSignal;
+}
+
+/** What is known of the node once its Node object has been waited for. */
+export type NodeAtStart = Pick<AgentParts, 'node' | 'nodeAddresses'>;
+
+/** Runs until `stop` is aborted (status 0), or until a change or an error requires a restart (status 1). */
+export async function runAgent(parts: AgentParts): Promise<number> {
+  const { log, configuration, opened, announcer, metrics, startedAt } = parts;
+  const clock = { now: Date.now, elapsed: () => performance.now() };
+  const health = new ProxyHealth(2 * opened.mode.auditPeriod, clock);
+  if (parts.hasNode) health.awaitNode();
+  let running: RunningParts | undefined;
+  const serviceHealth: Pick<ServiceHealthServers, 'update'> = {
+    update: async (changes) => running?.serviceHealth.update(changes),
+  };
+  const ending = new Ending(log, parts.stop);
+  const leftOut = new LeftOut({ metrics, announcer });
+  const { families } = opened;
+  const { countsPorts } = opened.metrics;
+  const foreignChains = () => opened.foreignChains?.() ?? [];
+  const told = telemetry({
+    ...{ log, families, countsPorts, metrics, health, serviceHealth, leftOut, foreignChains },
+  });
+  const localhost = withLocalhostNodePorts(told, {
+    ...{ localhost: opened.localhostNodePorts, configuration, log, metrics },
+  });
+  const { events } = localhost;
+  ending.closes(() => localhost.close());
+  const state = new AgentState(aboutAgent(parts), leftOut, clock.now, parts.contacts);
+  state.foreignChains = foreignChains;
+  if (parts.hasNode) state.nodeObject = 'unread';
+  if (parts.contacts) metrics.contacts(parts.contacts);
+  let follower: ConfigurationFollower | undefined;
+  const failed = (server: string, error: unknown, retryIn?: number) =>
+    log.error(
+      { server, retryInMs: retryIn, err: String(error), hint: bindHint(error) },
+      'HTTP server failed',
+    );
+  const recovered = (server: string) => log.info({ server }, 'HTTP server listens now');
+  try {
+    const about = { version: parts.version, startedAt, now: Date.now };
+    const pages = {
+      leftOut: () => leftOut.summary(),
+      report: () => state.report(),
+      frontends: async () => (await running?.proxy.frontends()) ?? [],
+    };
+    const shown = { ...about, ...pages, ...shownBy(parts, () => follower?.configuration ?? configuration) };
+    const { healthHardFail } = parts;
+    const servers = await openServers({
+      ...{ configuration, healthHardFail, health, metrics, shown, failed, recovered },
+    });
+    ending.closes(() => servers.close());
+  } catch (error) {
+    if (!(error instanceof BindError)) throw error;
+    announcer.serverFailed(error.server, error.message);
+    await announcer.flush();
+    throw error;
+  }
+  if (parts.configFile !== undefined) {
+    const followed = new ConfigurationFollower(parts.configFile, {
+      ...{ log, events, health, metrics, announcer },
+      node: parts.node.name,
+      modes: MODES,
+      exit: () => ending.reach(1, CONFIGURATION_UPDATED),
+    });
+    follower = followed;
+    state.configurationFile = followed;
+    ending.closes(async () => followed.close());
+  }
+  const { version, node, mode } = aboutAgent(parts);
+  const others = watchForOtherAgents(ownIdentity(version, { mode, layout: opened.layout }, startedAt), log, {
+    name: parts.meetingPoint,
+    refused: (reason) => ending.reach(1, reason),
+  });
+  ending.closes(async () => others.close());
+  log.info({ version, node, mode, families }, 'starting');
+  announcer.starting();
+  for (const family of opened.families) health.updated(family);
+  const close = () => Promise.race([ending.close(), wait(STOP_LIMIT, undefined, { ref: false })]);
+  const missing = () => {
+    state.nodeObject = 'missing';
+  };
+  const known = await nodeAtStart(parts, missing, ending).catch(async (error: unknown) => {
+    await close();
+    throw error;
+  });
+  if (known) {
+    const settled = { ...parts, ...known };
+    const watched = withOwnNode(settled, state.watching(events), health, ending, state);
+    running = { serviceHealth: openServiceHealth(settled, health), proxy: proxyOf(settled, watched) };
+    startProxy(running, others.admitted, ending);
+  }
+  const status = await ending.reached;
+  await close();
+  return status;
+}
+
+/** The parts that depend on the Node object. */
+interface RunningParts {
+  readonly proxy: ServiceProxy;
+  readonly serviceHealth: ServiceHealthServers;
+}
+
+/** Starts the proxy once other agents admit it. */
+function startProxy({ proxy, serviceHealth }: RunningParts, admitted: Promise<void>, ending: Ending): void {
+  ending.closes(() => serviceHealth.close());
+  ending.closes(() => proxy.stop());
+  void admitted
+    .then(() => (ending.isReached ? undefined : proxy.start()))
+    .catch((error) => ending.reach(1, String(error)));
+}
+
+/** What is known of the node once it has been waited for; undefined if the agent ends before. */
+async function nodeAtStart(
+  { node, nodeAddresses, ownNode }: AgentParts,
+  missing: () => void,
+  ending: Ending,
+): Promise<NodeAtStart | undefined> {
+  const known = ownNode
+    ? await Promise.race([ownNode(missing), ending.reached.then(() => undefined)])
+    : { node, nodeAddresses };
+  return ending.isReached ? undefined : known;
+}
+
+function aboutAgent({ version, node, opened, startedAt }: AgentParts) {
+  const { mode, families } = opened;
+  return {
+    version,
+    node: node.name,
+    mode: mode.name,
+    families,
+    startedAt: new Date(startedAt).toISOString(),
+  };
+}
+
+/** The end of the agent: its exit status, and the parts to close. */
+class Ending {
+  readonly reached: Promise<number>;
+  readonly reach: (status: number, reason: string) => void;
+  /** The agent ends. */
+  isReached = false;
+  readonly #close: (() => Promise<void>)[] = [];
+
+  constructor(log: Logger, stop: AbortSignal) {
+    let resolve: (status: number) => void = () => {};
+    this.reached = new Promise((done) => {
+      resolve = done;
+    });
+    this.reach = (status, reason) => {
+      log[status === 0 ? 'info' : 'error']({ reason }, 'stopping; the kernel keeps its state');
+      this.isReached = true;
+      resolve(status);
+    };
+    const stopped = () => this.reach(0, String(stop.reason));
+    if (stop.aborted) stopped();
+    else stop.addEventListener('abort', stopped, { once: true });
+  }
+
+  closes(close: () => Promise<void>): void {
+    this.#close.push(close);
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#close.map((close) => close()));
+  }
+}
+
+function proxyOf(agent: AgentParts, events: ProxyEvents) {
+  const { opened, formerModes = [], drainBound, source, node, configuration, metrics, log } = agent;
+  const { mode, minSyncPeriod, kernel } = opened;
+  const { conntrack, rtnetlink } = kernel;
+  const { ruleCounts, packets } = opened.metrics;
+  const { failedRestores } = measure(kernel, opened.metrics, metrics);
+  if (packets) metrics.countPackets(packets.counters, () => packetsOf(packets, log));
+  return createProxy({
+    source,
+    mode,
+    formerModes,
+    drainBound,
+    rtnetlink,
+    conntrack: withTimedListing(conntrack, metrics),
+    watchHost: kernel.watchHost,
+    nodeName: node.name,
+    bindAddress: configuration.bindAddress,
+    externalIPs: servesExternalIPs(configuration.featureGates),
+    settingRules: settingRulesOn(settingRulesOf(configuration, MODES), opened.refusedSettings),
+    rest: minSyncPeriod,
+    events: ruleCounts ? withRuleMetrics(events, { ruleCounts, failedRestores }, metrics) : events,
+  });
+}
+
+/** Packets by counter; none if they cannot be read, so that the other metrics are shown. */
+async function packetsOf(
+  packets: Pick<NonNullable<OpenedMode['metrics']['packets']>, 'read'>,
+  log: Logger,
+): Promise<ReadonlyMap<string, number>> {
+  try {
+    return await packets.read();
+  } catch (error) {
+    log.error({ err: String(error) }, 'cannot read the counters of packets');
+    return new Map();
+  }
+}
+
+/** Adds the handling of changes of this node's Node object to the events. */
+function withOwnNode(
+  { node, nodeAddresses, hasNode, configuration, log }: AgentParts,
+  events: ProxyEvents,
+  health: ProxyHealth,
+  ending: Ending,
+  state: AgentState,
+): ProxyEvents {
+  const { exitsOnNodeChange } = behaviourOf(configuration);
+  const known = { podCIDRs: node.podCIDRs, addresses: nodeAddresses };
+  const follow = followOwnNode(node.name, known, {
+    eligible(eligible) {
+      state.nodeObject = 'seen';
+      health.setNodeEligible(eligible);
+    },
+    podCIDRsChanged(before, now) {
+      if (configuration.detectLocalMode !== 'NodeCIDR') return;
+      log.error({ before, now }, 'spec.podCIDRs of the Node changed');
+      ending.reach(1, 'the rules for local traffic depend on spec.podCIDRs');
+    },
+    nodeIPsChanged(before, now) {
+      log.info({ before, now }, 'NodeIPs changed for the node');
+      if (exitsOnNodeChange && hasNode) ending.reach(1, 'the addresses of the Node changed');
+    },
+    deleted() {
+      state.nodeObject = 'deleted';
+      log.warn({ node: node.name }, 'Node is being deleted');
+      if (exitsOnNodeChange && hasNode) ending.reach(1, 'the Node was deleted');
+    },
+  });
+  return {
+    ...events,
+    changed(changes) {
+      events.changed?.(changes);
+      follow(changes);
+    },
+  };
+}
+
+/** Health-check ports listen on all addresses, or, with nodePortAddresses, on those that matched at the start. */
+function openServiceHealth({ log, announcer, node }: AgentParts, health: ProxyHealth): ServiceHealthServers {
+  const { nodePortAddresses, unrestricted, loopback = [] } = node.host;
+  const addresses: { [family in Family]?: readonly string[] } = {};
+  for (const family of [4, 6] as const) {
+    if (unrestricted.has(family)) continue;
+    const own = loopback.filter((address) => familyOf(address) === family);
+    addresses[family] = [...new Set([...nodePortAddresses[family], ...own])];
+  }
+  return new ServiceHealthServers({
+    addresses,
+    healthy: () => health.healthy,
+    failed(service, port, error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      log.error(
+        { service, port, err: reason, hint: bindHint(error) },
+        'cannot listen on the health-check port of a Service',
+      );
+      announcer.serviceHealthFailed(service, port, reason);
+    },
+    recovered: (service, port) => log.info({ service, port }, 'the health-check port of a Service is open'),
+  });
+}
+
+/** The configuration that the metrics server shows, and the log level that it can change. */
+function shownBy({ configuration, flags, log, opened }: AgentParts, inForce: () => Configuration) {
+  const gates = configuration.featureGates;
+  const setVerbosity = (level: number) => {
+    log.level = levelOf(level);
+  };
+  return {
+    emulates: behaviourOf(configuration).version,
+    proxyMode: opened.mode.name,
+    configuration: () => externalConfiguration(inForce(), MODES),
+    statusz: gates['ComponentStatusz'] ?? false,
+    ...(gates['ComponentFlagz'] ? { flagz: flags } : {}),
+    ...(configuration.enableProfiling ? { profiling: { setVerbosity } } : {}),
+  };
+}

@@ -1,0 +1,33 @@
+// kube-proxy's metrics of the rules of iptables, in the modes whose rules depend on the number of Services.
+
+import type { Family } from '../../kernel/net/address.js';
+import type { RuleCount } from '../../proxy/modes/mode.js';
+import type { ProxyEvents } from '../../proxy/proxy.js';
+import type { Metrics } from '../servers/metrics.js';
+
+/** The sources of the metrics. */
+export interface RuleSources {
+  /** The counts of rules; those of the written rules begin again at 0. */
+  readonly ruleCounts: () => readonly RuleCount[];
+  /** The number of restores that failed since the last call, by family. */
+  readonly failedRestores: () => ReadonlyMap<Family, number>;
+}
+
+/** The events, with an update of the metrics after each pass. As in kube-proxy, only a full pass restores all rules. */
+export function withRuleMetrics(
+  events: ProxyEvents,
+  { ruleCounts, failedRestores }: RuleSources,
+  metrics: Pick<Metrics, 'rules' | 'partialRestoreFailed'>,
+): ProxyEvents {
+  return {
+    ...events,
+    synced(summary, latency) {
+      for (const { family, table, total, written } of ruleCounts()) {
+        metrics.rules(family, table, total, written);
+      }
+      const failed = failedRestores();
+      if (!summary.full) for (const [family, count] of failed) metrics.partialRestoreFailed(family, count);
+      events.synced(summary, latency);
+    },
+  };
+}

@@ -1,0 +1,175 @@
+// The command check: a configuration, flags and manifests, without a kernel or a cluster.
+import { readdir, readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { SETTING_NAMES, type SettingName } from '../../../proxy/input/settingNames.js';
+import type { SettingRules } from '../../../proxy/services/settings/types.js';
+import type { KernelCommand } from '../../config/commandLine.js';
+import type { Configuration } from '../../config/configuration.js';
+import { servesExternalIPs } from '../../config/featureGates.js';
+import { FLAGS } from '../../config/flags.js';
+import { fileError } from '../../config/goSyntax.js';
+import { flagWarnings } from '../../config/ignored.js';
+import { ConfigurationError, loadConfiguration } from '../../config/load.js';
+import { mirroredVersionRule } from '../../config/mirroredVersion.js';
+import { settingRulesOf } from '../../config/serviceSettings.js';
+import { checkModeFlags, MODES } from '../../modes/select.js';
+import type { CommandRunner } from '../command.js';
+import { writeReport } from '../output/output.js';
+import {
+  checkConfiguration,
+  configurationProblems,
+  configurationWarnings,
+  lineProblem,
+} from './configuration.js';
+import { CheckedManifests } from './manifests.js';
+import { type CheckedProblem, type CheckReport, checkLines, checkStatus } from './report.js';
+
+/** `check`. */
+export const runCheck: CommandRunner = async ({ args, options, flags, output }) => {
+  checkModeFlags(flags);
+  const paths = [
+    ...args,
+    ...(flags.config ? [flags.config] : []),
+    ...(flags.manifests ? [flags.manifests] : []),
+  ];
+  if (paths.length === 0 && flags.given.size === 0) {
+    throw new Error('there is nothing to check: name files, folders or flags of the agent');
+  }
+  const report = await check(paths, flags);
+  writeReport(output, report, (layout) => checkLines(report, layout));
+  return checkStatus(report, options['strict'] === true);
+};
+
+/** `file` of the problems of flags. */
+const COMMAND_LINE = 'command line';
+
+/** Checks files and folders, and the flags. A file that cannot be read is a problem. */
+export async function check(paths: readonly string[], flags: KernelCommand): Promise<CheckReport> {
+  const files: string[] = [];
+  const problems: CheckedProblem[] = [];
+  const unreadable = new Set<string>();
+  const manifests = new CheckedManifests();
+  const configurations: Pick<Configuration, 'featureGates' | 'serviceSettings' | 'mode'>[] = [];
+  // An invalid one is reported once, as a flag.
+  const mirroredVersion = versionProblems(flags).length > 0 ? '' : flags.mirroredVersion;
+  for (const path of new Set(paths)) {
+    try {
+      const isFolder = (await stat(path)).isDirectory();
+      const inside = isFolder ? await filesOf(path) : [path];
+      files.push(...inside);
+      const found = await configurationsAmong(inside);
+      for (const [file, text] of found) {
+        const checked = checkConfiguration(file, text, { ...flags, mirroredVersion });
+        problems.push(...checked.problems);
+        if (checked.unreadable) unreadable.add(file);
+        if (checked.configuration) configurations.push(checked.configuration);
+      }
+      if (!isFolder && found.size > 0) continue;
+      const before = manifests.problems.length;
+      const objects = await manifests.read(path, isFolder);
+      const silent = objects === 0 && found.size === 0 && manifests.problems.length === before;
+      if (silent) problems.push(nothingIn(path));
+    } catch (error) {
+      unreadable.add(path);
+      problems.push(unreadableFile(path, error));
+    }
+  }
+  manifests.addConflicts(optionsFor(flags, configurations));
+  for (const file of manifests.unreadable) unreadable.add(file);
+  const all = [...flagProblems(flags), ...problems, ...manifests.problems];
+  return { files, unreadable: [...unreadable], problems: all };
+}
+
+/** How Services are read with the configurations; without any, with the flags. */
+function optionsFor(
+  { given, serviceSettings }: KernelCommand,
+  configurations: readonly Pick<Configuration, 'featureGates' | 'serviceSettings' | 'mode'>[],
+) {
+  const gates = given.get('feature-gates') as Configuration['featureGates'] | undefined;
+  const allGates = configurations.map(({ featureGates }) => featureGates);
+  if (gates !== undefined && allGates.length === 0) allGates.push(gates);
+  const mode = (given.get('proxy-mode') as string | undefined) ?? '';
+  const nodes: Pick<Configuration, 'serviceSettings' | 'mode'>[] = [...configurations];
+  if (nodes.length === 0) nodes.push({ serviceSettings: SETTING_NAMES, mode: mode || 'unknown' });
+  const settings = nodes.map((node) =>
+    settingRulesOf({ ...node, ...(serviceSettings && { serviceSettings }) }, MODES),
+  );
+  return {
+    // Without a configuration, or with several that differ, the manifests may be for a node that serves external IPs.
+    externalIPs: allGates.length === 0 || allGates.some(servesExternalIPs),
+    settingRules: joinedRules(settings),
+  };
+}
+
+/** The settings that any node allows, with an effect if they have one on any. */
+function joinedRules(all: readonly SettingRules[]): SettingRules {
+  const joined = new Map<SettingName, string | undefined>();
+  for (const rules of all) {
+    for (const [name, rule] of rules) {
+      if (rule === undefined || !joined.has(name)) joined.set(name, rule);
+    }
+  }
+  return joined;
+}
+
+/** The files of a folder that are read as manifests. */
+async function filesOf(folder: string): Promise<string[]> {
+  const names = (await readdir(folder, { withFileTypes: true }))
+    .filter((entry) => !entry.isDirectory() && /\.(ya?ml|json)$/.test(entry.name))
+    .map(({ name }) => name);
+  return names.sort().map((name) => join(folder, name));
+}
+
+/** The files that are configurations, with their texts. */
+async function configurationsAmong(files: readonly string[]): Promise<Map<string, string>> {
+  const found = new Map<string, string>();
+  for (const file of files) {
+    const text = await readFile(file, 'utf8');
+    if (/^\s*["{]?\s*"?kind"?\s*:\s*["']?KubeProxyConfiguration\b/m.test(text)) found.set(file, text);
+  }
+  return found;
+}
+
+/** The problems of the flags: their values, unless a file has the configuration, and those without effect. */
+function flagProblems(flags: KernelCommand): CheckedProblem[] {
+  // With a file, the mode is in the file.
+  const mode =
+    flags.config === undefined ? (flags.given.get('proxy-mode') as string) || MODES.blank : undefined;
+  const problems = flagWarnings(flags.given, mode, MODES).map((line): CheckedProblem => {
+    const [, flag = '', rule = ''] = /^(?:Flag )?(--\S+) (.*)$/s.exec(line) ?? [];
+    return { file: COMMAND_LINE, object: 'flags', field: flag, rule, level: 'warning' };
+  });
+  problems.push(...versionProblems(flags));
+  const setsField = [...flags.given.keys()].some((name) => FLAGS.get(name)?.field !== undefined);
+  if (flags.config !== undefined || !setsField) return problems;
+  try {
+    const isKnown = versionProblems(flags).length === 0;
+    const { configuration } = loadConfiguration(isKnown ? flags : { ...flags, mirroredVersion: '' }, MODES);
+    return [
+      ...problems,
+      ...configurationProblems(COMMAND_LINE, configuration),
+      ...configurationWarnings(COMMAND_LINE, configuration, flags.manifests !== ''),
+    ];
+  } catch (error) {
+    if (!(error instanceof ConfigurationError)) throw error;
+    return [...problems, ...error.message.split('\n').map((line) => lineProblem(COMMAND_LINE, line))];
+  }
+}
+
+/** `--mirrored-version` sets no field of the command line alone: it may be beside a file. */
+function versionProblems({ mirroredVersion }: KernelCommand): CheckedProblem[] {
+  const rule = mirroredVersionRule(mirroredVersion);
+  if (rule === undefined) return [];
+  const place = { file: COMMAND_LINE, object: 'flags', field: '--mirrored-version' };
+  return [{ ...place, value: mirroredVersion, rule, level: 'error' }];
+}
+
+function nothingIn(file: string): CheckedProblem {
+  const rule = 'has no Service, EndpointSlice, Node or KubeProxyConfiguration';
+  return { file, object: 'file', field: 'contents', rule, level: 'warning' };
+}
+
+function unreadableFile(file: string, error: unknown): CheckedProblem {
+  const rule = `must be readable: ${fileError(error, file)}`;
+  return { file, object: 'file', field: 'contents', rule, level: 'error' };
+}

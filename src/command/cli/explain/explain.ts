@@ -1,0 +1,63 @@
+// The command explain: the path of a packet through this node, as the kernel is programmed now.
+import { openLog } from '../../agent/log.js';
+import type { KernelCommand } from '../../config/commandLine.js';
+import { loadConfiguration } from '../../config/load.js';
+import type { Explanation, PacketQuestion, Verdict } from '../../explain/explanation.js';
+import { readerOf } from '../../explain/read/select.js';
+import { checkModeFlags, MODES } from '../../modes/select.js';
+import { AnswerLimit } from '../answerLimit.js';
+import type { CommandRunner } from '../command.js';
+import { modeOfNode } from '../modeOfNode.js';
+import { writeReport } from '../output/output.js';
+import { findFrontend } from './objects.js';
+import { readQuestion } from './question.js';
+import { explanationLines, type ServiceOfFrontend } from './text.js';
+
+/** The result of the command: the JSON output. */
+export type ExplainReport = Explanation & {
+  /** The Service of the destination; absent if it is unknown. */
+  readonly service?: ServiceOfFrontend;
+};
+
+/** Verdicts with exit status 0: as far as this node decides, the client reaches the Service. */
+const SUCCESSFUL: ReadonlySet<Verdict> = new Set(['connects', 'forwarded']);
+
+/** `explain`. */
+export const runExplain: CommandRunner = async ({ args: [target = ''], options, flags, output }) => {
+  const from = options['from'] as string | undefined;
+  const limit = new AnswerLimit(Number(options['timeout']));
+  const report = await explain(readQuestion(target, from), flags, limit);
+  writeReport(output, report, () => explanationLines(report, report.service, output.columns));
+  return SUCCESSFUL.has(report.verdict) ? 0 : 1;
+};
+
+/**
+ * Explains the path of a packet. Changes nothing, and loads no module.
+ *
+ * Rejects with a NetlinkError if the kernel cannot be read (`ENOENT` without the module ip_vs, `EPERM` without
+ * CAP_NET_ADMIN), and with an Error if the configuration or the objects cannot be read, or the mode explains nothing.
+ *
+ * @param flags the flags of the agent: the configuration, and the objects for the names of Services
+ * @param limit of the API server
+ */
+async function explain(
+  question: PacketQuestion,
+  flags: KernelCommand,
+  limit: AnswerLimit,
+): Promise<ExplainReport> {
+  checkModeFlags(flags);
+  const loaded = loadConfiguration(flags, MODES);
+  const { configuration } = loaded;
+  const found = await findFrontend(flags, loaded, question, limit);
+  const log = openLog(configuration.logging);
+  const mode = await modeOfNode(flags, configuration);
+  const explainer = await readerOf(mode).open({ configuration, command: flags, loadModules: false, log });
+  try {
+    const explanation = await explainer.explain(
+      found ? { ...question, clusterIP: found.isClusterIP } : question,
+    );
+    return found === undefined ? explanation : { ...explanation, service: found.service };
+  } finally {
+    explainer.close();
+  }
+}

@@ -1,0 +1,168 @@
+// One pass, and then an exit: --once, --cleanup, and the preview of plan and diff.
+import type { Logger } from 'pino';
+import type { FormerMode, KeyedOperation } from '../../proxy/modes/mode.js';
+import { createProxy, type ProxyParts, type ServiceProxy } from '../../proxy/proxy.js';
+import { cleanUp } from '../../proxy/reconcile/cleanUp.js';
+import type { FormerModeEvents } from '../../proxy/reconcile/formerModes.js';
+import type { PlannedOperation } from '../../proxy/reconcile/plannedOperation.js';
+import type { AgentParts } from '../agent/agent.js';
+import { logEvents, logFailures } from '../agent/logEvents.js';
+import { servesExternalIPs } from '../config/featureGates.js';
+import { settingRulesOf, settingRulesOn } from '../config/serviceSettings.js';
+import type { UnusableFamily } from '../modes/iptablesRules/families.js';
+import { MODES } from '../modes/select.js';
+import type { OpenedMode } from '../modes/shared/definition.js';
+import { FAILED } from './command.js';
+import { describeCleanUp, describeSummary } from './summary.js';
+
+/** The parts of a pass. */
+export interface PassParts
+  extends Pick<AgentParts, 'formerModes' | 'drainBound' | 'source' | 'node' | 'configuration' | 'log'> {
+  readonly opened: {
+    readonly mode: OpenedMode['mode'];
+    readonly kernel: Pick<ProxyParts<unknown, KeyedOperation>, 'rtnetlink' | 'conntrack'>;
+    readonly refusedSettings?: OpenedMode['refusedSettings'];
+    readonly foreignChains?: OpenedMode['foreignChains'];
+  };
+  /** Prints the command's output. */
+  readonly print: (text: string) => void;
+  /** What clients notice when the mode follows these. Absent: nothing. */
+  readonly changesAfter?: (former: ReadonlySet<string>) => readonly string[];
+}
+
+/** A full pass that was not applied. */
+export interface Preview {
+  /** In the order of their execution. */
+  readonly operations: readonly PlannedOperation[];
+  /** Names of the unreadable inputs. */
+  readonly unread: readonly string[];
+  /** What clients notice of the change of the mode. Absent: nothing. */
+  readonly changes?: readonly string[];
+  /** Base chains of other programs in the tables of the mode, which stay. Absent: none. */
+  readonly foreignChains?: readonly string[];
+}
+
+/**
+ * Computes the operations of a full pass, and applies none. Status 0: none; 1: some; 2: an input or the state of a former
+ * mode is unreadable.
+ */
+export async function runPreview(parts: PassParts, show: (preview: Preview) => void): Promise<number> {
+  let unreadMode = false;
+  const { proxy, unread } = proxyOf(parts, {
+    unswitched(mode, error) {
+      unreadMode = true;
+      parts.log.error({ mode, err: String(error) }, 'cannot read the items of another mode');
+    },
+  });
+  const operations = await proxy.plan().finally(() => proxy.stop());
+  const former = new Set(operations.flatMap(({ formerMode }) => formerMode ?? []));
+  const foreignChains = parts.opened.foreignChains?.() ?? [];
+  show({ operations, unread: unread(), changes: parts.changesAfter?.(former) ?? [], foreignChains });
+  if (unread().length > 0 || unreadMode) return FAILED;
+  return operations.length === 0 ? 0 : 1;
+}
+
+/**
+ * Programs the kernel and prints a summary. Status 1 if an operation failed, the state of a former mode could not be
+ * removed, or an input is unreadable.
+ */
+export async function runOnce(parts: PassParts): Promise<number> {
+  let unremoved = false;
+  const logged = logEvents(parts.log);
+  const { proxy, unread } = proxyOf(parts, {
+    switched(mode, summary) {
+      unremoved ||= summary.failures.length > 0;
+      logged.switched?.(mode, summary);
+    },
+    unswitched(mode, error) {
+      unremoved = true;
+      logged.unswitched?.(mode, error);
+    },
+  });
+  const summary = await proxy.once();
+  await proxy.stop();
+  logFailures(parts.log, summary);
+  parts.print(describeSummary(summary, unread()));
+  return summary.failures.length === 0 && !unremoved && unread().length === 0 ? 0 : 1;
+}
+
+/** The parts of a clean-up. */
+export interface CleanUpParts {
+  /** All modes. */
+  readonly modes: readonly FormerMode[];
+  /** Families that cannot be programmed. */
+  readonly unusable: readonly UnusableFamily[];
+  readonly log: Logger;
+  /** Prints the command's output. */
+  readonly print: (text: string) => void;
+}
+
+/**
+ * Removes the items of all modes and prints the remaining ones. A mode or a family that cannot be read does not prevent
+ * the removal of the others. Status 1 if items remain or something failed.
+ */
+export async function runCleanUp({ modes, unusable, log, print }: CleanUpParts): Promise<number> {
+  let operations = 0;
+  let failed = false;
+  for (const { family, inKernel, reason } of unusable) {
+    if (!inKernel) continue;
+    failed = true;
+    log.error({ err: reason }, `cannot remove the rules of IPv${family}`);
+  }
+  const left: string[] = [];
+  const used: string[] = [];
+  for (const { name, open } of modes) {
+    try {
+      const state = await open();
+      if (!state) continue;
+      const result = await cleanUp(state.mode).finally(() => state.close());
+      logFailures(log, result);
+      operations += result.operations;
+      left.push(...result.left);
+      used.push(...result.used);
+      failed ||= result.failures.length > 0;
+    } catch (error) {
+      failed = true;
+      log.error({ mode: name, err: String(error) }, 'cannot remove the items of a mode');
+    }
+  }
+  print(describeCleanUp(operations, { left, used, failed }));
+  return failed || left.length > 0 ? 1 : 0;
+}
+
+/**
+ * A proxy for one pass, without watches, and the unreadable inputs of its source.
+ *
+ * @param special handlers of events; by default, all events are logged
+ */
+function proxyOf(
+  { opened, formerModes = [], drainBound, source, node, configuration, log }: PassParts,
+  special: FormerModeEvents = {},
+): {
+  readonly proxy: ServiceProxy;
+  readonly unread: () => readonly string[];
+} {
+  let unread: readonly string[] = [];
+  const events = {
+    ...logEvents(log),
+    ...special,
+    incomplete: (names: readonly string[]) => {
+      unread = names;
+    },
+  };
+  const proxy = createProxy({
+    source,
+    mode: opened.mode,
+    formerModes,
+    drainBound,
+    rtnetlink: opened.kernel.rtnetlink,
+    conntrack: opened.kernel.conntrack,
+    watchHost: async () => ({ close() {} }),
+    nodeName: node.name,
+    bindAddress: configuration.bindAddress,
+    externalIPs: servesExternalIPs(configuration.featureGates),
+    settingRules: settingRulesOn(settingRulesOf(configuration, MODES), opened.refusedSettings),
+    events,
+  });
+  return { proxy, unread: () => unread };
+}

@@ -1,0 +1,51 @@
+// Configuration → options of ipvs mode.
+
+import { CURES, type Cure, IPVS_DEFAULTS, type IpvsOptions } from '../../../proxy/modes/ipvs/plan/options.js';
+import { UsageError } from '../../config/commandLine.js';
+import type { Configuration } from '../../config/configuration.js';
+import { canonicalNetworks, localDetectorOf, nodePortAddressesOf } from '../shared/fromConfiguration.js';
+
+/** The options of ipvs mode; `own` has those without a field in the configuration. */
+export function ipvsOptions(
+  configuration: Configuration,
+  own: Pick<IpvsOptions, 'families' | 'kernelRelease'> &
+    Partial<Pick<IpvsOptions, 'ownAll' | 'drainBound' | 'cures'>>,
+): IpvsOptions {
+  const { ipvs, iptables } = configuration;
+  return {
+    ...IPVS_DEFAULTS,
+    scheduler: schedulerOf(configuration),
+    masqueradeAll: iptables.masqueradeAll,
+    masqueradeMark: 2 ** iptables.masqueradeBit,
+    localDetector: localDetectorOf(configuration),
+    nodePortAddresses: nodePortAddressesOf(configuration),
+    strictARP: ipvs.strictARP,
+    auditPeriod: ipvs.syncPeriod,
+    timeouts: {
+      tcp: seconds(ipvs.tcpTimeout),
+      tcpFin: seconds(ipvs.tcpFinTimeout),
+      udp: seconds(ipvs.udpTimeout),
+    },
+    excludeCIDRs: canonicalNetworks(ipvs.excludeCIDRs),
+    ...own,
+  };
+}
+
+/** The scheduler of every virtual service; an empty field means the default. */
+export function schedulerOf({ ipvs }: Configuration): string {
+  return ipvs.scheduler || IPVS_DEFAULTS.scheduler;
+}
+
+/** The kernel's timeouts are in whole seconds. */
+function seconds(milliseconds: number): number {
+  return Math.trunc(milliseconds / 1000);
+}
+
+/** The corrections with these names. Throws UsageError for an unknown name. */
+export function curesOf(names: readonly string[]): Set<Cure> {
+  const known: ReadonlySet<string> = new Set(CURES);
+  for (const name of names) {
+    if (!known.has(name)) throw new UsageError(`--cures must be of ${CURES.join(', ')}; found ${name}`);
+  }
+  return new Set(names as Cure[]);
+}

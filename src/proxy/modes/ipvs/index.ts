@@ -1,0 +1,133 @@
+// ipvs mode: load balancing in the kernel by IPVS, with ipsets and a constant number of iptables rules.
+
+import { checkArgument } from '../../../kernel/shapes.js';
+import type { Mode } from '../mode.js';
+import { nodePortHost } from '../shared/plan/nodePortAddresses.js';
+import { compare } from './plan/compare.js';
+import { describe } from './plan/describe.js';
+import { protectedItems } from './plan/excluded.js';
+import { groupOf, type Item, isOurs, LINK, type VirtualServiceItem } from './plan/items.js';
+import { keep } from './plan/keep.js';
+import type { Operation } from './plan/operations.js';
+import type { IpvsOptions } from './plan/options.js';
+import { affectsNode, planNode } from './plan/planNode.js';
+import { planService } from './plan/planService.js';
+import { withScheduler } from './plan/serviceSettings.js';
+import { isForeignSet } from './plan/sets.js';
+import { startingSlowly } from './plan/slowStart.js';
+import { apply } from './program/apply.js';
+import { DrainingServers } from './program/draining.js';
+import { HandOver } from './program/handOver.js';
+import type { IpvsKernel } from './program/kernel.js';
+import { observe } from './program/observe.js';
+import { observeAlone } from './program/observeAlone.js';
+import { KERNEL, OPTIONS } from './program/shapes.js';
+import { SlowStarts } from './program/slowStarts.js';
+import { watchDevice } from './program/tampering.js';
+
+export type { LocalDetector } from '../shared/plan/localDetector.js';
+export type { Item } from './plan/items.js';
+export { type Operation, ORDER } from './plan/operations.js';
+export { CURES, type Cure, IPVS_DEFAULTS, type IpvsOptions } from './plan/options.js';
+export type { IpvsKernel } from './program/kernel.js';
+export { checkScheduler, prepare, probeScheduler } from './program/prepare.js';
+
+/** Creates ipvs mode from its pure parts and a kernel. */
+export function createIpvsMode(kernel: IpvsKernel, options: IpvsOptions): Mode<Item, Operation> {
+  checkArgument('createIpvsMode', 'kernel', kernel, KERNEL);
+  checkArgument('createIpvsMode', 'options', options, OPTIONS);
+  const isProtected = protectedItems(options);
+  const draining = new DrainingServers(isProtected);
+  /** Keys of the virtual services that this process added and has not deleted. */
+  const made = new Set<string>();
+  /** Schedulers of Services that this kernel refused because it has not their module: until the next start, the default replaces them. */
+  const missing = new Set<string>();
+  const usable = (want: VirtualServiceItem, have: VirtualServiceItem | undefined) =>
+    startingSlowly(missing.has(want.service.scheduler) ? withScheduler(want, options.scheduler) : want, have);
+  const slowStarts = new SlowStarts();
+  const handOver = new HandOver();
+  const { watchHost } = kernel;
+  return {
+    name: 'ipvs',
+    auditPeriod: options.auditPeriod,
+    endsDraining: true,
+    host: nodePortHost({
+      nodePortAddresses: options.nodePortAddresses,
+      ownLink: LINK,
+      onOwnLink: !options.cures.has('node-ports-off-vips'),
+    }),
+    items: {
+      isOurs: (item) =>
+        isOurs(item) && !isProtected(item) && !(item.kind === 'set' && isForeignSet(item.set)),
+      keep,
+      groupOf,
+    },
+    planService: (input, node) => planService(input, node, options),
+    planNode: (desired, node) => planNode(desired, node, options),
+    affectsNode,
+    compare(desired, known, unknown = new Map()) {
+      handOver.begin(unknown);
+      return compare(desired, known, unknown, isProtected, usable);
+    },
+    acknowledged(operation) {
+      draining.learn(operation);
+      slowStarts.learn(operation);
+      recordMade(made, operation);
+    },
+    describe,
+    async apply(operations) {
+      const results = await handOver.apply(operations, (some) => apply(kernel, some));
+      for (const [i, operation] of operations.entries()) {
+        if (results[i]?.code === 'ENOENT') recordMissing(missing, operation, options);
+        // The first error is that of a real server: the virtual service was added.
+        if (results[i]?.operation === 'ipvs.addRealServer') recordMade(made, operation);
+      }
+      return results;
+    },
+    async *observe() {
+      for await (const piece of observe(kernel, options, made)) {
+        draining.observe(piece);
+        slowStarts.observe(piece);
+        yield piece;
+      }
+    },
+    async observeAlone(items, desired) {
+      const found = await observeAlone(kernel, options, items, desired);
+      draining.observe(found.items);
+      slowStarts.observe(found.items);
+      return found;
+    },
+    async maintain(pass) {
+      const { operations, failures } = await draining.due(kernel.ipvs, pass, options.drainBound);
+      const steps = slowStarts.due(pass, new Set(operations.map(({ key }) => key)));
+      return {
+        operations: [...steps, ...operations],
+        failures,
+        dueIn: () => earliest(draining.dueIn(pass.now), slowStarts.dueIn(pass.now)),
+        counts: () => ({
+          draining: draining.size,
+          ...(draining.timeouts > 0 && { drainTimeouts: draining.timeouts }),
+        }),
+      };
+    },
+    ...(watchHost && { watch: (listener) => watchDevice(kernel, watchHost, listener) }),
+  };
+}
+
+function earliest(a: number | undefined, b: number | undefined): number | undefined {
+  return a === undefined || b === undefined ? (a ?? b) : Math.min(a, b);
+}
+
+/** The kernel refuses a virtual service with ENOENT if it has no module of its scheduler, which it tries to load itself. */
+function recordMissing(missing: Set<string>, { call }: Operation, { scheduler }: IpvsOptions): void {
+  if (call.on !== 'ipvs') return;
+  const { verb, service } = call.change;
+  const sets = verb === 'addService' || verb === 'updateService';
+  if (sets && service.scheduler !== scheduler) missing.add(service.scheduler);
+}
+
+function recordMade(made: Set<string>, { key, call }: Operation): void {
+  if (call.on !== 'ipvs') return;
+  if (call.change.verb === 'addService') made.add(key);
+  else if (call.change.verb === 'deleteService') made.delete(key);
+}

@@ -1,0 +1,24 @@
+// The parts of the kernel that ipvs mode programs: real in production, in memory in tests.
+import type { Ipset } from '../../../../kernel/ipset/types.js';
+import type { Iptables } from '../../../../kernel/iptables/types.js';
+import type { Ipvs } from '../../../../kernel/ipvs/types.js';
+import type { ServerLists } from '../../../../kernel/ipvs/values/serverLists.js';
+import type { Route, RouteFilter, Rtnetlink } from '../../../../kernel/rtnetlink/types.js';
+import type { Sysctl } from '../../../../kernel/sysctl/index.js';
+import type { HostChange } from '../../../services/types.js';
+
+/** The parts of one network namespace. */
+export interface IpvsKernel {
+  /** What openIpvs() opens, or a FakeIpvs. */
+  readonly ipvs: Pick<Ipvs, 'listServices' | 'get' | 'apply' | 'timeouts' | 'setTimeouts'> & ServerLists;
+  readonly ipset: Pick<Ipset, 'list' | 'get' | 'apply'>;
+  readonly rtnetlink: Pick<Rtnetlink, 'getLink' | 'listLinks' | 'listAddresses' | 'listRules' | 'apply'> & {
+    listRoutes(filter: RouteFilter): AsyncIterable<Route>;
+  };
+  readonly iptables: Iptables;
+  readonly sysctl: Sysctl;
+  /**
+   * Calls `changed` after changes of links or addresses. If absent, only audits detect changes of kube-ipvs0 by others.
+   */
+  readonly watchHost?: (changed: (change: HostChange) => void) => Promise<{ close(): void }>;
+}

@@ -1,0 +1,129 @@
+// The operations of the mode → those of the kernel, in order.
+
+import type { Family } from '../../../../kernel/net/address.js';
+import type { Expression } from '../../../../kernel/nftables/expressions/types.js';
+import type { NewSet, NftablesOperation } from '../../../../kernel/nftables/types.js';
+import { ADDRESS_TYPE, nameIn, setNamed, shapeOf, TABLE_FAMILY } from './containers.js';
+import { ElementChanges } from './elementChanges.js';
+import { TABLE_COMMENT } from './fixedChains.js';
+import type { ChainItem, CounterItem, SetItem } from './items.js';
+import { shortSetName, TABLE } from './names.js';
+import type { Operation } from './operations.js';
+
+/**
+ * The operations of the kernel for operations of the mode, which belong in one transaction. Elements that follow each other are merged: for each
+ * set, one operation deletes all of them, and one adds all of them.
+ */
+export class KernelOperations {
+  readonly #all: NftablesOperation[] = [];
+  #elements = new ElementChanges();
+
+  /** Adds those of an operation. @param nameOf the name in the kernel of a set of a rule; default the short one */
+  add({ do: verb, item, from }: Operation, nameOf: NameOfSet = shortSetName): void {
+    if (item.kind === 'element') {
+      this.#elements.add(verb, item, from);
+      return;
+    }
+    this.#endElements();
+    for (const each of operationsOf(verb, item, nameOf)) this.#all.push(each);
+  }
+
+  /** All of them. Call it once. */
+  take(): readonly NftablesOperation[] {
+    this.#endElements();
+    return this.#all;
+  }
+
+  #endElements(): void {
+    if (this.#elements.isEmpty) return;
+    for (const each of this.#elements.operations()) this.#all.push(each);
+    this.#elements = new ElementChanges();
+  }
+}
+
+/** The operations of the kernel for one operation. @param nameOf see {@link KernelOperations.add} */
+export function kernelOperations(operation: Operation, nameOf?: NameOfSet): readonly NftablesOperation[] {
+  const operations = new KernelOperations();
+  operations.add(operation, nameOf);
+  return operations.take();
+}
+
+/** The name in the kernel of the set of a rule, by its name in the plan. */
+export type NameOfSet = (name: string) => string;
+
+function operationsOf(
+  verb: Operation['do'],
+  item: Exclude<Operation['item'], { kind: 'element' }>,
+  nameOf: NameOfSet,
+): NftablesOperation[] {
+  switch (item.kind) {
+    case 'table':
+      return tableOperations(verb, item.family);
+    case 'set':
+      return [
+        verb === 'delete'
+          ? { do: 'deleteSet', set: nameIn(item.family, item.name) }
+          : { do: 'addSet', set: setOf(item) },
+      ];
+    case 'counter':
+      return [counterOperation(verb, item)];
+    case 'chain':
+      return chainOperations(verb, item, nameOf);
+  }
+}
+
+function tableOperations(verb: Operation['do'], family: Family): NftablesOperation[] {
+  const table = { family: TABLE_FAMILY[family], name: TABLE };
+  const operations: NftablesOperation[] = [];
+  if (verb !== 'add') operations.push({ do: 'deleteTable', table });
+  if (verb !== 'delete') operations.push({ do: 'addTable', table: { ...table, comment: TABLE_COMMENT } });
+  return operations;
+}
+
+/** A counter that exists stays as it is. */
+function counterOperation(verb: Operation['do'], { family, name }: CounterItem): NftablesOperation {
+  const object = { ...nameIn(family, name), type: 'counter' } as const;
+  return verb === 'delete' ? { do: 'deleteObject', object } : { do: 'addObject', object };
+}
+
+/** The set of an item, as the kernel has it. */
+export function setOf({ family, name, timeout }: SetItem): NewSet {
+  const named = nameIn(family, name);
+  const set = setNamed(family, name);
+  if (set) return { ...named, ...shapeOf(set), comment: set.comment };
+  return {
+    ...named,
+    key: ADDRESS_TYPE[family],
+    flags: ['dynamic', 'timeout'],
+    ...(timeout !== undefined && { timeout: BigInt(timeout) * 1000n }),
+  };
+}
+
+/** All its rules are written: a chain that exists is emptied first. */
+function chainOperations(verb: Operation['do'], item: ChainItem, nameOf: NameOfSet): NftablesOperation[] {
+  const chain = nameIn(item.family, item.name);
+  const operations: NftablesOperation[] = [];
+  if (verb !== 'add') operations.push({ do: 'flushChain', chain }, { do: 'deleteChain', chain });
+  if (verb === 'delete') return operations;
+  const { base, comment } = item;
+  operations.push({
+    do: 'addChain',
+    chain: { ...chain, ...(base && { base }), ...(comment !== undefined && { comment }) },
+  });
+  if (verb === 'add') operations.push({ do: 'flushChain', chain });
+  for (const { expressions: planned, comment } of item.rules) {
+    const { family, table, name } = chain;
+    const expressions = planned.map((each) => withSetName(each, nameOf));
+    operations.push({
+      do: 'addRule',
+      rule: { family, table, chain: name, expressions, ...(comment !== undefined && { comment }) },
+    });
+  }
+  return operations;
+}
+
+function withSetName(expression: Expression, nameOf: NameOfSet): Expression {
+  if (expression.kind !== 'lookup' || typeof expression.set === 'string') return expression;
+  const { name } = expression.set;
+  return name === undefined ? expression : { ...expression, set: { ...expression.set, name: nameOf(name) } };
+}

@@ -1,0 +1,95 @@
+// The checks of the parts of a proxy.
+
+import { ADDRESS } from '../kernel/net/shapes.js';
+import {
+  ANY_TEXT,
+  FLAG,
+  FUNCTION,
+  integer,
+  listOf,
+  MILLISECONDS,
+  mapOf,
+  methods,
+  number,
+  oneOf,
+  optional,
+  partOf,
+  type Shape,
+  TEXT,
+} from '../kernel/shapes.js';
+import { SETTING_NAMES } from './input/settingNames.js';
+import type { KeyedOperation, Mode } from './modes/mode.js';
+
+const MODE = partOf({
+  name: TEXT,
+  auditPeriod: MILLISECONDS,
+  host: partOf({
+    facts: FUNCTION,
+    uses: FUNCTION,
+    servesOnAll: optional(FUNCTION),
+    podNetworks: optional(FLAG),
+  }),
+  items: partOf({
+    isOurs: FUNCTION,
+    isUsed: optional(FUNCTION),
+    groupOf: optional(FUNCTION),
+    keep: partOf({
+      found: FUNCTION,
+      beyond: FUNCTION,
+      join: FUNCTION,
+      inFormOf: optional(FUNCTION),
+      behind: optional(FUNCTION),
+      contradicts: optional(FUNCTION),
+    }),
+  }),
+  transactions: optional(methods('dependsOn', 'refusedBy')),
+  sharedEndpoints: optional(methods('formOf')),
+  endsDraining: optional(FLAG),
+  largestPiece: optional(integer(1, 0x7fff_ffff)),
+  programsAhead: optional(FLAG),
+  planService: FUNCTION,
+  planNode: FUNCTION,
+  affectsNode: optional(FUNCTION),
+  compare: FUNCTION,
+  acknowledged: optional(FUNCTION),
+  describe: FUNCTION,
+  apply: FUNCTION,
+  observe: FUNCTION,
+  prepare: optional(FUNCTION),
+  observeAlone: FUNCTION,
+  maintain: optional(FUNCTION),
+  watch: optional(FUNCTION),
+} satisfies Shape<Mode<unknown, KeyedOperation>>);
+
+const EVENTS = partOf({
+  changed: optional(FUNCTION),
+  queued: optional(FUNCTION),
+  taken: optional(FUNCTION),
+  planned: optional(FUNCTION),
+  synced: FUNCTION,
+  incomplete: optional(FUNCTION),
+  problems: FUNCTION,
+  mended: optional(FUNCTION),
+  failed: FUNCTION,
+  retrying: FUNCTION,
+  kept: optional(FUNCTION),
+  switched: optional(FUNCTION),
+  unswitched: optional(FUNCTION),
+});
+
+/** The checks of the parts of a proxy, by their names. */
+export const PARTS = {
+  source: methods('start', 'stop'),
+  mode: MODE,
+  formerModes: optional(listOf(partOf({ name: TEXT, open: FUNCTION }))),
+  drainBound: optional(number(0, Number.MAX_SAFE_INTEGER)),
+  rtnetlink: methods('listAddresses'),
+  conntrack: optional(methods('list', 'deleteFlows')),
+  watchHost: FUNCTION,
+  nodeName: TEXT,
+  bindAddress: optional(ADDRESS),
+  externalIPs: optional(FLAG),
+  settingRules: optional(mapOf(oneOf(...SETTING_NAMES), optional(ANY_TEXT))),
+  rest: optional(MILLISECONDS),
+  events: EVENTS,
+};

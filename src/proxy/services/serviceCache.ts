@@ -1,0 +1,361 @@
+// The latest objects, and the Services that a change affects. Uses no clock, log or kernel.
+import type { Problem } from '../../kernel/errors.js';
+import type { Family } from '../../kernel/net/address.js';
+import type { Protocol } from '../../kernel/net/protocol.js';
+import { atOnce, StepCounter, type Steps } from '../../kernel/steps.js';
+import { isProxied } from '../objects/frontendCount.js';
+import {
+  type EndpointSlice,
+  type Node,
+  type ObjectChange,
+  type Service,
+  serviceKey,
+} from '../objects/types.js';
+import { PartitionedMap } from '../partitionedMap.js';
+import {
+  addressClaim,
+  type Claim,
+  type Claimant,
+  Claims,
+  nodePortClaim,
+  type RankedClaims,
+} from './claims.js';
+import { EndpointCount } from './endpointCount.js';
+import { claimsOf, frontendsOf } from './frontends.js';
+import { LeftEndpoints } from './leftEndpoints.js';
+import { type LostClaims, lostClaimsOf } from './lostClaims.js';
+import { NodeCache } from './nodeCache.js';
+import { type KeyedService, type OrderOfService, orderOfService } from './orderOfService.js';
+import { planInputOf } from './planInput.js';
+import { SettingsReader } from './settings/settingsReader.js';
+import { NO_SETTINGS, type SettingRules } from './settings/types.js';
+import type { Frontend, NodeFacts, ServicePlanInput } from './types.js';
+
+/** The name of a Service, a node or a ServiceCIDR that a change affects. */
+export type Touched =
+  | { readonly service: string }
+  | { readonly node: string }
+  | { readonly serviceCIDR: string };
+
+/** A Service with its slices. Slices may exist before their Service and after it. */
+class Entry implements Claimant {
+  /** All parts of the proxy share this text. */
+  readonly service: string;
+  object: Service | undefined;
+  /** One slice, which nearly every Service has, is not in a set, to save memory. */
+  slices: EndpointSlice | Set<EndpointSlice> | undefined;
+  /** The slices of the last plan. One slice is not in a list, to save memory. */
+  planned: EndpointSlice | readonly EndpointSlice[] | undefined;
+  /** The endpoints that left the slices since the last plan; undefined while no slice lost an endpoint. */
+  left: LeftEndpoints | undefined;
+
+  constructor(service: string) {
+    this.service = service;
+  }
+
+  get createdAt(): number {
+    return this.object?.createdAt ?? 0;
+  }
+}
+
+/** Options of a cache. */
+export interface ServiceCacheOptions {
+  /** Serve external IPs; default true. Without them, a Service is as if it named none. */
+  readonly externalIPs?: boolean | undefined;
+  /** The frontends of a port share its endpoints, see `Mode.sharedEndpoints`; default false. */
+  readonly sharesEndpoints?: boolean | undefined;
+  /** The settings by annotation that are allowed; default none. */
+  readonly settingRules?: SettingRules | undefined;
+}
+
+/** All objects that the source has reported. */
+export class ServiceCache {
+  /** `namespace/name` → Service. */
+  readonly #entries = new PartitionedMap<string, Entry>();
+  /** Namespace → name → slice, as it is stored for its Service. */
+  readonly #slices = new Map<string, Map<string, EndpointSlice>>();
+  readonly #nodes = new NodeCache();
+  /** ServiceCIDR → its networks. */
+  readonly #serviceCIDRs = new Map<string, readonly string[]>();
+  readonly #claims = new Claims();
+  readonly #endpoints = new EndpointCount();
+  readonly #externalIPs: boolean;
+  readonly #sharesEndpoints: boolean;
+  readonly #settings: SettingsReader;
+  /** The input that was made last, and the slices from which it was made. A map of all inputs would cost more than the inputs. */
+  #made: { readonly input: ServicePlanInput; readonly slices: readonly EndpointSlice[] } | undefined;
+
+  constructor({
+    externalIPs = true,
+    sharesEndpoints = false,
+    settingRules = NO_SETTINGS,
+  }: ServiceCacheOptions = {}) {
+    this.#externalIPs = externalIPs;
+    this.#sharesEndpoints = sharesEndpoints;
+    this.#settings = new SettingsReader(settingRules);
+  }
+
+  /**
+   * Applies a change. It may affect several Services: a slice may change its Service, and a Service may claim an
+   * address of another one.
+   */
+  apply(change: ObjectChange): Touched[] {
+    return atOnce(this.applyInSteps(change));
+  }
+
+  /** The same in steps: a Service may have as many claims as a whole cluster. No other change may begin before the last one. */
+  *applyInSteps(change: ObjectChange): Steps<Touched[]> {
+    const { object, type } = change;
+    switch (object.kind) {
+      case 'Service':
+        return yield* this.#setService(this.#allowed(object), type === 'set');
+      case 'EndpointSlice':
+        return this.#setSlice(object, type === 'set');
+      case 'Node':
+        this.#nodes.set(object, type === 'set');
+        return [{ node: object.name }];
+      case 'ServiceCIDR':
+        if (type === 'set') this.#serviceCIDRs.set(object.name, object.cidrs);
+        else this.#serviceCIDRs.delete(object.name);
+        return [{ serviceCIDR: object.name }];
+    }
+  }
+
+  /** Names of all Services, as `namespace/name`. */
+  *serviceNames(): Generator<string, void> {
+    for (const { service, object } of this.#entries.values()) if (object) yield service;
+  }
+
+  /** The order in which these Services are programmed, in steps. Names of deleted Services are last. */
+  *order(names: Iterable<string>): Steps<OrderOfService> {
+    const existing: KeyedService[] = [];
+    const deleted: string[] = [];
+    const counter = new StepCounter();
+    for (const name of names) {
+      const entry = this.#entries.get(name);
+      if (entry?.object) existing.push({ service: entry.service, object: entry.object });
+      else deleted.push(name);
+      if (counter.isFull()) yield;
+    }
+    const { vital, others } = yield* orderOfService(existing);
+    return { vital, others: others.concat(deleted) };
+  }
+
+  node(name: string): Node | undefined {
+    return this.#nodes.get(name);
+  }
+
+  /** Addresses of all nodes except the named one. The same set until one of them changes. */
+  addressesOfOthers(name: string): ReadonlySet<string> {
+    return this.#nodes.addressesOfOthers(name);
+  }
+
+  /** The networks of all ServiceCIDRs, each once, in the order of their text. */
+  get serviceCIDRs(): readonly string[] {
+    return [...new Set([...this.#serviceCIDRs.values()].flat())].sort();
+  }
+
+  /** Number of endpoints of all Services in each family. The same object until it changes. */
+  get totalEndpoints(): ServicePlanInput['totalEndpoints'] {
+    return this.#endpoints.total;
+  }
+
+  /** The input of a Service's plan on the node; undefined if there is no such Service. */
+  planInput(service: string, node: NodeFacts): ServicePlanInput | undefined {
+    return atOnce(this.planInputInSteps(service, node));
+  }
+
+  /** The same in steps, from the objects at the first one. A change that affects it meanwhile reports the Service again. */
+  *planInputInSteps(service: string, node: NodeFacts): Steps<ServicePlanInput | undefined> {
+    const entry = this.#entries.get(service);
+    if (!entry?.object) return undefined;
+    // A claim that no Service has is one of this Service, and its change is under way.
+    const holds = (claim: Claim) => (this.#claims.holder(claim) ?? service) === service;
+    const slices = slicesOf(entry);
+    const input = yield* planInputOf(entry.service, entry.object, {
+      slices,
+      node,
+      totalEndpoints: this.#endpoints.total,
+      holds: this.#claims.contested ? holds : undefined,
+      left: entry.left?.endpoints(),
+      failed: entry.left?.failed(slices),
+      sharesEndpoints: this.#sharesEndpoints,
+      settings: this.#settings,
+    });
+    this.#made = { input, slices };
+    return input;
+  }
+
+  /**
+   * The Service was planned from this input: the next one lists the endpoints that leave its slices from now on. Call it as soon as the input
+   * is made: after another one, it has no effect.
+   */
+  planned(service: string, input: ServicePlanInput | undefined): void {
+    const entry = this.#entries.get(service);
+    if (!entry) return;
+    if (input && this.#made?.input !== input) return;
+    const now = slicesOf(entry);
+    const planned = input && this.#made?.slices;
+    // If slices changed during the steps, the Service is planned again, and what left until now is not lost.
+    if (planned && !(planned.length === now.length && planned.every((slice, i) => slice === now[i]))) return;
+    entry.planned = planned?.length === 1 ? planned[0] : planned;
+    entry.left = undefined;
+  }
+
+  /** The EndpointSlices of a Service, in the order in which they were reported. */
+  slices(service: string): readonly EndpointSlice[] {
+    const entry = this.#entries.get(service);
+    return entry ? slicesOf(entry) : NO_SLICES;
+  }
+
+  /** The problems of the settings that a Service and its slices have by annotation. */
+  settingProblems(service: string): readonly Problem[] {
+    const entry = this.#entries.get(service);
+    if (!entry?.object || !isProxied(entry.object)) return NO_PROBLEMS;
+    const { problems } = this.#settings.ofService(entry.object);
+    const ofSlices = slicesOf(entry).flatMap((slice) => this.#settings.ofSlice(slice).problems);
+    return ofSlices.length > 0 ? [...problems, ...ofSlices] : problems;
+  }
+
+  /** Claims of a Service that another Service wins: the first ones, and the number of the others. */
+  lostClaims(service: string): LostClaims {
+    return atOnce(this.lostClaimsInSteps(service));
+  }
+
+  /** The same in steps. */
+  *lostClaimsInSteps(service: string): Steps<LostClaims> {
+    const object = this.#entries.get(service)?.object;
+    return yield* lostClaimsOf(service, this.#claims.contested ? object : undefined, this.#claims);
+  }
+
+  /** Whether an address and port is a cluster, external or load-balancer IP with a port of this protocol of any Service. */
+  isFrontend(address: string, port: number, protocol: Protocol): boolean {
+    return this.#claims.holder(addressClaim(address, port, protocol)) !== undefined;
+  }
+
+  /** Whether any Service has this node port. */
+  isNodePort(port: number, family: Family, protocol: Protocol): boolean {
+    return this.#claims.holder(nodePortClaim(port, family, protocol)) !== undefined;
+  }
+
+  /** The frontends of each port of a Service, once for each of its families, those that another Service wins included. */
+  *frontendsOf(
+    service: string,
+  ): Generator<
+    { readonly family: Family; readonly protocol: Protocol; readonly frontends: Iterable<Frontend> },
+    void
+  > {
+    const object = this.#entries.get(service)?.object;
+    if (!object) return;
+    for (const { family, port, frontends } of frontendsOf(object))
+      yield { family, protocol: port.protocol, frontends };
+  }
+
+  #allowed(object: Service): Service {
+    if (this.#externalIPs || object.externalIPs.length === 0) return object;
+    return { ...object, externalIPs: NO_ADDRESSES };
+  }
+
+  *#setService(object: Service, exists: boolean): Steps<Touched[]> {
+    const entry = this.#entryOf(serviceKey(object));
+    const { service, object: former } = entry;
+    this.#endpoints.remove(former, slicesOf(entry));
+    entry.object = exists ? object : undefined;
+    this.#endpoints.add(entry.object, slicesOf(entry));
+    const before = former ? yield* claimsOf(former) : NO_CLAIMS;
+    const now = exists ? yield* claimsOf(object) : NO_CLAIMS;
+    const renewed = former?.createdAt !== object.createdAt;
+    const others = yield* this.#claims.replace(entry, before, now, renewed);
+    this.#removeIfEmpty(entry);
+    const touched: Touched[] = [{ service }];
+    for (const other of others) touched.push({ service: other });
+    return touched;
+  }
+
+  /** Stores or removes a slice. Its label may have changed: the old slice is removed from its own Service first. */
+  #setSlice(slice: EndpointSlice, exists: boolean): Touched[] {
+    const { namespace, name } = slice;
+    const slices = this.#slices.get(namespace) ?? new PartitionedMap<string, EndpointSlice>();
+    const former = slices.get(name);
+    if (former)
+      this.#noteLeft(former, exists && serviceKey(former) === serviceKey(slice) ? slice : undefined);
+    const before = former && this.#removeSlice(former);
+    const now = exists ? this.#addSlice(slice) : undefined;
+    if (exists) slices.set(name, slice);
+    else slices.delete(name);
+    if (slices.size > 0) this.#slices.set(namespace, slices);
+    else this.#slices.delete(namespace);
+    if (before !== undefined && now !== undefined && before !== now)
+      return [{ service: before }, { service: now }];
+    const service = now ?? before;
+    return service === undefined ? [] : [{ service }];
+  }
+
+  #noteLeft(former: EndpointSlice, now: EndpointSlice | undefined): void {
+    const entry = this.#entryOf(serviceKey(former));
+    const { planned, object } = entry;
+    if (planned === undefined) return;
+    entry.left ??= new LeftEndpoints(
+      isList(planned) ? planned : [planned],
+      object && this.#settings.ofService(object).settings?.failFast,
+    );
+    entry.left.note(former, now);
+  }
+
+  /** Returns the name of its Service. */
+  #addSlice(slice: EndpointSlice): string {
+    const entry = this.#entryOf(serviceKey(slice));
+    const { slices } = entry;
+    if (slices === undefined) entry.slices = slice;
+    else if (isSet(slices)) slices.add(slice);
+    else entry.slices = new Set([slices, slice]);
+    this.#endpoints.add(entry.object, [slice]);
+    return entry.service;
+  }
+
+  /** Returns the name of its Service. */
+  #removeSlice(slice: EndpointSlice): string {
+    const entry = this.#entryOf(serviceKey(slice));
+    const { slices } = entry;
+    if (slices === slice) entry.slices = undefined;
+    else if (isSet(slices)) {
+      slices.delete(slice);
+      if (slices.size === 1) [entry.slices] = slices;
+    }
+    this.#endpoints.remove(entry.object, [slice]);
+    this.#removeIfEmpty(entry);
+    return entry.service;
+  }
+
+  #entryOf(service: string): Entry {
+    const known = this.#entries.get(service);
+    if (known) return known;
+    const entry = new Entry(service);
+    this.#entries.set(service, entry);
+    return entry;
+  }
+
+  #removeIfEmpty({ service, object, slices }: Entry): void {
+    if (!object && slices === undefined) this.#entries.delete(service);
+  }
+}
+
+function isList(planned: Entry['planned']): planned is readonly EndpointSlice[] {
+  return Array.isArray(planned);
+}
+
+function isSet(slices: Entry['slices']): slices is Set<EndpointSlice> {
+  return slices instanceof Set;
+}
+
+/** In the order in which they were reported. */
+function slicesOf({ slices }: Entry): readonly EndpointSlice[] {
+  if (slices === undefined) return NO_SLICES;
+  return isSet(slices) ? [...slices] : [slices as EndpointSlice];
+}
+
+const NO_SLICES: readonly EndpointSlice[] = Object.freeze([]);
+const NO_PROBLEMS: readonly Problem[] = Object.freeze([]);
+const NO_ADDRESSES: readonly string[] = Object.freeze([]);
+
+const NO_CLAIMS: RankedClaims = new Map();

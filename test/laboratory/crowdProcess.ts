@@ -78,6 +78,20 @@ class Clients {
   }
 }
 
+/** Local ports of connections for one request, below those that the kernel chooses (net.ipv4.ip_local_port_range). */
+const [FIRST_PORT, PORTS] = [1024, 31_744];
+
+let nextPort = Math.floor(Math.random() * PORTS);
+
+/**
+ * A local port that was not used for long. When IPVS forgets a connection, 2 minutes after its end, the kernel deletes the flow of the same
+ * addresses and ports (`ip_vs_conn_drop_conntrack`), even if another connection has it meanwhile, which a rule translates.
+ */
+function freshPort(): number {
+  nextPort = (nextPort + 1) % PORTS;
+  return FIRST_PORT + nextPort;
+}
+
 const keptConnection = () => new Agent({ keepAlive: true, maxSockets: 1 });
 
 /** The server that responded. A response is the server's address twice; half a response is an error. */
@@ -85,7 +99,8 @@ async function ask(
   { address, port, patience = PATIENCE }: CrowdOrders,
   agent: Agent | false,
 ): Promise<string> {
-  const request = get({ host: address, port, agent, signal: AbortSignal.timeout(patience) });
+  const options = { host: address, port, agent, signal: AbortSignal.timeout(patience) };
+  const request = get(agent ? options : { ...options, localPort: freshPort() });
   const [response] = (await once(request, 'response')) as [IncomingMessage];
   const text = (await response.setEncoding('utf8').toArray()).join('');
   const [by, again] = text.split(' ');

@@ -65,7 +65,7 @@ export class Relay {
       socket.setKeepAlive(true, KEEP_ALIVE);
       socket.on('error', (error: NodeJS.ErrnoException) => {
         if (socket === endpoint && this.#dial !== undefined) failure = error;
-        if (error.code === 'ECONNRESET') other.resetAndDestroy();
+        if (error.code === 'ECONNRESET') reset(other);
       });
       socket.once('close', () => {
         // A socket closes alone only after an error; otherwise, both directions have ended.
@@ -118,4 +118,13 @@ export class Relay {
   #isComplete(socket: Socket): boolean {
     return socket.readableEnded && socket.writableFinished;
   }
+}
+
+/**
+ * Closes a connection, with a reset unless its own end is on its way: libuv then refuses a reset (EINVAL), after which Node.js neither closes
+ * the socket nor says so (v20.20).
+ */
+export function reset(socket: Socket): void {
+  if (socket.writableEnded && !socket.writableFinished) socket.destroy();
+  else socket.resetAndDestroy();
 }

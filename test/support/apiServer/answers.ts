@@ -3,6 +3,7 @@ import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
 import { type EncodedBody, encodeBody } from '../../../bench/apiServer/responses.js';
+import { reset as resetPlain } from '../../../src/command/localhostPorts/relay.js';
 
 /** A fault of one request. */
 export type Fault =
@@ -66,5 +67,5 @@ export function writePieces(response: ServerResponse, bytes: Buffer, size: numbe
 /** Resets a connection. */
 export function reset(socket: Socket): void {
   if (socket instanceof TLSSocket) socket.destroy();
-  else socket.resetAndDestroy();
+  else resetPlain(socket);
 }

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { describe, it } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
+import { reset } from '../../../../src/command/localhostPorts/relay.js';
 import { freePort } from '../../../support/freePort.js';
 import {
   dial,
@@ -315,6 +316,15 @@ describe('a peer', () => {
     client.resetAndDestroy();
     await eventually('the endpoint sees the reset', () => code === 'ECONNRESET');
     await eventually('the endpoint has no connection', () => server.sockets.size === 0);
+  });
+
+  it('that is reset while its end is on its way is closed', async () => {
+    const server = await serve((socket) => {
+      socket.end();
+      reset(socket);
+    });
+    await dial(server.port);
+    await eventually('the server has no connection', () => server.sockets.size === 0);
   });
 
   it('that never reads stops the other one from sending', async () => {

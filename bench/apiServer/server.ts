@@ -200,6 +200,8 @@ export class ApiServer {
   }
 
   #watch({ path, query }: ReceivedRequest, kind: string, selects: Selector, response: ServerResponse): void {
+    // The client has gone while its request was read.
+    if (response.destroyed) return;
     response.writeHead(200, { 'Content-Type': 'application/json' });
     response.flushHeaders();
     const watcher: Watcher = {

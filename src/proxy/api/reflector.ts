@@ -316,11 +316,16 @@ export class Reflector {
     this.#bookmarked = false;
     const idle = () => (this.#bookmarked ? silence : seconds * 1000 + margin);
     const interrupt = this.#interrupt;
-    const stop = () => interrupt.abort();
-    signal.addEventListener('abort', stop, { once: true });
+    signal.throwIfAborted();
     const asking = setInterval(() => {
       if (this.#isSilent && !this.#bookmarked) this.#check.doubt();
     }, silence / 5);
+    const stop = () => {
+      // Whatever the request does then, the process may end.
+      clearInterval(asking);
+      interrupt.abort();
+    };
+    signal.addEventListener('abort', stop, { once: true });
     try {
       const options = { signal: interrupt.signal, opened, idle };
       const slice = new TimeSlice();

@@ -23,7 +23,7 @@ export interface FailureReport {
 }
 
 /** The last pass. */
-export interface PassReport {
+interface PassReport {
   /** RFC 3339. */
   readonly endedAt: string;
   /** It read the kernel before it compared all items. */
@@ -65,7 +65,7 @@ export interface ContactReport {
 }
 
 /** What the agent knows of its Node object: not read yet, read and not there, seen, or deleted since. */
-export type NodeObjectState = 'unread' | 'missing' | 'seen' | 'deleted';
+type NodeObjectState = 'unread' | 'missing' | 'seen' | 'deleted';
 
 /** The state of the agent. */
 export interface AgentReport {

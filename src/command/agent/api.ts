@@ -15,7 +15,7 @@ import { EventRecorder } from './events.js';
 import { reportMissingNode, waitForNodeAddresses, waitForPodCIDRs } from './waitForNode.js';
 
 /** The parts that a connection to the API server needs. */
-export interface ApiParts {
+interface ApiParts {
   readonly configuration: Pick<Configuration, 'clientConnection' | 'detectLocalMode'>;
   /** URL that overrides the one of the kubeconfig; empty for none. */
   readonly master: string;
@@ -37,7 +37,7 @@ export interface ApiParts {
 }
 
 /** A wait for this node's Node object. */
-export interface OwnNodeWait {
+interface OwnNodeWait {
   /** Ends the wait early. */
   readonly stop: AbortSignal;
   /** Called if the Nodes have been read, and there is none of this node's name. */

@@ -32,7 +32,7 @@ export interface ClusterEvent {
 }
 
 /** Parts of a recorder. */
-export interface EventRecorderParts {
+interface EventRecorderParts {
   readonly client: Pick<ApiClient, 'create'>;
   /** An event was given up: the server refused it, could not be reached for too long, or too many wait. */
   readonly failed: (event: ClusterEvent, reason: string) => void;

@@ -35,7 +35,7 @@ export interface FollowedConfiguration extends Pick<Reload, 'read'> {
 }
 
 /** The parts to which the file is reported. */
-export interface ConfigurationListeners {
+interface ConfigurationListeners {
   /** Name of this node; events about faults are about its Node. */
   readonly node: string;
   readonly log: Pick<Logger, 'info' | 'warn' | 'level'>;

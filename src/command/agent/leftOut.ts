@@ -7,7 +7,7 @@ import type { Announcer } from './announce.js';
 const SHOWN = 5;
 
 /** The receivers of the reports. */
-export interface LeftOutListeners {
+interface LeftOutListeners {
   readonly metrics: Pick<Metrics, 'leftOut'>;
   readonly announcer: Pick<Announcer, 'leftOut'>;
 }

@@ -11,7 +11,7 @@ import { RepeatedFailures } from '../servers/repeatedFailures.js';
 import { mostOpenFiles } from './resourceLimits.js';
 
 /** The parts of the listeners. */
-export interface LocalhostNodePortParts {
+interface LocalhostNodePortParts {
   /** What the mode says of them; undefined: it has none. */
   readonly localhost: LocalhostNodePorts | undefined;
   readonly configuration: Pick<Configuration, 'conntrack'>;
@@ -22,7 +22,7 @@ export interface LocalhostNodePortParts {
 }
 
 /** Shares of the open files: for listeners, and for connections, each of which has two. */
-export interface FileShares {
+interface FileShares {
   readonly mostListeners: number;
   readonly mostConnections: number;
 }
@@ -43,7 +43,7 @@ export function sharesOf(openFiles = Number.POSITIVE_INFINITY): FileShares {
 const USUAL_PORTS = 2768;
 
 /** The events of a proxy, with the listeners. */
-export interface ServedLocalhost {
+interface ServedLocalhost {
   readonly events: ProxyEvents;
   /** Closes the listeners and their connections. */
   close(): Promise<void>;

@@ -9,7 +9,7 @@ import type { ModeMetrics } from '../modes/shared/definition.js';
 import type { Metrics } from '../servers/metrics.js';
 
 /** The parts of the kernel that report batches in every mode. */
-export interface CommonParts {
+interface CommonParts {
   readonly conntrack: BatchSource<FlowChange>;
   readonly iptables: BatchSource<IptablesRestore>;
   readonly rtnetlink: BatchSource<never>;
@@ -23,7 +23,7 @@ export type KernelMetrics = Pick<
 >;
 
 /** The measurements that others take. */
-export interface Measured {
+interface Measured {
   /** The number of restores of iptables that failed since the last call, by family. */
   failedRestores(): ReadonlyMap<Family, number>;
 }

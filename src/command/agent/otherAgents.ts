@@ -26,7 +26,7 @@ const GRACE = 40_000;
 const MAX_WAITING = 16;
 
 /** Identity of an agent. */
-export interface AgentIdentity {
+interface AgentIdentity {
   readonly pid: number;
   /** The PID namespace of `pid`: `pid:[4026531836]`. */
   readonly pidNamespace: string;
@@ -57,7 +57,7 @@ export function ownIdentity(
 }
 
 /** How agents find each other. */
-export interface Meeting {
+interface Meeting {
   /** Name of the socket, which one agent binds; default that of all agents of a network namespace. */
   readonly name?: string | undefined;
   /** Time for an agent of another mode to end, in ms; default 40 s. */
@@ -69,7 +69,7 @@ export interface Meeting {
 }
 
 /** The watch for other agents. */
-export interface OtherAgents {
+interface OtherAgents {
   /**
    * Resolves when this agent may program the kernel: no agent of another mode answers. A process that has the name but does not
    * answer, or is not an agent, delays it by at most 1.5 s.

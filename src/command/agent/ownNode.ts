@@ -3,7 +3,7 @@ import { type Family, familyOf } from '../../kernel/net/address.js';
 import type { ObjectChange } from '../../proxy/objects/types.js';
 
 /** The Node object as the agent found it at its start. */
-export interface KnownNode {
+interface KnownNode {
   /** Its podCIDRs; if empty, the first ones of the Node object are adopted. */
   readonly podCIDRs: readonly string[];
   /** Its addresses, internal ones first; undefined if it was not read: its changes are then not reported. */
@@ -11,7 +11,7 @@ export interface KnownNode {
 }
 
 /** Receivers of the reports. */
-export interface OwnNodeEvents {
+interface OwnNodeEvents {
   /** Called for each change of the Node object: whether load balancers may use this node. */
   eligible(eligible: boolean): void;
   /** The podCIDRs of the Node changed. Rules depend on them, so that the agent must restart. */

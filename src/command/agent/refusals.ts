@@ -28,7 +28,7 @@ type PassResults = Pick<SyncSummary, 'failures' | 'accepted' | 'unknown' | 'vita
  * What the failures up to a pass concern: all Services; only settings, which all Services share and this process may not write, so
  * that a restart does not help; or neither, at most single Services.
  */
-export type Concern = 'all' | 'settings' | 'none';
+type Concern = 'all' | 'settings' | 'none';
 
 /** Follows the passes of a proxy. */
 export class Refusals {

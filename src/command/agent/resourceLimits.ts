@@ -2,7 +2,7 @@
 // limit is hit: a line at the start is the only one that names it. Far lower limits end Node.js before it runs any of this.
 
 /** A limit below what the agent needs. */
-export interface Shortage {
+interface Shortage {
   /** Its name: `RLIMIT_DATA`, or the path of a file of a control group. */
   readonly limit: string;
   readonly value: number;
@@ -20,7 +20,7 @@ export const NEEDED = {
 } as const;
 
 /** Reads a file; undefined if it cannot be read. */
-export type ReadFile = (path: string) => string | undefined;
+type ReadFile = (path: string) => string | undefined;
 
 /**
  * The limits of this process that are too low. Those that cannot be read are not reported.

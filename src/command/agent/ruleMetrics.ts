@@ -6,7 +6,7 @@ import type { ProxyEvents } from '../../proxy/proxy.js';
 import type { Metrics } from '../servers/metrics.js';
 
 /** The sources of the metrics. */
-export interface RuleSources {
+interface RuleSources {
   /** The counts of rules; those of the written rules begin again at 0. */
   readonly ruleCounts: () => readonly RuleCount[];
   /** The number of restores that failed since the last call, by family. */

@@ -6,7 +6,7 @@ import type { ServicePlanInput, ServicePort } from '../../proxy/services/types.j
 import type { ServiceHealthCheck } from '../servers/serviceHealth.js';
 
 /** internalTrafficPolicy or externalTrafficPolicy. */
-export type PolicyName = 'internal' | 'external';
+type PolicyName = 'internal' | 'external';
 
 const FAMILIES = [4, 6] as const;
 const POLICIES = ['internal', 'external'] as const;

@@ -15,7 +15,7 @@ import { TriggerTimes } from './triggerTimes.js';
 import { UnappliedChanges } from './unappliedChanges.js';
 
 /** Receivers of the events. */
-export interface Listeners {
+interface Listeners {
   readonly log: Logger;
   readonly families: readonly Family[];
   /** The mode counts Service ports without local endpoints; default Services. */

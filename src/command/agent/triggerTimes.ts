@@ -4,7 +4,7 @@ import type { Family } from '../../kernel/net/address.js';
 import type { ObjectChange } from '../../proxy/objects/types.js';
 
 /** The trigger time of a change of endpoints. */
-export interface Trigger {
+interface Trigger {
   readonly family: Family;
   /** In ms since 1970. */
   readonly triggeredAt: number;

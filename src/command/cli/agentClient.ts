@@ -5,7 +5,7 @@ import { joinHostPort } from '../../kernel/net/address.js';
 import { splitHostPort } from '../config/goSyntax.js';
 
 /** A response of the agent. */
-export interface AgentResponse {
+interface AgentResponse {
   readonly status: number;
   readonly text: string;
 }

@@ -5,7 +5,7 @@ import type { PlannedOperation } from '../../proxy/reconcile/plannedOperation.js
 type Owned = Pick<PlannedOperation, 'node' | 'services' | 'formerMode'>;
 
 /** The items of the same Services, of the node, of no owner, or of a former mode. */
-export interface Group<Member> {
+interface Group<Member> {
   readonly heading: string;
   readonly members: Member[];
 }

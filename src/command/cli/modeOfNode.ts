@@ -8,7 +8,7 @@ import { isMode, MODES, programmedModes } from '../modes/select.js';
 import { askAgent, NoAnswer } from './agentClient.js';
 
 /** Reads which modes have programmed the kernel. */
-export type ReadModes = () => Promise<readonly string[]>;
+type ReadModes = () => Promise<readonly string[]>;
 
 const SELECT = 'select the mode with --proxy-mode';
 

@@ -87,7 +87,7 @@ export async function runOnce(parts: PassParts): Promise<number> {
 }
 
 /** The parts of a clean-up. */
-export interface CleanUpParts {
+interface CleanUpParts {
   /** All modes. */
   readonly modes: readonly FormerMode[];
   /** Families that cannot be programmed. */

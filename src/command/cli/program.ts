@@ -21,14 +21,14 @@ export interface Program<Name extends string> {
 const PACKAGE: Program<CommandName> = { name: 'kube-netlink-proxy', commands: COMMANDS };
 
 /** The arguments of a command, read by its definition. */
-export interface ReadArguments<Name extends string = CommandName> {
+interface ReadArguments<Name extends string = CommandName> {
   readonly definition: CommandDefinition<Name>;
   readonly args: readonly string[];
   readonly options: Readonly<Record<string, unknown>>;
 }
 
 /** The result: a command to run, or a text to print. */
-export type Reading<Name extends string = CommandName> = ReadArguments<Name> | { readonly help: string };
+type Reading<Name extends string = CommandName> = ReadArguments<Name> | { readonly help: string };
 
 /** Flags of the agent that the help of a command lists; the others are in `--help` of the agent. */
 const LISTED_FLAGS: ReadonlySet<string> = new Set([

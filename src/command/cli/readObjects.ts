@@ -15,7 +15,7 @@ import type { AnswerLimit } from './answerLimit.js';
 import { VERSION } from './version.js';
 
 /** The objects of a source. */
-export interface ReadObjects {
+interface ReadObjects {
   readonly source: 'manifests' | 'API server';
   readonly cache: ServiceCache;
   /** Number of the problems of the objects. */

@@ -9,7 +9,7 @@ import { MODES } from '../modes/select.js';
 import type { OpenedMode } from '../modes/shared/definition.js';
 
 /** The parts for the validation of the file. */
-export interface RecheckParts {
+interface RecheckParts {
   readonly command: KernelCommand;
   /** The file as it was when the agent started. */
   readonly former: ConfigurationFile;

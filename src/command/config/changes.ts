@@ -11,7 +11,7 @@ import type { Configuration } from './schema.js';
 export const APPLIED_IN_PLACE: readonly string[] = ['logging.verbosity'];
 
 /** The fields in which two configurations differ, by path. */
-export interface ConfigurationChange {
+interface ConfigurationChange {
   readonly applied: readonly string[];
   readonly waiting: readonly string[];
 }

@@ -17,7 +17,7 @@ export interface NodeSituation {
 }
 
 /** The result. Warnings are logged; an error ends the program. */
-export interface CrossCheck {
+interface CrossCheck {
   readonly warnings: readonly string[];
   readonly faults: readonly string[];
 }

@@ -84,7 +84,7 @@ const GATES: ReadonlyMap<string, boolean | undefined> = new Map([
 ]);
 
 /** A gate in a version. */
-export interface Gate {
+interface Gate {
   readonly stage: 'Alpha' | 'Beta' | 'GA' | 'Deprecated';
   readonly default: boolean;
   /** It may only have its default. */

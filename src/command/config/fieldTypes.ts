@@ -6,7 +6,7 @@ import { durationError, formatDuration, parseDuration } from './duration.js';
 import { isFloat32, MAX_INT32, MIN_INT32 } from './goSyntax.js';
 
 /** The position of a value in the configuration, and the errors of the whole configuration so far. */
-export interface DecodeContext {
+interface DecodeContext {
   /** Go's type of the object that holds the value: `KubeProxyIPVSConfiguration`. */
   readonly struct: string;
   /** `ipvs.syncPeriod`. */
@@ -28,7 +28,7 @@ export interface FieldType<T> {
 }
 
 /** The values of a table of field types. */
-export type Shape<Fields> = {
+type Shape<Fields> = {
   readonly [Name in keyof Fields]: Fields[Name] extends FieldType<infer T> ? T : never;
 };
 

@@ -12,7 +12,7 @@ export function parseBool(text: string): boolean | undefined {
 }
 
 /** Go's reason why a text is not a number. */
-export type NumberError = 'invalid syntax' | 'value out of range';
+type NumberError = 'invalid syntax' | 'value out of range';
 
 const BASES: readonly [form: RegExp, base: number][] = [
   [/^0[xX]([0-9a-fA-F]+)$/, 16],

@@ -15,7 +15,7 @@ import { quote } from './goSyntax.js';
 import { beside, USUAL_COLUMNS, wrapped } from './wrap.js';
 
 /** A command with its own options: its name, and its purpose in one line. */
-export interface CommandSummary {
+interface CommandSummary {
   readonly name: string;
   readonly summary: string;
 }

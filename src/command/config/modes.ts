@@ -4,7 +4,7 @@ import type { FieldErrors } from './fieldErrors.js';
 import type { Configuration } from './schema.js';
 
 /** A value that no rule of kube-proxy forbids, and that the kernel would refuse. */
-export interface RefusedValue {
+interface RefusedValue {
   /** Path of the field: `ipvs.scheduler`. */
   readonly field: string;
   readonly value: unknown;

@@ -140,7 +140,7 @@ export interface EndpointPath {
 }
 
 /** The virtual service that accepts the packet; in iptables mode the chain that selects an endpoint. */
-export interface ExplainedService {
+interface ExplainedService {
   /** As ipvsadm prints it: `TCP 10.96.0.10:53`, `FWM 7`; in iptables mode the chain: `KUBE-SVC-TCOU7JCQXEZGVUNU`. */
   readonly name: string;
   /** In iptables mode `random`. */

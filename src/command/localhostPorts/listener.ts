@@ -6,7 +6,7 @@ import { type Chance, EndpointChoice, type Target } from './endpointChoice.js';
 import { Relay, type RelayTimes } from './relay.js';
 
 /** The address on which node ports are served in each family; no other loopback address is. */
-export const LOCALHOST: Readonly<Record<Family, string>> = { 4: '127.0.0.1', 6: '::1' };
+const LOCALHOST: Readonly<Record<Family, string>> = { 4: '127.0.0.1', 6: '::1' };
 
 /** A node port. */
 export interface NodePort {
@@ -15,7 +15,7 @@ export interface NodePort {
 }
 
 /** What a listener needs. */
-export interface ListenerParts extends Chance {
+interface ListenerParts extends Chance {
   readonly times: RelayTimes;
   /** The number of connections changed: one more, or one less. Called before one more is accepted. */
   counted(change: 1 | -1): void;

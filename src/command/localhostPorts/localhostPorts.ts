@@ -9,7 +9,7 @@ import { type NodePort, PortListener } from './listener.js';
 import type { RelayTimes } from './relay.js';
 
 /** Reports of the listeners. */
-export interface LocalhostPortEvents {
+interface LocalhostPortEvents {
   opened(port: NodePort, endpoints: number): void;
   closed(port: NodePort): void;
   /** The listener could not be opened; it is tried again. */

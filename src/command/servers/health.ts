@@ -3,7 +3,7 @@
 import type { Family } from '../../kernel/net/address.js';
 
 /** Two clocks. */
-export interface Clock {
+interface Clock {
   /** Time of day, in ms since 1970. */
   now(): number;
   /** Monotonic time, in ms, for durations. */
@@ -35,7 +35,7 @@ export interface HealthState {
 }
 
 /** The health of one family's rules. */
-export interface FamilyHealth {
+interface FamilyHealth {
   readonly family: Family;
   /** In ms since 1970. */
   readonly lastUpdated: number;

@@ -4,7 +4,7 @@ import { type Handler, json, type Response, routes } from './handler.js';
 import type { HealthState, ProxyHealth } from './health.js';
 
 /** Counts responses by path, without its slash, and status. */
-export type CountProbe = (probe: 'healthz' | 'livez', status: number) => void;
+type CountProbe = (probe: 'healthz' | 'livez', status: number) => void;
 
 /** The handler of the health server. */
 export function healthHandler(health: Pick<ProxyHealth, 'state'>, count: CountProbe): Handler {

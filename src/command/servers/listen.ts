@@ -42,7 +42,7 @@ export async function listen(
 }
 
 /** How a server is opened. */
-export interface ServerOptions {
+interface ServerOptions {
   readonly where: ListenAddress;
   readonly handler: Handler;
   /** Reject if the address cannot be bound, instead of retrying. */

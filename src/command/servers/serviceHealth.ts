@@ -14,7 +14,7 @@ export interface ServiceHealthCheck {
 }
 
 /** Options of the listeners. */
-export interface ServiceHealthOptions {
+interface ServiceHealthOptions {
   /** The local addresses that serve node ports, by family; absent: all of the family. */
   readonly addresses: { readonly [family in Family]?: readonly string[] };
   /** Whether the proxy is healthy, whether or not the node is eligible. */

@@ -5,7 +5,7 @@ import { type Handler, plain } from './handler.js';
 import { textOf } from './text.js';
 
 /** Metrics of health check results. A check has series after its first run. */
-export interface Slis {
+interface Slis {
   /** A check passed. */
   passed(check: { readonly name: string; readonly type: string }): void;
   /** Serves the metrics; DELETE resets them. */

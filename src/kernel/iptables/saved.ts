@@ -53,7 +53,7 @@ interface Begun extends SavedChain {
 }
 
 /** Options of a {@link SavedReader}. */
-export interface SavedReaderOptions {
+interface SavedReaderOptions {
   /**
    * Rules of a chain may be in several places, and those of chains without a name at the beginning of the table are ignored. All chains
    * of a table stay in memory until its end, and then come in the order of their names. By default, a chain is complete as soon as the

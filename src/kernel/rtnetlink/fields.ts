@@ -258,15 +258,15 @@ export function isNameOfLink(value: unknown): value is string {
 }
 
 /** The largest index of a link. */
-export const LARGEST_INDEX = 0x7fff_ffff;
+const LARGEST_INDEX = 0x7fff_ffff;
 
 /** Whether a value can name a link that is there: by a name, or by its index. */
-export function isLinkReference(value: unknown): value is LinkReference {
+function isLinkReference(value: unknown): value is LinkReference {
   return isNameOfLink(value) || isIntegerWithin(value, 1, LARGEST_INDEX);
 }
 
 /** The rule of {@link isLinkReference}. */
-export const LINK_REFERENCE_RULE = `${NAME_OF_LINK_RULE}, or an index`;
+const LINK_REFERENCE_RULE = `${NAME_OF_LINK_RULE}, or an index`;
 
 /** Throws the error of a call whose name or index of a link is invalid. */
 export function checkLinkReference(field: string, link: unknown, operation: string): void {

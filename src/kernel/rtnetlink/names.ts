@@ -15,7 +15,7 @@ import type {
 } from './types.js';
 
 /** A verb that reads. */
-export type ReadingVerb =
+type ReadingVerb =
   | 'listLinks'
   | 'getLink'
   | 'listLinkStatistics'

@@ -88,7 +88,7 @@ export interface NativeRtnetlinkClient extends NativeClient {
 }
 
 /** Notifications since they were taken last. */
-export interface NativeNotifications {
+interface NativeNotifications {
   /** Whole records of the family, in the kernel's order; those before a loss. */
   readonly records: Uint8Array;
   /** Later ones were lost, and this many are known to be. */
@@ -113,7 +113,7 @@ export interface NativeWatch extends NativePart {
 }
 
 /** The watch of `native/binding/rtnetlink_binding.cc`. */
-export interface NativeRtnetlinkWatch extends NativeWatch {
+interface NativeRtnetlinkWatch extends NativeWatch {
   /** Selects kinds of objects: an array of `EVENT_KIND`. May be called before open(). Default: all. */
   select(kinds: Uint8Array): void;
 }
@@ -166,13 +166,13 @@ export interface NativeConntrackClient extends NativeClient {
 }
 
 /** The watch of `native/binding/conntrack_binding.cc`. */
-export interface NativeConntrackWatch extends NativeWatch {
+interface NativeConntrackWatch extends NativeWatch {
   /** Takes a sum of `EVENT_KIND` and whole filter records. Before open(). */
   select(kinds: number, filters: Uint8Array): void;
 }
 
 /** The result of a deletion of flows by filter. */
-export interface NativeDeletion {
+interface NativeDeletion {
   readonly deleted: number;
   /** Flows that could not be deleted, by their place in `failed`. */
   readonly failures: readonly NativeFailure[];

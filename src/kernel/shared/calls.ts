@@ -20,14 +20,14 @@ const NO_OPTIONS: CallOptions = Object.freeze({});
 const OPEN_OPTIONS: ReadonlySet<string> = new Set(['netns', 'timeout', 'signal']);
 
 /** An attempt; or a function that describes it, for calls that describe it only when they fail. */
-export type AttemptOrMaker = Attempt | (() => Attempt);
+type AttemptOrMaker = Attempt | (() => Attempt);
 
 function made(attempt: AttemptOrMaker): Attempt {
   return typeof attempt === 'function' ? attempt() : attempt;
 }
 
 /** How a part of the addon is opened: its options, after they were checked. */
-export interface Opening {
+interface Opening {
   /** A path, empty for the namespace of the process, or the namespace of an open client, which it has whatever its name. */
   readonly netns: string | NativeNamespace;
   /** The path in errors. */

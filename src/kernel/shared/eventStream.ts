@@ -24,10 +24,10 @@ export interface Subscription<Event> {
 }
 
 /** Joins groups. Calls `ready` when something waits to be taken, and need not repeat it before that is taken. */
-export type Subscribe<Event> = (ready: () => void) => Promise<Subscription<Event>>;
+type Subscribe<Event> = (ready: () => void) => Promise<Subscription<Event>>;
 
 /** A stream: its name in errors, and the signals that end its iterations. */
-export interface StreamOptions {
+interface StreamOptions {
   /** `rtnetlink.watch`. */
   readonly operation: string;
   /** Ends them with its reason as error. */

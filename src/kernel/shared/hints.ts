@@ -63,7 +63,7 @@ export function namespaceHint(path: string, machine: Machine = HOST): string | u
 }
 
 /** The part of a module in the running kernel; `unknown` where the folder of the kernel's modules cannot be read. */
-export type ModuleState = 'loaded' | 'built in' | 'loadable' | 'missing' | 'unknown';
+type ModuleState = 'loaded' | 'built in' | 'loadable' | 'missing' | 'unknown';
 
 const folderOf = ({ release }: Machine) => `/lib/modules/${release}`;
 

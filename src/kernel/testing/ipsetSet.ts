@@ -8,7 +8,7 @@ import type { Family } from '../net/address.js';
 import { contains, ERR, findInvalidExtension, singleEntries } from './ipsetRules.js';
 
 /** What a set of the fake needs. */
-export interface HeldSet {
+interface HeldSet {
   /** As the kernel keeps it. */
   readonly set: SetDefinition;
   /** The time, in ms. */

@@ -49,7 +49,7 @@ interface RequestParts {
 }
 
 /** Options of a watch. */
-export interface WatchOptions {
+interface WatchOptions {
   readonly signal: AbortSignal;
   /** Silence after which the connection is closed, in ms; called again after each piece of data. */
   readonly idle: () => number;
@@ -258,7 +258,7 @@ export function patience(seconds: unknown): number | undefined {
 }
 
 /** A Status object (meta/v1), as far as it is of use. */
-export interface ReadStatus {
+interface ReadStatus {
   readonly message: string;
   readonly reason: string;
   readonly retryAfterSeconds: unknown;

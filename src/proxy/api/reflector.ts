@@ -68,7 +68,7 @@ const BATCH = 100;
 const NO_CHANGES: readonly ObjectChange[] = Object.freeze([]);
 
 /** Parts of a reflector. */
-export interface ReflectorParts {
+interface ReflectorParts {
   readonly client: Pick<ApiClient, 'list' | 'watch'>;
   readonly resource: Resource;
   readonly events: ReflectorEvents;

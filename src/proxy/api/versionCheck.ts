@@ -18,7 +18,7 @@ export const CHECK_TIMES: CheckTimes = { interval: [600_000, 1_200_000], pause: 
 const ANSWERS = 3;
 
 /** Parts of a check. */
-export interface CheckParts {
+interface CheckParts {
   /** Asks the server; rejects with its error. */
   readonly ask: (signal: AbortSignal) => Promise<void>;
   /** The server does not have the version: a list is needed. */

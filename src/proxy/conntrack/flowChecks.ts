@@ -40,7 +40,7 @@ interface Pending<Subject> {
 }
 
 /** How the flows of all pending subjects are found. */
-export interface FlowSearch<Subject> {
+interface FlowSearch<Subject> {
   /** The flows to list. */
   select(subjects: readonly Subject[]): readonly FlowSelection[];
   /** Those of the listed flows to delete. */

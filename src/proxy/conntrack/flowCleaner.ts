@@ -9,7 +9,7 @@ import { StaleFlowCleaner } from './staleFlowCleaner.js';
 import { type ItemOwners, UntranslatedFlowCleaner } from './untranslatedFlowCleaner.js';
 
 /** What a mode and a program give the cleaners. */
-export interface FlowCleanerOptions {
+interface FlowCleanerOptions {
   /** A clock that never goes back, in ms. */
   readonly now: () => number;
   /** See `Mode.endsDraining`. */

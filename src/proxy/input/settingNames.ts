@@ -47,7 +47,7 @@ export function annotationsOf(setting: SettingName): readonly [own: string, othe
 }
 
 /** The kind of object that has a setting. */
-export function holderOf(setting: SettingName): SettingHolder {
+function holderOf(setting: SettingName): SettingHolder {
   return setting === 'weight' ? 'EndpointSlice' : 'Service';
 }
 

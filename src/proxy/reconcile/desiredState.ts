@@ -18,7 +18,7 @@ interface OwnedPlan<Item> {
 }
 
 /** A group, and how it changed. */
-export interface Group {
+interface Group {
   readonly name: string;
   /** Number of its keys. */
   readonly size: number;

@@ -33,7 +33,7 @@ interface Applied<Operation> {
 }
 
 /** Called with the key of each operation. */
-export interface OperationEvents {
+interface OperationEvents {
   /** The kernel accepted or refused it. */
   tried(key: string): void;
   /** The kernel accepted it. @param isRepair it repaired a change by another program */

@@ -41,7 +41,7 @@ export interface RunnerEvents {
 type Reason = 'retry' | 'upkeep' | 'audit' | 'overdue audit';
 
 /** Times between passes, in ms. */
-export interface Periods {
+interface Periods {
   /** Time without changes after which an audit starts: `ipvs.syncPeriod`. */
   readonly audit: number;
   /** Minimum time from the end of a pass to the start of the next: `minSyncPeriod`; default 0. Audits do not wait for it. */

@@ -109,7 +109,7 @@ export class LeftEndpoints {
 }
 
 /** Collects endpoints of both families. */
-export class EndpointsBuilder {
+class EndpointsBuilder {
   readonly #builders: { [family in Family]?: AddressPortsBuilder } = {};
 
   /** Adds an entry of a list. */

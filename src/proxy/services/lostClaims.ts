@@ -6,7 +6,7 @@ import { type Claim, type Claims, claimOf, describeClaim } from './claims.js';
 import { frontendsOf } from './frontends.js';
 
 /** The Service that wins a claim. */
-export interface Winner {
+interface Winner {
   /** `namespace/name`. */
   readonly service: string;
   /** Why it wins, in words that follow its name: `which is older`. */
@@ -22,7 +22,7 @@ export interface LostClaims {
 }
 
 /** Number of claims that are listed; of more, their number. */
-export const MOST_LISTED = 20;
+const MOST_LISTED = 20;
 
 /**
  * The claims that a Service loses, in steps.

@@ -3,7 +3,7 @@ import { type Family, familyOf } from '../../kernel/net/address.js';
 import type { NodeFacts } from './types.js';
 
 /** The node IPs and the primary family. */
-export type NodeIdentity = Pick<NodeFacts, 'nodeIPs' | 'primaryFamily'>;
+type NodeIdentity = Pick<NodeFacts, 'nodeIPs' | 'primaryFamily'>;
 
 /**
  * The identity of a node, by kube-proxy's rules. bindAddress has priority over the Node's addresses, unless it is

@@ -13,7 +13,7 @@ import { weightsInZones } from './settings/zoneWeights.js';
 import type { Frontend, ServicePlanInput, ServicePort } from './types.js';
 
 /** What a plan needs besides the Service. */
-export interface PlanContext {
+interface PlanContext {
   readonly slices: readonly EndpointSlice[];
   readonly node: NodeTopology;
   readonly totalEndpoints: ServicePlanInput['totalEndpoints'];

@@ -32,10 +32,7 @@ import { NO_SETTINGS, type SettingRules } from './settings/types.js';
 import type { Frontend, NodeFacts, ServicePlanInput } from './types.js';
 
 /** The name of a Service, a node or a ServiceCIDR that a change affects. */
-export type Touched =
-  | { readonly service: string }
-  | { readonly node: string }
-  | { readonly serviceCIDR: string };
+type Touched = { readonly service: string } | { readonly node: string } | { readonly serviceCIDR: string };
 
 /** A Service with its slices. Slices may exist before their Service and after it. */
 class Entry implements Claimant {

@@ -6,7 +6,7 @@ import { TimeSlice } from '../../kernel/timeSlice.js';
 const LOOK = 256;
 
 /** A key that its object has twice, or the place where objects and lists are nested too deeply. */
-export interface DuplicateKey {
+interface DuplicateKey {
   /** Undefined for nesting that is too deep. */
   readonly key: string | undefined;
   /** Line of the place, from 1. */

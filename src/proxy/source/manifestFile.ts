@@ -9,7 +9,7 @@ import { yaml } from '../yaml.js';
 import { findDuplicateKey } from './duplicateKeys.js';
 
 /** The contents of a file. */
-export interface Manifest {
+interface Manifest {
   /** Objects by identity (see {@link identityOf}). */
   readonly objects: ReadonlyMap<string, KubernetesObject>;
   readonly problems: readonly Problem[];

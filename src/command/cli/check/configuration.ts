@@ -18,7 +18,7 @@ import type { CheckedProblem } from './report.js';
 const OBJECT = 'KubeProxyConfiguration';
 
 /** The problems of a configuration file. */
-export interface CheckedConfiguration {
+interface CheckedConfiguration {
   readonly problems: readonly CheckedProblem[];
   /** It is neither YAML nor JSON. */
   readonly unreadable: boolean;

@@ -10,7 +10,7 @@ import type { Frontend, NodeFacts, ServicePort } from '../../../proxy/services/t
 import type { Dialled } from '../../explain/explanation.js';
 
 /** A frontend with its Service port. */
-export interface OwnedFrontend {
+interface OwnedFrontend {
   /** `namespace/name`. */
   readonly service: string;
   readonly port: ServicePort;

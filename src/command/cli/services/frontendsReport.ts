@@ -6,7 +6,7 @@ import { type NamesOrigin, type ServiceNames, sortedByName } from './names.js';
 import { ratesBetween, type Sample } from './report.js';
 
 /** An endpoint, with rates per second; without two listings, there are none. */
-export interface EndpointReport extends ProgrammedEndpoint {
+interface EndpointReport extends ProgrammedEndpoint {
   readonly rates?: RuleTraffic;
 }
 

@@ -6,7 +6,7 @@ import type { TableOptions } from './table.js';
 import { ORDERS, type Order, TITLES } from './topScreen.js';
 
 /** A listing under the names of Services. */
-export interface InventoryReport {
+interface InventoryReport {
   /** Number of listed frontends. */
   readonly size: number;
   /** The result for `json` and `yaml`: plain values. */

@@ -22,7 +22,7 @@ export interface ServiceNameParts {
 }
 
 /** What is known of a frontend besides the kernel. */
-export interface KnownFrontend extends ServiceNameParts {
+interface KnownFrontend extends ServiceNameParts {
   /** Settings of its Service that no object in the kernel shows. Absent: none, or they are unknown. */
   readonly settings?: readonly string[];
 }

@@ -16,7 +16,7 @@ import {
 export type Traffic = Readonly<Record<keyof IpvsCounters, number>>;
 
 /** A real server. With weight 0, it gets no new connections. */
-export interface RealServerReport
+interface RealServerReport
   extends Pick<
     RealServerState,
     | ('address' | 'port' | 'weight' | 'forwarding')

@@ -18,7 +18,7 @@ export interface Terminal {
 }
 
 /** The streams of a terminal. */
-export interface TerminalStreams {
+interface TerminalStreams {
   readonly input: Pick<NodeJS.ReadStream, 'isTTY' | 'setRawMode' | 'on' | 'off' | 'resume' | 'pause'>;
   readonly output: Pick<NodeJS.WriteStream, 'isTTY' | 'columns' | 'rows' | 'write' | 'on' | 'off'>;
 }

@@ -8,7 +8,7 @@ import { type Layout, textLines } from '../output/output.js';
 import { count } from '../summary.js';
 
 /** The answer of the health port. */
-export interface HealthReport {
+interface HealthReport {
   /** The answer's status is 200: every family is healthy, and the Node is eligible. */
   readonly healthy: boolean;
   /** The Node is neither being deleted nor tainted for it. */

@@ -7,7 +7,7 @@ import { isInNetwork } from '../../../kernel/net/network.js';
 import type { Packet, Tested } from './packet.js';
 
 /** The result of a test of a set, with the entry that contains the packet. */
-export interface SetTest {
+interface SetTest {
   readonly matches: Tested;
   /** In ipset's notation. */
   readonly entry?: string;

@@ -3,7 +3,7 @@ import { canonicalAddress, joinHostPort } from '../../../kernel/net/address.js';
 import type { Packet } from './packet.js';
 
 /** A packet with a new destination. */
-export interface Translated {
+interface Translated {
   readonly packet: Packet;
   /** `address:port`. */
   readonly destination: string;

@@ -4,7 +4,7 @@ import type { Explainer } from '../explanation.js';
 import type { FrontendQuery, ProgrammedFrontend } from '../inventory.js';
 
 /** How the commands read the kernel in one mode. */
-export interface ModeReader {
+interface ModeReader {
   /** Opens the kernel for explanations. Rejects with the NetlinkError of the part that cannot be opened. */
   open(settings: ModeSettings): Promise<Explainer>;
   /**

@@ -8,7 +8,7 @@ import type { NodeNetwork } from './nodeNetwork.js';
 const ANY_NETWORK = { 4: '192.0.2.0/24', 6: '2001:db8::/120' } as const;
 
 /** Why a place has no address here; the message is for the user. */
-export class NoClientError extends Error {}
+class NoClientError extends Error {}
 
 /** The client of a question. Throws NoClientError if a place has no address on this node. */
 export function clientOf(question: PacketQuestion, node: NodeNetwork): Explanation['client'] {

@@ -35,7 +35,7 @@ export function reversePathFilters(links: readonly string[], family: Family): st
 }
 
 /** The settings on which the path depends in every mode, as paths below /proc/sys. */
-export interface PathSettings {
+interface PathSettings {
   readonly forwarding: string;
   readonly bridgeFilter: string;
 }

@@ -12,7 +12,7 @@ import { type PathFacts, pathSettings, type Setting, settingIn } from './facts.j
 export type VirtualIPKind = 'cluster IP' | 'external';
 
 /** The state of the node as one mode programs it. */
-export interface ModeView {
+interface ModeView {
   /** How the programmed rules detect local traffic; undefined if neither rules nor configuration show it. */
   readonly local: LocalMatch | undefined;
   /** Addresses of endpoints on this node, if the mode programs which ones they are. */

@@ -32,7 +32,7 @@ export interface PathContext {
 }
 
 /** A mode's part of an explanation. */
-export interface Explainer {
+interface Explainer {
   readonly mode: string;
   readonly node: NodeNetwork;
   readonly meanings: RuleMeanings;

@@ -20,7 +20,7 @@ export interface EndpointDelivery extends Receiver {
 export type DeliveryResult = Pick<EndpointPath, 'masqueraded' | 'source' | 'reply' | 'result' | 'cause'>;
 
 /** A packet that reached the endpoint. */
-export type Arrival = Pick<EndpointPath, 'masqueraded'> & { readonly source: string };
+type Arrival = Pick<EndpointPath, 'masqueraded'> & { readonly source: string };
 
 /** The packet does not reach the endpoint. */
 export function failed(code: CauseCode, text: string): DeliveryResult {

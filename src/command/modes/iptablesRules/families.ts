@@ -28,14 +28,14 @@ export interface UnusableFamily {
 }
 
 /** The families of a host. */
-export interface Families {
+interface Families {
   /** Those that can be programmed, with the chains that they have, as `table/chain`. */
   readonly usable: ReadonlyMap<Family, ReadonlySet<string>>;
   readonly unusable: readonly UnusableFamily[];
 }
 
 /** Rejects with a NetlinkError if the kernel lacks one of the tables, none of which has a chain now. */
-export type TableTest = (family: Family, tables: readonly NeededTable[]) => Promise<void>;
+type TableTest = (family: Family, tables: readonly NeededTable[]) => Promise<void>;
 
 /**
  * Families for which the host has an enabled IP stack, the iptables programs and the tables nat and filter, with their chains. Logs

@@ -19,7 +19,7 @@ const OWN_CHAINS = [
 ];
 
 /** The parts of the kernel in which the state is found without IPVS. */
-export interface TracesKernel {
+interface TracesKernel {
   readonly rtnetlink: Pick<Rtnetlink, 'getLink'>;
   readonly iptables: Pick<Iptables, 'chains'>;
   /** Undefined if the kernel has not loaded ipset. */

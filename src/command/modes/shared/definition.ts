@@ -51,7 +51,7 @@ export interface RulesInUse {
 }
 
 /** A counter of a mode, with its metric. */
-export interface ModeCounter {
+interface ModeCounter {
   readonly counter: string;
   /** Name of the metric, without the prefix `kubeproxy_`. */
   readonly name: string;

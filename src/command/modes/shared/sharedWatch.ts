@@ -6,7 +6,7 @@ export interface Watch {
 }
 
 /** Opens a watch for a listener. */
-export type OpenWatch<Event> = (listener: (event: Event) => void) => Promise<Watch>;
+type OpenWatch<Event> = (listener: (event: Event) => void) => Promise<Watch>;
 
 /**
  * The same watch for all listeners. It is opened for the first one, and closed with the last. Rejects for each listener while

@@ -25,7 +25,7 @@ export interface Layouts {
 }
 
 /** What is known of a set. Types may be numbers, as listings have them for those that this library does not know. */
-export type KnownShape = {
+type KnownShape = {
   readonly [Name in keyof Pick<SetShape, 'key' | 'data' | 'dataIsInterval' | 'flags'>]?:
     | SetShape[Name]
     | number

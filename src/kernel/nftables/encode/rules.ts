@@ -18,7 +18,7 @@ const SET_FIELDS = new Set([
 ]);
 
 /** The place of a rule in its chain, by the handle of another one. */
-export interface RulePlace {
+interface RulePlace {
   /** Name of the field of the operation: `after`, `before`. */
   readonly field: 'after' | 'before';
   readonly handle: unknown;

@@ -22,7 +22,7 @@ const optionPlace: readonly Part[] = [
 ];
 
 /** `enum nft_meta_keys` */
-export const META_KEYS: Readonly<Record<Exclude<MetaKey, number>, number>> = {
+const META_KEYS: Readonly<Record<Exclude<MetaKey, number>, number>> = {
   len: 0,
   protocol: 1,
   priority: 2,
@@ -54,7 +54,7 @@ export const META_KEYS: Readonly<Record<Exclude<MetaKey, number>, number>> = {
 };
 
 /** `enum nft_ct_keys` */
-export const CT_KEYS: Readonly<Record<Exclude<CtKey, number>, number>> = {
+const CT_KEYS: Readonly<Record<Exclude<CtKey, number>, number>> = {
   state: 0,
   direction: 1,
   status: 2,

@@ -11,7 +11,7 @@ export type ExtensionPlace = Pick<
 >;
 
 /** A field by its name, with its place. */
-export interface ExtensionField {
+interface ExtensionField {
   /** In the notation of nft: `frag nexthdr`, `tcp option maxseg size`. */
   readonly text: string;
   readonly place: ExtensionPlace;
@@ -189,7 +189,7 @@ export function extensionNamed(text: string): ExtensionField | undefined {
 }
 
 /** The name of a header, an option or a chunk; the number of an option of TCP without a name. */
-export function nameOfExtension(operation: Operation, type: number): string | undefined {
+function nameOfExtension(operation: Operation, type: number): string | undefined {
   const { types } = FAMILIES[operation];
   const name = Object.keys(types).find((each) => types[each]?.[0] === type);
   return name ?? (operation === 'tcpopt' ? String(type) : undefined);

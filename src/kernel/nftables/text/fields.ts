@@ -280,7 +280,7 @@ export function bitsAt(
 }
 
 /** A field by its name, with the base of its place. */
-export interface NamedField {
+interface NamedField {
   readonly field: AnyHeaderField;
   readonly base: Place['base'];
   /** What a packet must be to have it. */

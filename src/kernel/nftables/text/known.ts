@@ -52,7 +52,7 @@ export function isMet(need: Need, known: Known): boolean | undefined {
 }
 
 /** `ARPHRD_ETHER`, 16 bits in the machine's byte order. */
-export const ETHERNET = new Uint8Array(Uint16Array.of(1).buffer);
+const ETHERNET = new Uint8Array(Uint16Array.of(1).buffer);
 /** What a comparison with a protocol of the network layer has: `NFPROTO_`, `ETH_P_`. */
 const PROTOCOLS = {
   ip: { nfproto: Uint8Array.of(2), protocol: Uint8Array.of(0x08, 0x00) },

@@ -30,7 +30,7 @@ export function verdictText(verdict: Verdict): string {
 }
 
 /** What is looked up in a set of a rule, and how its bytes are written. */
-export interface LookedUp {
+interface LookedUp {
   readonly parts: readonly Loaded[];
   readonly show: (part: Loaded, bytes: Uint8Array) => string;
 }

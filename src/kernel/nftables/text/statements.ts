@@ -134,7 +134,7 @@ export function statelessText(expression: Expression): string | undefined {
 }
 
 /** Also of an object. */
-export function quotaText({
+function quotaText({
   bytes,
   used = 0n,
   over,

@@ -46,7 +46,7 @@ export function isBitmask(type: LoadedType): type is ValueType {
 }
 
 /** One value. Flags are listed with a comma where they are compared, and with `|` in sets. */
-export function valueText(type: ValueType, value: Value, separator?: string): string {
+function valueText(type: ValueType, value: Value, separator?: string): string {
   if (type === 'ifname') return nameOfLink(String(value));
   if (type === 'day') return typeof value === 'string' ? quoted(value) : String(value);
   if (typeof value === 'string') return value;
@@ -89,7 +89,7 @@ export function flagsText(type: ValueType, sum: number, separator = ','): string
 }
 
 /** A number in hexadecimal, with all digits of its bytes. */
-export function hexText(number: number, bytes: number): string {
+function hexText(number: number, bytes: number): string {
   return `0x${number.toString(16).padStart(2 * bytes, '0')}`;
 }
 

@@ -13,7 +13,7 @@ import type { ElementBytes, NftablesOperation } from '../types.js';
 /** `NFNL_MSG_BATCH_BEGIN`, `NFNL_MSG_BATCH_END` */
 export const BATCH = { begin: 16, end: 17 } as const;
 /** `NFNL_BATCH_GENID` */
-export const BATCH_GENERATION = 1;
+const BATCH_GENERATION = 1;
 
 /** A piece ends with the operation that makes it so long, in bytes: the addon copies one without blocking the event loop. */
 const PIECE = 262_144;

@@ -85,7 +85,7 @@ export function numberOfDatum({ value }: UserDatum): number | undefined {
 }
 
 /** What is in user data: a comment, and what has no field here. */
-export interface Described {
+interface Described {
   readonly comment?: string;
   readonly userData?: Uint8Array;
 }

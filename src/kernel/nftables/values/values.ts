@@ -15,7 +15,7 @@ export function isCatchAll(key: unknown): boolean {
 /** The value has its layout. */
 export const WRITTEN = -1;
 /** The value as a whole has not: it is not a list, or has another length. */
-export const WRONG_WHOLE = -2;
+const WRONG_WHOLE = -2;
 
 /**
  * Writes a key, or the data of a map, at `at`, where there are zeros. Returns {@link WRITTEN}, {@link WRONG_WHOLE}, or the index of the
@@ -208,7 +208,7 @@ export function readValue(
 }
 
 /** Bytes of their own: others would keep the whole reply in memory. */
-export function copyOf(bytes: Uint8Array): Uint8Array {
+function copyOf(bytes: Uint8Array): Uint8Array {
   return new Uint8Array(bytes);
 }
 

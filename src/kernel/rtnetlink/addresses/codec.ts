@@ -65,7 +65,7 @@ const NAMES: ReadonlySet<string> = new Set([
 ]);
 
 /** A verb on addresses. */
-export type AddressVerb = 'add' | 'replace' | 'delete';
+type AddressVerb = 'add' | 'replace' | 'delete';
 /** An address that is written, and may have been listed. */
 type Given = LinkAddressId & Partial<Omit<LinkAddress, 'link'>>;
 

@@ -80,7 +80,7 @@ const NAMES: ReadonlySet<string> = new Set([
 ]);
 
 /** A verb on entries. */
-export type ForwardingVerb = 'add' | 'append' | 'replace' | 'delete';
+type ForwardingVerb = 'add' | 'append' | 'replace' | 'delete';
 
 /** The message that writes or deletes an entry, with the defaults of `bridge fdb`. */
 export function encodeForwardingEntry(verb: ForwardingVerb, entry: NewForwardingEntry): MessageWriter {

@@ -207,7 +207,7 @@ function onlyOne<Name extends string>(
 }
 
 /** The link that an operation deletes, in one of two fields. */
-export type DeletedLink = Partial<Record<'link' | 'name', LinkReference>>;
+type DeletedLink = Partial<Record<'link' | 'name', LinkReference>>;
 
 /** The message that deletes a link. */
 export function encodeDeleteLink(given: DeletedLink): MessageWriter {

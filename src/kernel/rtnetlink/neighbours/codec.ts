@@ -72,7 +72,7 @@ const ID_NAMES = new Set(['link', 'address', 'proxy']);
 const FILTER_NAMES = new Set(['family', 'link', 'proxy']);
 
 /** A verb on neighbours. */
-export type NeighbourVerb = 'add' | 'change' | 'replace' | 'delete';
+type NeighbourVerb = 'add' | 'change' | 'replace' | 'delete';
 
 /** The message that writes or deletes a neighbour, with the defaults of iproute2. */
 export function encodeNeighbour(verb: NeighbourVerb, neighbour: NewNeighbour): MessageWriter {

@@ -75,7 +75,7 @@ const MEMBER_NAMES: ReadonlySet<string> = new Set(['id', 'weight']);
 const onlyToggle = toggle('u8');
 
 /** A verb on nexthop objects. */
-export type NextHopVerb = 'add' | 'replace' | 'delete';
+type NextHopVerb = 'add' | 'replace' | 'delete';
 /** An object that is written, and may have been listed. */
 interface Given extends Partial<Omit<ListedNextHopFields, 'group' | 'id'>>, NextHopObjectId {
   readonly link?: LinkReference;

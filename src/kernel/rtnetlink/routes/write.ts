@@ -37,7 +37,7 @@ const ROUTE_NAMES = new Set([
 const NEXT_HOP_NAMES = new Set([...HOP_NAMES, 'weight']);
 
 /** A verb on routes. */
-export type RouteVerb = keyof typeof WRITE_FLAGS;
+type RouteVerb = keyof typeof WRITE_FLAGS;
 
 /** The message that writes or deletes a route, with the defaults of iproute2. */
 export function encodeRoute(verb: RouteVerb, route: NewRoute): MessageWriter {

@@ -25,7 +25,7 @@ export interface Field<Placed> {
 }
 
 /** A field in its place, as the C++ header states it. */
-export interface PlacedField {
+interface PlacedField {
   readonly name: string;
   readonly kind: string;
   readonly offset: number;
@@ -36,11 +36,11 @@ export interface PlacedField {
 export const FIELDS = Symbol('fields');
 
 /** Places of the fields of a record, by name. */
-export type Layout<Fields extends Record<string, Field<unknown>>> = {
+type Layout<Fields extends Record<string, Field<unknown>>> = {
   readonly [Name in keyof Fields]: Fields[Name] extends Field<infer Placed> ? Placed : never;
 } & Sized;
 
-interface Sized {
+export interface Sized {
   /** Width of the record, in bytes. */
   readonly SIZE: number;
   readonly [FIELDS]: readonly PlacedField[];

@@ -136,7 +136,7 @@ function liveElement(set: FakeSet, place: string, now: number): FakeElement | un
 }
 
 /** Whether an element has not expired. */
-export function isLive({ until }: FakeElement, now: number): boolean {
+function isLive({ until }: FakeElement, now: number): boolean {
   return until === undefined || until > now;
 }
 

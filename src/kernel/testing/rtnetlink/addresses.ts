@@ -10,7 +10,7 @@ import { REFUSALS } from './refusals.js';
 type NamedAddress = NewLinkAddress & { readonly link: string };
 
 /** A change of an address. */
-export type AddressChanged = (address: LinkAddress, deleted: boolean) => void;
+type AddressChanged = (address: LinkAddress, deleted: boolean) => void;
 
 /** The addresses of one link. They keep no order among them: deleting the first of a network deletes no other. */
 export class FakeAddresses {

@@ -6,10 +6,10 @@ import type { Refusal } from '../client.js';
 const { EEXIST, EINVAL, ENOENT, EOPNOTSUPP, EPERM } = constants.errno;
 
 /** A change of an entry. */
-export type EntryChanged = (entry: ForwardingEntry, deleted: boolean) => void;
+type EntryChanged = (entry: ForwardingEntry, deleted: boolean) => void;
 
 /** What the databases need of the links. */
-export interface LinksOfEntries {
+interface LinksOfEntries {
   find(name: string): Link | undefined;
   /** The VLANs of a port or a bridge. */
   vlansOf(link: Link): readonly number[];

@@ -43,7 +43,7 @@ interface LinkKernel {
 }
 
 /** A link that was added, changed or deleted. */
-export type LinkChanged = (link: Link, deleted: boolean) => void;
+type LinkChanged = (link: Link, deleted: boolean) => void;
 
 const FLAG_OF: Readonly<Record<keyof LinkSwitches, LinkFlag>> = {
   up: 'up',

@@ -6,7 +6,7 @@ import type { Link, LinkReference, RtnetlinkOperation } from '../../rtnetlink/ty
 const { EINVAL, ENODEV } = constants.errno;
 
 /** Finds a link by its name or its index. */
-export type FindLink = (link: LinkReference) => Link | undefined;
+type FindLink = (link: LinkReference) => Link | undefined;
 
 /** An object whose links have names. */
 export type Named<T extends { readonly link?: LinkReference; readonly master?: LinkReference | null }> = T & {

@@ -8,7 +8,7 @@ import { BAD_HARDWARE_ADDRESS, NO_HARDWARE_ADDRESS } from './refusals.js';
 const { EEXIST, ENOENT } = constants.errno;
 
 /** A change of a neighbour. */
-export type NeighbourChanged = (neighbour: Neighbour, deleted: boolean) => void;
+type NeighbourChanged = (neighbour: Neighbour, deleted: boolean) => void;
 
 /** States in which the hardware address is known (NUD_VALID). */
 const WITH_ADDRESS: ReadonlySet<NeighbourState> = new Set([

@@ -15,7 +15,7 @@ import {
 const { EEXIST, ENOENT } = constants.errno;
 
 /** What nexthop objects depend on, and what depends on them. */
-export interface NextHopSurroundings {
+interface NextHopSurroundings {
   link(name: string): Link | undefined;
   /** Whether a gateway is a neighbour by a link. */
   reaches(gateway: string, link: string, onLink: boolean): boolean;

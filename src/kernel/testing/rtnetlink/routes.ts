@@ -22,7 +22,7 @@ import { BACKWARD_GOTO, HOST_BITS, NO_NEXTHOP_OF_ROUTE, noLink, REFUSALS } from 
 const { EACCES, EEXIST, EHOSTUNREACH, EINVAL, ENETUNREACH, ENODEV, ENOENT, ESRCH } = constants.errno;
 
 /** The links and addresses that routes depend on. */
-export interface Surroundings {
+interface Surroundings {
   link(reference: LinkReference): Link | undefined;
   addresses(): readonly LinkAddress[];
   /** Whether there is a nexthop object. */
@@ -32,7 +32,7 @@ export interface Surroundings {
 type Verb = 'add' | 'change' | 'replace' | 'append' | 'delete';
 
 /** A change of a route or a rule. */
-export type RouteChanged = (change: { route: Route } | { rule: Rule }, deleted: boolean) => void;
+type RouteChanged = (change: { route: Route } | { rule: Rule }, deleted: boolean) => void;
 
 /** The routes and rules of a network namespace. */
 export class FakeRoutes {

@@ -24,7 +24,7 @@ export const COMPARISONS: Readonly<Record<string, Comparison>> = {
 };
 
 /** A comparison that was read. */
-export interface ReadComparison {
+interface ReadComparison {
   readonly expressions: readonly Expression[];
   /** The bytes that the packet must have there, if it is a plain one with `eq`. */
   readonly equal?: Uint8Array;
@@ -125,7 +125,7 @@ function prefixComparison(
 }
 
 /** First and last value, as their bytes in the order of an operand. */
-export interface Bounds {
+interface Bounds {
   readonly first: (operand: Operand) => Uint8Array;
   readonly last?: (operand: Operand) => Uint8Array;
   readonly prefix?: number;

@@ -25,10 +25,10 @@ import {
 } from './values.js';
 
 /** What the elements of a set are. */
-export type Shape = Pick<SetShape, 'key' | 'data' | 'dataIsInterval' | 'objects'>;
+type Shape = Pick<SetShape, 'key' | 'data' | 'dataIsInterval' | 'objects'>;
 
 /** Indexes of links by their names. */
-export type Links = ReadonlyMap<string, number>;
+type Links = ReadonlyMap<string, number>;
 
 const VERDICTS: ReadonlySet<string> = new Set(['accept', 'drop', 'continue', 'break', 'return']);
 

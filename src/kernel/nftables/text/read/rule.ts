@@ -16,7 +16,7 @@ import { type Cursor, Unreadable } from './tokens.js';
 import { timeAt } from './values.js';
 
 /** A rule that was read. */
-export interface ReadRule {
+interface ReadRule {
   readonly expressions: readonly Expression[];
   readonly comment?: string;
 }

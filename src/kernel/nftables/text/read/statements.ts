@@ -14,7 +14,7 @@ import { type Cursor, type Token, Unreadable } from './tokens.js';
 import { bytesAt, integerAt, integerOf, sizeOf, spacedAt } from './values.js';
 
 /** A statement: its expression, and the header that a packet must have for it. */
-export interface Statement {
+interface Statement {
   readonly expression: Expression;
   readonly needs?: readonly Need[];
 }

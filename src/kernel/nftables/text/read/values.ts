@@ -121,7 +121,7 @@ export function bytesOfValue(type: ValueType, value: Value, isNetwork: boolean):
 }
 
 /** The bytes of a number in network order. */
-export function bytesOfNumber(number: bigint, length: number): Uint8Array {
+function bytesOfNumber(number: bigint, length: number): Uint8Array {
   return Uint8Array.from({ length }, (_, i) => Number((number >> BigInt(8 * (length - 1 - i))) & 0xffn));
 }
 
@@ -138,7 +138,7 @@ export function interfaceIn(text: string): { readonly name: string; readonly isP
 }
 
 /** The name of a link; of `eth*`, the beginning of names without a zero behind it. */
-export function interfaceBytes(token: Token): Uint8Array {
+function interfaceBytes(token: Token): Uint8Array {
   const { name, isPattern } = interfaceIn(token.text);
   const bytes = Buffer.from(name);
   if (bytes.length < 1 || bytes.length > 15 || name.includes('\0')) throw unreadableValue('ifname', token);
@@ -159,7 +159,7 @@ export function isNumber(type: LoadedType): type is Exclude<OtherType, 'name'> {
 }
 
 /** A number of a type in its notation; undefined for any other text. */
-export function numberOf(type: LoadedType, text: string): bigint | undefined {
+function numberOf(type: LoadedType, text: string): bigint | undefined {
   const number = numberIn(text);
   if (type === 'time') return number === undefined ? timeIn(text) : 1000n * number;
   if (type !== 'classid') return number;

@@ -28,7 +28,7 @@ export interface KindFormat<T extends object, Listed extends object> {
 }
 
 /** What a kind has beside the fields of its table. */
-export interface Special<T extends object> {
+interface Special<T extends object> {
   /** Names of fields that `write` and `read` know. */
   readonly names?: readonly (keyof T & string)[];
   /** Fields that the kernel lists, and that are not written: a table, and names that `read` knows. */

@@ -304,7 +304,7 @@ function rebuildSet(steps: Steps, key: string, want: SetItem, have: SetItem, des
  * Whether a desired item equals the known one. Not if the known item has more state: draining real servers, a foreign link or chain,
  * the size of a set, unchanged timeouts.
  */
-export function isSame(want: Item, have: Item): boolean {
+function isSame(want: Item, have: Item): boolean {
   if (want.kind !== have.kind || ('foreign' in have && have.foreign)) return false;
   switch (want.kind) {
     case 'virtualService':

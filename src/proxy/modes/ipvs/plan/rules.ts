@@ -57,7 +57,7 @@ export function jumps(family: Family): ChainRule[] {
 }
 
 /** The facts that rules depend on, besides the options. */
-export interface RuleFacts {
+interface RuleFacts {
   /** Whether a set of the family has a desired entry: many rules exist only if their set is not empty. */
   readonly has: (role: SetRole) => boolean;
   /** Load-balancer IPs to which the node itself must not connect. */

@@ -79,7 +79,7 @@ export const SET_ROLES = Object.keys(SETS) as SetRole[];
 /** `IPSET_MAXNAMELEN` without the terminator: longer names are truncated, as in kube-proxy. */
 const MAX_NAME = 31;
 /** Maximum number of entries of a set, kube-proxy's value. If a plan needs more, the next power of two is used. */
-export const MAX_ELEMENTS = 65_536;
+const MAX_ELEMENTS = 65_536;
 const MIN_HASH_SIZE = 1024;
 
 const REFERENCES: Readonly<Record<Family, ReadonlyMap<SetRole, SetReference>>> = {

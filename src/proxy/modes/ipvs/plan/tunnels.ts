@@ -26,7 +26,7 @@ import type { IpvsOptions } from './options.js';
 import { includes } from './realServers.js';
 
 /** What IPVS wraps packets in. Linux 5.3. */
-export const GRE: Encapsulation = { type: 'gre', checksum: 'none' };
+const GRE: Encapsulation = { type: 'gre', checksum: 'none' };
 
 /**
  * The devices that unwrap packets, whatever their destination: those which the modules ip_gre and ip6_gre add for all tunnels without a device of their

@@ -150,7 +150,7 @@ function prefixesOf(family: Family): Readonly<Record<ContainerName, string>> {
 const PREFIXES = { 4: prefixesOf(4), 6: prefixesOf(6) } as const;
 
 /** Where the item of a key is. */
-export type PlaceOfKey = { readonly family: Family } & (
+type PlaceOfKey = { readonly family: Family } & (
   | { readonly kind: 'table' }
   | { readonly kind: 'set' | 'counter' | 'chain'; readonly name: string }
   | { readonly kind: 'element'; readonly container: ContainerName; readonly text: string }

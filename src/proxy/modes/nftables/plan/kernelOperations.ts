@@ -49,7 +49,7 @@ export function kernelOperations(operation: Operation, nameOf?: NameOfSet): read
 }
 
 /** The name in the kernel of the set of a rule, by its name in the plan. */
-export type NameOfSet = (name: string) => string;
+type NameOfSet = (name: string) => string;
 
 function operationsOf(
   verb: Operation['do'],
@@ -87,7 +87,7 @@ function counterOperation(verb: Operation['do'], { family, name }: CounterItem):
 }
 
 /** The set of an item, as the kernel has it. */
-export function setOf({ family, name, timeout }: SetItem): NewSet {
+function setOf({ family, name, timeout }: SetItem): NewSet {
   const named = nameIn(family, name);
   const set = setNamed(family, name);
   if (set) return { ...named, ...shapeOf(set), comment: set.comment };

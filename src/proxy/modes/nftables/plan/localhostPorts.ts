@@ -14,7 +14,7 @@ export function rejectChainName(protocol: Protocol): string {
 }
 
 /** The counter of the packets of a protocol that are rejected. kube-proxy's name of it was not determined. */
-export function rejectedCounterName(protocol: Protocol): string {
+function rejectedCounterName(protocol: Protocol): string {
   return `localhost-nodeport-rejected-${protocol}`;
 }
 

@@ -23,7 +23,7 @@ export function rule(parts: readonly Part[], comment?: string): Rule {
 }
 
 /** A number in the byte order of this machine, in which the kernel has marks and bits of conntrack. */
-export function hostOrder(value: number): Uint8Array {
+function hostOrder(value: number): Uint8Array {
   return new Uint8Array(Uint32Array.of(value).buffer);
 }
 

@@ -251,7 +251,7 @@ export class EndpointChain extends OwnChain {
 }
 
 /** Where external traffic of a Service port goes. */
-export interface ExternalTraffic {
+interface ExternalTraffic {
   readonly localPolicy: boolean;
   /** The chain of all endpoints. */
   readonly cluster: string;

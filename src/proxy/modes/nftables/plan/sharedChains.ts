@@ -8,7 +8,7 @@ import { type Rule, rule, setMark, to, toRandomSlot } from './rules.js';
  * What a shared chain is for. `balance`: cluster IPs. `external`: external IPs and load-balancer IPs, whose packets are marked, with policy
  * Cluster. `nodeport`: node ports, with policy Cluster.
  */
-export type SharedRole = 'balance' | 'external' | 'nodeport';
+type SharedRole = 'balance' | 'external' | 'nodeport';
 
 /** A chain of the frontends of a kind with so many endpoints in one map. */
 export interface SharedChain {

@@ -172,7 +172,7 @@ export function sameOrder(a: BalancedElement, b: BalancedElement): boolean {
 }
 
 /** A slot that is emptied, filled, or both. */
-export interface SlotChange {
+interface SlotChange {
   readonly slot: number;
   /** It has something, which is deleted. */
   readonly empties: boolean;

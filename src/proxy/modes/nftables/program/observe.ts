@@ -128,7 +128,7 @@ function inTable<Shape extends NamedSet>(set: Shape) {
 }
 
 /** The table of the mode in a family, with its sets. */
-export interface ReadTable {
+interface ReadTable {
   /** The items of the table and of its named sets. None if there is no table. */
   readonly items: readonly (TableItem | SetItem)[];
   /** The names of its sets that were read. Absent if there is no table, or if it is stale: nothing else of it counts. */

@@ -52,7 +52,7 @@ export async function* chainsOf(
 }
 
 /** Whether a chain is one of the node, of a Service, or shared by Services. */
-export function isOurs(chain: string): boolean {
+function isOurs(chain: string): boolean {
   return isNodeChain(chain) || isOfService(chain) || isSharedChain(chain);
 }
 

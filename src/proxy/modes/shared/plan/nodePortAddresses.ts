@@ -7,7 +7,7 @@ import type { HostRules } from '../../mode.js';
 type NodeIPs = NodeFacts['nodeIPs'];
 
 /** The settings that select the addresses of node ports. */
-export interface NodePortRules {
+interface NodePortRules {
   /** Networks, canonical, and `primary` for the node's own addresses; only `primary` may stand alone. Empty: no restriction. */
   readonly nodePortAddresses: readonly string[] | 'primary';
   /** The mode's own link, whose addresses are virtual IPs. */

@@ -3,7 +3,7 @@ import { ROLLED_BACK } from '../../../../kernel/errors.js';
 import type { Result } from './result.js';
 
 /** Changes, and how they are made. */
-export interface Transaction<Change> {
+interface Transaction<Change> {
   readonly changes: readonly Change[];
   /** Makes changes, all or none. Returns one result for each: its error, or `ERR_ROLLED_BACK` for those that are not to blame. */
   send(changes: readonly Change[]): Promise<Result[]>;

@@ -5,6 +5,7 @@ import { Agent, createServer, get, type IncomingMessage, request as post } from 
 import { performance } from 'node:perf_hooks';
 import type { Answer, Ask, Dial, Outcome, Reset, Serve } from './labHost.js';
 import { serveParent } from './namespaceProcess.js';
+import { PATIENCE } from './patience.js';
 
 serveParent(async (ask: Ask): Promise<Outcome | undefined> => {
   if (ask.do === 'dial') return dial(ask);
@@ -41,8 +42,8 @@ async function serve({ name, tcp, udp }: Serve): Promise<void> {
 /** Ignores an error after the response. */
 const LATER = () => {};
 
-/** Keeps the open connection. */
-const KEPT = new Agent({ keepAlive: true, maxSockets: 1 });
+/** Keeps the open connection. A test sees its end with its next request: no probe of the kernel meets it before (by default after 1 s). */
+const KEPT = new Agent({ keepAlive: true, keepAliveMsecs: PATIENCE, maxSockets: 1 });
 
 /** Without `keep`, each request has a new connection: IPVS schedules only new connections. */
 async function dial(ask: Dial): Promise<Outcome> {

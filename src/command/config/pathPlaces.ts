@@ -22,7 +22,7 @@ export function placesOf(path: string): readonly Place[] {
   const ahead = partsOf(isAbsolute(path) ? path : `${process.cwd()}/${path}`);
   let folder = '/';
   for (let name = ahead.shift(); name !== undefined && places.length <= LINKS; name = ahead.shift()) {
-    if (name === '../..') {
+    if (name === '..') {
       folder = dirname(folder);
       continue;
     }

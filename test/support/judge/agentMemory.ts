@@ -30,6 +30,8 @@ const FAULT_TIME = 50;
 const QUIET = 300;
 /** Time between two changes, in ms: fewer of them share a pass. */
 const PAUSE = 2;
+/** The most changes of a pass, on average. On a busy machine a pass has more of them, and more are made. */
+export const CHANGES_OF_A_PASS = 20;
 
 /** An agent after each history. */
 export interface AgentMemory {
@@ -40,7 +42,7 @@ export interface AgentMemory {
   readonly samples: readonly (ProxySample & { readonly changes: number })[];
 }
 
-/** Makes at least this number of changes; the agent is not started again. */
+/** Makes at least this number of changes, and at most twice as many until the agent has made enough passes for it; the agent is not started again. */
 export async function agentMemory(mode: JudgedMode, atLeast: number): Promise<AgentMemory> {
   const folder = mkdtempSync(join(tmpdir(), 'knp-memory-'));
   const network = openNetwork();
@@ -75,7 +77,8 @@ async function run(
   const faults = new Faults(proxy, server, namespace, () => performance.now());
   const samples: AgentMemory['samples'][number][] = [];
   let changes = 0;
-  for (let seed = 1; changes < atLeast; seed++) {
+  const hasEnough = () => changes >= 2 * atLeast || passesOf(namespace) > atLeast / CHANGES_OF_A_PASS;
+  for (let seed = 1; changes < atLeast || !hasEnough(); seed++) {
     let state = EMPTY_CLUSTER;
     for (const { event } of generateHistory(seed, STEPS).steps) {
       state = stateAfter(state, event);

@@ -17,4 +17,6 @@ it('.. behind a link is the parent of its target', () => {
     { folder, name: 'link' },
     { folder: join(folder, 'a'), name: 'config' },
   ]);
+  // A folder at the end is no file whose contents are read.
+  assert.deepEqual(placesOf(`${folder}/link/..`), [{ folder, name: 'link' }]);
 });

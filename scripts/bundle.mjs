@@ -82,7 +82,11 @@ process.exitCode = await reportFailures('bundle', async () => {
   const isComplete = providers === 'with';
   rmSync(FOLDER, { recursive: true, force: true });
   const { metafile } = await build({
-    entryPoints: [join(CHECKOUT, 'dist/src/command/cli/main.js')],
+    entryPoints: {
+      main: join(CHECKOUT, 'dist/src/command/cli/main.js'),
+      // A thread of its own. The code that starts it is in the same folder.
+      'parts/thread': join(CHECKOUT, 'dist/src/command/health/thread.js'),
+    },
     outdir: FOLDER,
     chunkNames: 'parts/[name]-[hash]',
     // A process keeps the text of the code that it has loaded.

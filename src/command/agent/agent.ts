@@ -1,5 +1,4 @@
 // The node agent: creates the proxy, its servers and its watches, and connects them. It ends if a restart is needed.
-import { performance } from 'node:perf_hooks';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { type Family, familyOf } from '../../kernel/net/address.js';
@@ -14,12 +13,12 @@ import { behaviourOf } from '../config/mirroredVersion.js';
 import { CONFIGURATION_UPDATED } from '../config/reload.js';
 import { settingRulesOf, settingRulesOn } from '../config/serviceSettings.js';
 import { externalConfiguration } from '../config/writeConfig.js';
+import { HealthThread } from '../health/openThread.js';
+import { CLOCK, ProxyHealth } from '../health/proxyHealth.js';
 import { MODES } from '../modes/select.js';
 import type { OpenedMode } from '../modes/shared/definition.js';
-import { ProxyHealth } from '../servers/health.js';
 import { bindHint } from '../servers/listen.js';
 import type { Metrics } from '../servers/metrics.js';
-import { ServiceHealthServers } from '../servers/serviceHealth.js';
 import { AgentState } from './agentReport.js';
 import type { Announcer } from './announce.js';
 import { ConfigurationFollower, type FollowedConfiguration } from './followConfiguration.js';
@@ -30,7 +29,7 @@ import { measure, withTimedListing } from './measure.js';
 import { ownIdentity, watchForOtherAgents } from './otherAgents.js';
 import { followOwnNode } from './ownNode.js';
 import { withRuleMetrics } from './ruleMetrics.js';
-import { BindError, openServers } from './servers.js';
+import { BindError, openServers, type ServerName } from './servers.js';
 import { telemetry } from './telemetry.js';
 
 /** Time for the current batch to end after a stop signal, in ms; the next start applies the remaining batches. */
@@ -87,48 +86,42 @@ export type NodeAtStart = Pick<AgentParts, 'node' | 'nodeAddresses'>;
 /** Runs until `stop` is aborted (status 0), or until a change or an error requires a restart (status 1). */
 export async function runAgent(parts: AgentParts): Promise<number> {
   const { log, configuration, opened, announcer, metrics, startedAt } = parts;
-  const clock = { now: Date.now, elapsed: () => performance.now() };
-  const health = new ProxyHealth(2 * opened.mode.auditPeriod, clock);
-  if (parts.hasNode) health.awaitNode();
-  let running: RunningParts | undefined;
-  const serviceHealth: Pick<ServiceHealthServers, 'update'> = {
-    update: async (changes) => running?.serviceHealth.update(changes),
-  };
+  let proxy: ServiceProxy | undefined;
   const ending = new Ending(log, parts.stop);
+  const healthThread = openHealthThread(parts, ending);
+  const health = new ProxyHealth(CLOCK, (facts) => healthThread.tell(facts));
+  if (parts.hasNode) health.awaitNode();
+  ending.closes(() => healthThread.close());
+  metrics.countProbes((probe, status) => healthThread.probes.get(probe, status));
   const leftOut = new LeftOut({ metrics, announcer });
   const { families } = opened;
   const { countsPorts } = opened.metrics;
   const foreignChains = () => opened.foreignChains?.() ?? [];
   const told = telemetry({
-    ...{ log, families, countsPorts, metrics, health, serviceHealth, leftOut, foreignChains },
+    ...{ log, families, countsPorts, metrics, health, serviceHealth: healthThread, leftOut, foreignChains },
   });
   const localhost = withLocalhostNodePorts(told, {
     ...{ localhost: opened.localhostNodePorts, configuration, log, metrics },
   });
   const { events } = localhost;
   ending.closes(() => localhost.close());
-  const state = new AgentState(aboutAgent(parts), leftOut, clock.now, parts.contacts);
+  const state = new AgentState(aboutAgent(parts), leftOut, Date.now, parts.contacts);
   state.foreignChains = foreignChains;
   if (parts.hasNode) state.nodeObject = 'unread';
   if (parts.contacts) metrics.contacts(parts.contacts);
   let follower: ConfigurationFollower | undefined;
-  const failed = (server: string, error: unknown, retryIn?: number) =>
-    log.error(
-      { server, retryInMs: retryIn, err: String(error), hint: bindHint(error) },
-      'HTTP server failed',
-    );
-  const recovered = (server: string) => log.info({ server }, 'HTTP server listens now');
   try {
     const about = { version: parts.version, startedAt, now: Date.now };
     const pages = {
       leftOut: () => leftOut.summary(),
       report: () => state.report(),
-      frontends: async () => (await running?.proxy.frontends()) ?? [],
+      frontends: async () => (await proxy?.frontends()) ?? [],
     };
     const shown = { ...about, ...pages, ...shownBy(parts, () => follower?.configuration ?? configuration) };
     const { healthHardFail } = parts;
     const servers = await openServers({
-      ...{ configuration, healthHardFail, health, metrics, shown, failed, recovered },
+      ...{ configuration, healthHardFail, health: healthThread, metrics, shown },
+      ...serverLog(log, 'metrics'),
     });
     ending.closes(() => servers.close());
   } catch (error) {
@@ -168,23 +161,17 @@ export async function runAgent(parts: AgentParts): Promise<number> {
   if (known) {
     const settled = { ...parts, ...known };
     const watched = withOwnNode(settled, state.watching(events), health, ending, state);
-    running = { serviceHealth: openServiceHealth(settled, health), proxy: proxyOf(settled, watched) };
-    startProxy(running, others.admitted, ending);
+    healthThread.serveServices(nodePortAddresses(settled.node));
+    proxy = proxyOf(settled, watched);
+    startProxy(proxy, others.admitted, ending);
   }
   const status = await ending.reached;
   await close();
   return status;
 }
 
-/** The parts that depend on the Node object. */
-interface RunningParts {
-  readonly proxy: ServiceProxy;
-  readonly serviceHealth: ServiceHealthServers;
-}
-
 /** Starts the proxy once other agents admit it. */
-function startProxy({ proxy, serviceHealth }: RunningParts, admitted: Promise<void>, ending: Ending): void {
-  ending.closes(() => serviceHealth.close());
+function startProxy(proxy: ServiceProxy, admitted: Promise<void>, ending: Ending): void {
   ending.closes(() => proxy.stop());
   void admitted
     .then(() => (ending.isReached ? undefined : proxy.start()))
@@ -323,27 +310,42 @@ function withOwnNode(
 }
 
 /** Health-check ports listen on all addresses, or, with nodePortAddresses, on those that matched at the start. */
-function openServiceHealth({ log, announcer, node }: AgentParts, health: ProxyHealth): ServiceHealthServers {
-  const { nodePortAddresses, unrestricted, loopback = [] } = node.host;
+function nodePortAddresses({ host }: NodeFacts): { [family in Family]?: readonly string[] } {
+  const { nodePortAddresses, unrestricted, loopback = [] } = host;
   const addresses: { [family in Family]?: readonly string[] } = {};
   for (const family of [4, 6] as const) {
     if (unrestricted.has(family)) continue;
     const own = loopback.filter((address) => familyOf(address) === family);
     addresses[family] = [...new Set([...nodePortAddresses[family], ...own])];
   }
-  return new ServiceHealthServers({
-    addresses,
-    healthy: () => health.healthy,
-    failed(service, port, error) {
-      const reason = error instanceof Error ? error.message : String(error);
+  return addresses;
+}
+
+/** The thread that serves the health of the proxy and of Services. */
+function openHealthThread({ log, announcer, opened }: AgentParts, ending: Ending): HealthThread {
+  return new HealthThread({
+    timeout: 2 * opened.mode.auditPeriod,
+    ...serverLog(log, 'health'),
+    serviceFailed(service, port, error) {
       log.error(
-        { service, port, err: reason, hint: bindHint(error) },
+        { service, port, err: error.message, hint: bindHint(error) },
         'cannot listen on the health-check port of a Service',
       );
-      announcer.serviceHealthFailed(service, port, reason);
+      announcer.serviceHealthFailed(service, port, error.message);
     },
-    recovered: (service, port) => log.info({ service, port }, 'the health-check port of a Service is open'),
+    serviceRecovered: (service, port) =>
+      log.info({ service, port }, 'the health-check port of a Service is open'),
+    ended: (error) => ending.reach(1, `the health thread has ended: ${error}`),
   });
+}
+
+/** Logs the failures of an HTTP server. */
+function serverLog(log: Logger, server: ServerName) {
+  return {
+    failed: (error: unknown, retryInMs?: number) =>
+      log.error({ server, retryInMs, err: String(error), hint: bindHint(error) }, 'HTTP server failed'),
+    recovered: () => log.info({ server }, 'HTTP server listens now'),
+  };
 }
 
 /** The configuration that the metrics server shows, and the log level that it can change. */

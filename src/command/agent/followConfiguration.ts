@@ -17,7 +17,7 @@ import {
   watchConfiguration,
 } from '../config/reload.js';
 import { KIND } from '../config/schema.js';
-import type { ProxyHealth } from '../servers/health.js';
+import type { ProxyHealth } from '../health/proxyHealth.js';
 import type { Metrics } from '../servers/metrics.js';
 import type { Announcer } from './announce.js';
 import { levelOf } from './log.js';

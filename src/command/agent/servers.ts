@@ -2,10 +2,9 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Configuration } from '../config/configuration.js';
 import { splitHostPort } from '../config/goSyntax.js';
+import type { HealthThread } from '../health/openThread.js';
 import { plain } from '../servers/handler.js';
-import type { ProxyHealth } from '../servers/health.js';
-import { healthHandler } from '../servers/healthServer.js';
-import { bindHint, type HttpServer, type ListenAddress, listen, openServer } from '../servers/listen.js';
+import { bindHint, type ListenAddress, listen, openServer } from '../servers/listen.js';
 import type { Metrics } from '../servers/metrics.js';
 import { type MetricsServerOptions, metricsHandler } from '../servers/metricsServer.js';
 
@@ -17,14 +16,13 @@ export interface ServerParts {
   >;
   /** Reject if the address of the health server cannot be bound, also without `bindAddressHardFail`. */
   readonly healthHardFail?: boolean | undefined;
-  readonly health: ProxyHealth;
+  readonly health: Pick<HealthThread, 'serve' | 'close'>;
   readonly metrics: Metrics;
   /** Data of the metrics server other than metrics. */
   readonly shown: Omit<MetricsServerOptions, 'metrics'>;
-  /** An address could not be bound, or a handler failed. `retryIn` is the time to the next attempt to bind, in ms. */
-  readonly failed: (server: ServerName, error: unknown, retryIn?: number) => void;
-  /** A server listens after a failure to bind. */
-  readonly recovered: (server: ServerName) => void;
+  /** See {@link openServer}, of the metrics server. */
+  readonly failed: (error: unknown, retryIn?: number) => void;
+  readonly recovered: () => void;
 }
 
 /** Name of a server. */
@@ -52,31 +50,24 @@ export async function openServers({
   failed,
   recovered,
 }: ServerParts): Promise<{ close(): Promise<void> }> {
-  const { healthzBindAddress, metricsBindAddress, bindAddressHardFail } = configuration;
-  const open: HttpServer[] = [];
-  const close = async () => {
-    await Promise.all(open.map((server) => server.close()));
+  const { healthzBindAddress, metricsBindAddress, bindAddressHardFail: hardFail } = configuration;
+  const healthAddress = listenAddress(healthzBindAddress);
+  const where = listenAddress(metricsBindAddress);
+  const close = async (error: unknown, server: ServerName) => {
+    await health.close();
+    throw new BindError(server, error);
   };
-  const start = async (
-    name: ServerName,
-    address: string,
-    handler: Parameters<typeof openServer>[0]['handler'],
-  ) => {
-    const where = listenAddress(address);
-    if (!where) return;
-    const hardFail = bindAddressHardFail || (name === 'health' && healthHardFail);
-    const report = (error: unknown, retryIn?: number) => failed(name, error, retryIn);
-    try {
-      const recover = () => recovered(name);
-      open.push(await openServer({ where, handler, hardFail, failed: report, recovered: recover }));
-    } catch (error) {
-      await close();
-      throw new BindError(name, error);
-    }
+  if (healthAddress)
+    await health.serve(healthAddress, hardFail || healthHardFail).catch((error) => close(error, 'health'));
+  const handler = metricsHandler({ metrics, ...shown });
+  const server = where
+    ? await openServer({ where, handler, hardFail, failed, recovered }).catch((error) => close(error, 'metrics'))
+    : undefined;
+  return {
+    async close() {
+      await Promise.all([health.close(), server?.close()]);
+    },
   };
-  await start('health', healthzBindAddress, healthHandler(health, metrics.probed));
-  await start('metrics', metricsBindAddress, metricsHandler({ metrics, ...shown }));
-  return { close };
 }
 
 /** Time for which a program that is ending may still have the health port, in ms; below the delay of the readiness probe of deploy/. */

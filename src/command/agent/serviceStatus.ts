@@ -3,7 +3,7 @@
 import type { Family } from '../../kernel/net/address.js';
 import { STATE } from '../../proxy/services/endpointList.js';
 import type { ServicePlanInput, ServicePort } from '../../proxy/services/types.js';
-import type { ServiceHealthCheck } from '../servers/serviceHealth.js';
+import type { ServiceHealthCheck } from '../health/serviceHealth.js';
 
 /** internalTrafficPolicy or externalTrafficPolicy. */
 type PolicyName = 'internal' | 'external';

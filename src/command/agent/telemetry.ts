@@ -4,9 +4,9 @@ import type { Family } from '../../kernel/net/address.js';
 import type { ObjectChange } from '../../proxy/objects/types.js';
 import type { ProxyEvents } from '../../proxy/proxy.js';
 import type { SyncSummary } from '../../proxy/reconcile/summary.js';
-import type { ProxyHealth } from '../servers/health.js';
+import type { HealthThread } from '../health/openThread.js';
+import type { ProxyHealth } from '../health/proxyHealth.js';
 import type { Metrics } from '../servers/metrics.js';
-import type { ServiceHealthServers } from '../servers/serviceHealth.js';
 import type { LeftOut } from './leftOut.js';
 import { logEvents, logForeignChains } from './logEvents.js';
 import { Refusals } from './refusals.js';
@@ -22,7 +22,7 @@ interface Listeners {
   readonly countsPorts?: true | undefined;
   readonly metrics: Metrics;
   readonly health: ProxyHealth;
-  readonly serviceHealth: Pick<ServiceHealthServers, 'update'>;
+  readonly serviceHealth: Pick<HealthThread, 'update'>;
   readonly leftOut: Pick<LeftOut, 'found' | 'mended'>;
   /** Base chains of other programs in the tables of the mode. Default: none. */
   readonly foreignChains?: () => readonly string[];

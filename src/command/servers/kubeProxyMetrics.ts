@@ -22,7 +22,6 @@ export function kubeProxyMetrics(registry: Registry) {
     ...syncMetrics(make),
     ...changeMetrics(make),
     ...ruleMetrics(make),
-    ...probeMetrics(make),
     ...conntrackMetrics(make),
   };
 }
@@ -114,15 +113,6 @@ function ruleMetrics({ alpha, counter }: Makers) {
   };
 }
 
-function probeMetrics({ alpha }: Makers) {
-  const probes = (name: string, help: string) =>
-    new Counter({ ...alpha(name, help), labelNames: ['code'] as const });
-  return {
-    healthz: probes('proxy_healthz_total', 'Cumulative proxy healthz HTTP status'),
-    livez: probes('proxy_livez_total', 'Cumulative proxy livez HTTP status'),
-  };
-}
-
 function conntrackMetrics({ counter, duration }: Makers) {
   return {
     conntrackDuration: duration(
@@ -134,6 +124,27 @@ function conntrackMetrics({ counter, duration }: Makers) {
       'Cumulative conntrack flows deleted by conntrack reconciler',
     ),
   };
+}
+
+/**
+ * Registers the counters of responses to probes.
+ *
+ * @param read their number since the start
+ */
+export function probeMetrics(
+  registry: Registry,
+  read: (probe: 'healthz' | 'livez', status: 200 | 503) => number,
+): void {
+  const { alpha } = makers(registry);
+  for (const probe of ['healthz', 'livez'] as const)
+    new Counter({
+      ...alpha(`proxy_${probe}_total`, `Cumulative proxy ${probe} HTTP status`),
+      labelNames: ['code'] as const,
+      collect() {
+        this.reset();
+        for (const status of [200, 503] as const) this.inc({ code: `${status}` }, read(probe, status));
+      },
+    });
 }
 
 /** A counter of a mode, with its metric. */

@@ -1,15 +1,7 @@
 // The metrics of the process, updated by methods, in a registry of our own.
 import { type Counter, Gauge, Registry } from 'prom-client';
 import type { Family } from '../../kernel/net/address.js';
-import {
-  failureMetrics,
-  kubeProxyMetrics,
-  localhostMetrics,
-  type ModeCounter,
-  packetMetrics,
-  type RejectedPackets,
-  rejectedMetric,
-} from './kubeProxyMetrics.js';
+import { failureMetrics, kubeProxyMetrics, localhostMetrics, type ModeCounter, packetMetrics, probeMetrics, rejectedMetric, type RejectedPackets } from './kubeProxyMetrics.js';
 import { type ContactOfResource, contactMetrics, ownMetrics } from './ownMetrics.js';
 import { processMetrics } from './processMetrics.js';
 import { textOf } from './text.js';
@@ -90,8 +82,8 @@ export interface Metrics {
   conntrackReconciled(family: Family, seconds: number): void;
   /** Flows were deleted. */
   conntrackDeleted(family: Family, flows: number): void;
-  /** The health server sent a response. */
-  probed(probe: 'healthz' | 'livez', status: number): void;
+  /** Shows the numbers of responses to probes from now on. `read` is called for each scrape. */
+  countProbes(read: (probe: 'healthz' | 'livez', status: 200 | 503) => number): void;
   /** Operations of a kind (`addServer`) on a part of the kernel (`ipvs`) ended; `result` is `ok` or the code of the error (`ENOENT`). */
   operations(family: string, kind: string, result: string, count: number): void;
   /** A batch ended. */
@@ -130,8 +122,6 @@ export interface Metrics {
   close(): void;
 }
 
-const PROBES = ['healthz', 'livez'] as const;
-
 /** Opens the metrics of this process, once per process. */
 export function openMetrics({ version, kubernetesVersion, startedAt, now }: MetricsOptions): Metrics {
   const registry = new Registry();
@@ -153,7 +143,6 @@ export function openMetrics({ version, kubernetesVersion, startedAt, now }: Metr
         theirs.lastSynced.set(family, 0);
       }
       fromZero(theirs.conntrackDeleted, theirs.restoreFailures, theirs.partialRestoreFailures);
-      for (const code of ['200', '503']) for (const probe of PROBES) theirs[probe].inc({ code }, 0);
     },
     queued: (family) => theirs.lastQueued.set(label(family), now() / 1000),
     synced: ({ families, seconds, full, succeeded }) => {
@@ -196,7 +185,7 @@ export function openMetrics({ version, kubernetesVersion, startedAt, now }: Metr
     },
     conntrackReconciled: (family, seconds) => theirs.conntrackDuration.observe(label(family), seconds),
     conntrackDeleted: (family, flows) => theirs.conntrackDeleted.inc(label(family), flows),
-    probed: (probe, status) => theirs[probe].inc({ code: `${status}` }),
+    countProbes: (read) => probeMetrics(registry, read),
     operations: (family, kind, result, count) => ours.operations.inc({ family, kind, result }, count),
     batch: (family, operations, seconds) => {
       ours.batches.observe({ family }, operations);

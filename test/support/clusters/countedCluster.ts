@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after } from 'node:test';
 import { pino } from 'pino';
 import { telemetry } from '../../../src/command/agent/telemetry.js';
-import { ProxyHealth } from '../../../src/command/servers/health.js';
+import { ProxyHealth } from '../../../src/command/health/proxyHealth.js';
 import { openMetrics } from '../../../src/command/servers/metrics.js';
 import { FakeKernel } from '../../../src/kernel/testing/index.js';
 import { createIptablesMode, IPTABLES_DEFAULTS } from '../../../src/proxy/modes/iptables/index.js';
@@ -119,8 +119,8 @@ function agentEvents(): ProxyEvents {
     log: pino({ level: 'silent' }),
     families: [4, 6],
     metrics: openMetrics({ version: '0', kubernetesVersion: 'v0', startedAt: 0, now: () => 0 }),
-    health: new ProxyHealth(60_000, { now: () => 0, elapsed: () => 0 }),
-    serviceHealth: { update: async () => {} },
+    health: new ProxyHealth({ now: () => 0, elapsed: () => 0 }, () => {}),
+    serviceHealth: { update() {} },
     leftOut: { found: () => {}, mended: () => {} },
   });
 }

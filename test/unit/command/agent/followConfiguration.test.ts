@@ -8,7 +8,7 @@ import { ConfigurationFollower } from '../../../../src/command/agent/followConfi
 import { defaultConfiguration } from '../../../../src/command/config/configuration.js';
 import { hashOf, readConfigurationFile } from '../../../../src/command/config/reload.js';
 import { MODES } from '../../../../src/command/modes/select.js';
-import { ProxyHealth } from '../../../../src/command/servers/health.js';
+import { TrackedHealth } from '../../../support/fakes/trackedHealth.js';
 import { describeProblem, type Problem } from '../../../../src/kernel/errors.js';
 import { until } from '../../../support/apiServer/cluster.js';
 import { closeAfter } from '../../../support/closeAfter.js';
@@ -19,7 +19,7 @@ function follow(exitsOnChange = false) {
   closeAfter({ close: () => rmSync(folder, { recursive: true }) });
   const path = join(folder, 'config.conf');
   writeFileSync(path, 'ipvs 0');
-  const health = new ProxyHealth(1000, { now: Date.now, elapsed: () => 0 });
+  const health = new TrackedHealth(1000, { now: Date.now, elapsed: () => 0 });
   const found: Problem[] = [];
   const mended: Problem[] = [];
   const told: string[] = [];

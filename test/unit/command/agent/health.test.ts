@@ -7,8 +7,8 @@ import { followOwnNode } from '../../../../src/command/agent/ownNode.js';
 import { telemetry } from '../../../../src/command/agent/telemetry.js';
 import { decodeHealth, statusReport } from '../../../../src/command/cli/status/report.js';
 import type { Request, Response } from '../../../../src/command/servers/handler.js';
-import { ProxyHealth } from '../../../../src/command/servers/health.js';
-import { healthHandler } from '../../../../src/command/servers/healthServer.js';
+import { healthHandler } from '../../../../src/command/health/answers.js';
+import { TrackedHealth } from '../../../support/fakes/trackedHealth.js';
 import { openMetrics } from '../../../../src/command/servers/metrics.js';
 import { NetlinkError } from '../../../../src/kernel/errors.js';
 import type { FakeKernel } from '../../../../src/kernel/testing/index.js';
@@ -35,7 +35,7 @@ interface AnyNode {
 class World {
   readonly node: AnyNode;
   #now = 0;
-  readonly #health = new ProxyHealth(WAIT, { now: () => this.#now, elapsed: () => this.#now });
+  readonly #health = new TrackedHealth(WAIT, { now: () => this.#now, elapsed: () => this.#now });
   readonly #state: AgentState;
   readonly #events;
   readonly #follow;
@@ -63,7 +63,7 @@ class World {
       families: [4, 6],
       metrics,
       health: this.#health,
-      serviceHealth: { update: async () => {} },
+      serviceHealth: { update() {} },
       leftOut: { found() {}, mended() {} },
     });
     this.#events = this.#state.watching(events);
@@ -77,7 +77,7 @@ class World {
         deleted() {},
       },
     );
-    this.#handler = healthHandler(this.#health, () => {});
+    this.#handler = healthHandler(this.#health.state, () => {});
     this.#health.awaitNode();
     for (const family of [4, 6] as const) this.#health.updated(family);
   }

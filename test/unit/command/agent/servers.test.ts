@@ -8,24 +8,36 @@ import {
   openServers,
   type ServerParts,
 } from '../../../../src/command/agent/servers.js';
+import { HealthThread } from '../../../../src/command/health/openThread.js';
 import { plain } from '../../../../src/command/servers/handler.js';
-import { ProxyHealth } from '../../../../src/command/servers/health.js';
 import { listen } from '../../../../src/command/servers/listen.js';
 import { openMetrics } from '../../../../src/command/servers/metrics.js';
 import { closeAfter } from '../../../support/closeAfter.js';
 import { freePort } from '../../../support/freePort.js';
 import { ask, dial } from '../../../support/http/request.js';
 
-const metrics = closeAfter(
-  openMetrics({ version: '0.1.0', kubernetesVersion: 'v1.36.0', startedAt: 0, now: Date.now }),
-);
-
 function parts(configuration: ServerParts['configuration']) {
   const told: [server: string, code: string | undefined, retryIn: number | undefined][] = [];
+  const failed = (server: string, error: unknown, retryIn: number | undefined) =>
+    told.push([server, (error as NodeJS.ErrnoException).code, retryIn]);
+  const health = closeAfter(
+    new HealthThread({
+      timeout: 60_000,
+      failed: (error, retryIn) => failed('health', error, retryIn),
+      recovered() {},
+      serviceFailed() {},
+      serviceRecovered() {},
+      ended: (error) => failed('health', error, undefined),
+    }),
+  );
+  const metrics = closeAfter(
+    openMetrics({ version: '0.1.0', kubernetesVersion: 'v1.36.0', startedAt: 0, now: Date.now }),
+  );
+  metrics.countProbes((probe, status) => health.probes.get(probe, status));
   const all: ServerParts = {
     configuration,
     metrics,
-    health: new ProxyHealth(60_000, { now: Date.now, elapsed: () => performance.now() }),
+    health,
     shown: {
       startedAt: 0,
       now: Date.now,
@@ -38,8 +50,8 @@ function parts(configuration: ServerParts['configuration']) {
       report: () => ({ version: '0.1.0' }),
       frontends: async () => [{ service: 'demo/web' }],
     },
-    recovered: (server) => told.push([server, 'recovered', undefined]),
-    failed: (server, error, retryIn) => told.push([server, (error as NodeJS.ErrnoException).code, retryIn]),
+    recovered() {},
+    failed: (error, retryIn) => failed('metrics', error, retryIn),
   };
   return { all, told };
 }

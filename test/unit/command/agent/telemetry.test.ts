@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { pino } from 'pino';
 import { telemetry } from '../../../../src/command/agent/telemetry.js';
-import { ProxyHealth } from '../../../../src/command/servers/health.js';
+import { TrackedHealth } from '../../../support/fakes/trackedHealth.js';
 import { openMetrics } from '../../../../src/command/servers/metrics.js';
 import { decodeObject } from '../../../../src/proxy/objects/decode.js';
 import type { SyncSummary } from '../../../../src/proxy/reconcile/summary.js';
@@ -32,7 +32,7 @@ const TIMEOUT = 1000;
 
 function setUp(countsPorts?: true) {
   const clock = { time: 0 };
-  const health = new ProxyHealth(TIMEOUT, { now: () => clock.time, elapsed: () => clock.time });
+  const health = new TrackedHealth(TIMEOUT, { now: () => clock.time, elapsed: () => clock.time });
   health.updated(6);
   const metrics = openMetrics({ version: '0', kubernetesVersion: 'v1.36.0', startedAt: 0, now: Date.now });
   closeAfter(metrics);
@@ -42,7 +42,7 @@ function setUp(countsPorts?: true) {
     countsPorts,
     metrics,
     health,
-    serviceHealth: { update: async () => {} },
+    serviceHealth: { update() {} },
     leftOut: { found() {}, mended() {} },
   });
   const shown = async (name: string) => {

@@ -42,10 +42,7 @@ function use(metrics: Metrics): void {
   metrics.serviceChanges(2);
   metrics.endpointChanges(3);
   metrics.pending(4, 5);
-  for (const status of [200, 503]) {
-    metrics.probed('healthz', status);
-    metrics.probed('livez', status);
-  }
+  metrics.countProbes(() => 1);
   for (const family of ['ipvs', 'ipset', 'rtnetlink', 'iptables', 'conntrack', 'sysctl'] as const) {
     metrics.operations(family, 'addService', 'ok', 12);
     metrics.operations(family, 'addService', 'EEXIST', 1);

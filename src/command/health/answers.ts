@@ -1,20 +1,21 @@
 // The health server: /healthz, which also requires an eligible node and a complete pass, /livez, and our own /readyz for rollouts. All
 // accept any method.
-import { type Handler, json, type Response, routes } from './handler.js';
-import type { HealthState, ProxyHealth } from './health.js';
+import { type Handler, json, type Response, routes } from '../servers/handler.js';
+import type { ProbeName } from './probeCounts.js';
+import type { HealthState } from './proxyHealth.js';
 
-/** Counts responses by path, without its slash, and status. */
-type CountProbe = (probe: 'healthz' | 'livez', status: number) => void;
-
-/** The handler of the health server. */
-export function healthHandler(health: Pick<ProxyHealth, 'state'>, count: CountProbe): Handler {
-  const probe = (name: 'healthz' | 'livez') => () => {
-    const state = health.state();
+/** The handler of the health server. `count` is called for each response, with its status. */
+export function healthHandler(
+  health: () => HealthState,
+  count: (probe: ProbeName, status: number) => void,
+): Handler {
+  const probe = (name: ProbeName) => () => {
+    const state = health();
     const response = name === 'healthz' ? healthz(state) : livez(state);
     count(name, response.status);
     return response;
   };
-  const readyz = () => readiness(health.state());
+  const readyz = () => readiness(health());
   return routes({ '/healthz': probe('healthz'), '/livez': probe('livez'), '/readyz': readyz });
 }
 
@@ -34,7 +35,7 @@ function livez(state: HealthState): Response {
 }
 
 /**
- * The fields in kube-proxy's order, and `unread` if an input is unreadable. In a good response, lastUpdated is the current
+ * The fields in kube-proxy's order, `unread` if an input is unreadable, and `stalled` if the main thread does not move. In a good response, lastUpdated is the current
  * time, because older clients check only this field.
  *
  * @param asked what the field `healthy` says
@@ -58,6 +59,7 @@ function render(
       healthy: state[asked],
       ...(status.length > 0 ? { status: Object.fromEntries(status) } : {}),
       ...(state.unread.length > 0 ? { unread: state.unread } : {}),
+      ...(state.stalled ? { stalled: true } : {}),
     }),
   );
 }

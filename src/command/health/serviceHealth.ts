@@ -1,9 +1,9 @@
 // HTTP listeners on the healthCheckNodePort of each Service, for each family. Load balancers ask them whether this node
 // has endpoints of the Service.
 import type { Family } from '../../kernel/net/address.js';
-import { type Handler, json, type Response } from './handler.js';
-import { type Listener, listen } from './listen.js';
-import { RepeatedFailures } from './repeatedFailures.js';
+import { type Handler, json, type Response } from '../servers/handler.js';
+import { type Listener, listen } from '../servers/listen.js';
+import { RepeatedFailures } from '../servers/repeatedFailures.js';
 
 /** The health check of a Service. */
 export interface ServiceHealthCheck {

@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 import {
   type ServiceHealthCheck,
   ServiceHealthServers,
-} from '../../../../src/command/servers/serviceHealth.js';
+} from '../../../../src/command/health/serviceHealth.js';
 import { closeAfter } from '../../../support/closeAfter.js';
 import { freePort } from '../../../support/freePort.js';
 import { ask, dial } from '../../../support/http/request.js';

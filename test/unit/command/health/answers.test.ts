@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Request, Response } from '../../../../src/command/servers/handler.js';
-import { ProxyHealth } from '../../../../src/command/servers/health.js';
-import { formatTime, healthHandler } from '../../../../src/command/servers/healthServer.js';
+import { formatTime, healthHandler } from '../../../../src/command/health/answers.js';
+import { TrackedHealth } from '../../../support/fakes/trackedHealth.js';
 
 const START = Date.parse('2026-11-20T17:32:31.830Z');
 /** Twice ipvs.syncPeriod, in ms. */
@@ -12,8 +12,8 @@ const TIMEOUT = 60_000;
 function setUp(synced = true) {
   let passed = 0;
   const counted: string[] = [];
-  const health = new ProxyHealth(TIMEOUT, { now: () => START + passed, elapsed: () => passed });
-  const handler = healthHandler(health, (probe, status) => counted.push(`${probe} ${status}`));
+  const health = new TrackedHealth(TIMEOUT, { now: () => START + passed, elapsed: () => passed });
+  const handler = healthHandler(health.state, (probe, status) => counted.push(`${probe} ${status}`));
   if (synced) health.completed();
   return {
     health,
@@ -92,7 +92,7 @@ describe('the health server', () => {
     health.setUnread('objects', ['web.yaml']);
     const { status, body } = get('/healthz');
     assert.equal(status, 200);
-    assert.equal(body, `${String(before.body).slice(0, -1)},"unread":["config.conf","web.yaml"]}`);
+    assert.equal(body, `${String(before.body).slice(0, -1)},"unread":["web.yaml","config.conf"]}`);
     health.setUnread('configuration', []);
     assert.deepEqual(health.state().unread, ['web.yaml']);
     health.setUnread('objects', []);

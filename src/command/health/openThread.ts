@@ -1,0 +1,150 @@
+// The main thread's side of the health thread.
+import { Worker } from 'node:worker_threads';
+import type { Family } from '../../kernel/net/address.js';
+import type { ListenAddress } from '../servers/listen.js';
+import { ProbeCounts } from './probeCounts.js';
+import type { HealthFacts } from './proxyHealth.js';
+import type { ServiceHealthCheck } from './serviceHealth.js';
+
+/** The period at which the main thread shows that it moves, in ms. */
+const BEAT = 1000;
+
+/** What the thread has at its start. */
+export interface ThreadData {
+  readonly timeout: number;
+  readonly beat: number;
+  /** The memory of {@link ProbeCounts}. */
+  readonly probes: SharedArrayBuffer;
+}
+
+/** A message to the thread. */
+export type ToThread =
+  | { readonly facts: HealthFacts }
+  | { readonly beat: true }
+  | { readonly serve: { readonly where: ListenAddress; readonly hardFail: boolean } }
+  | { readonly addresses: { readonly [family in Family]?: readonly string[] } }
+  | { readonly checks: ReadonlyMap<string, ServiceHealthCheck | undefined> };
+
+/** An error of the thread. */
+interface PlainError {
+  readonly message: string;
+  readonly code: string | undefined;
+}
+
+/** A message of the thread: of the health server, or of the port of a Service. */
+export type FromThread =
+  | { readonly served: true }
+  | { readonly refused: PlainError }
+  | { readonly failed: PlainError; readonly retryIn: number | undefined }
+  | { readonly recovered: true }
+  | { readonly service: string; readonly port: number; readonly failed: PlainError }
+  | { readonly service: string; readonly port: number; readonly recovered: true };
+
+/** Options of the thread. */
+export interface HealthThreadOptions {
+  /** See `healthOf`. */
+  readonly timeout: number;
+  /** An address could not be bound, or a handler failed. `retryIn` is the time to the next attempt to bind, in ms. */
+  readonly failed: (error: Error, retryIn: number | undefined) => void;
+  /** The health server listens after a failure to bind. */
+  readonly recovered: () => void;
+  /** As in `ServiceHealthServers`. */
+  readonly serviceFailed: (service: string, port: number, error: Error) => void;
+  /** As in `ServiceHealthServers`. */
+  readonly serviceRecovered: (service: string, port: number) => void;
+  /** The thread has ended before it was closed: nobody answers the probes. */
+  readonly ended: (error: unknown) => void;
+  /** The period at which this thread shows that it moves, in ms; default 1 s. The other one counts 30 of them. */
+  readonly beat?: number;
+}
+
+/** A thread that serves health, readiness and liveness, and the health-check ports of Services. */
+export class HealthThread {
+  /** Numbers of its responses. */
+  readonly probes = new ProbeCounts();
+  readonly #worker: Worker;
+  readonly #options: HealthThreadOptions;
+  readonly #beats: NodeJS.Timeout;
+  /** Facts to be told at the end of the current callback. */
+  #facts: HealthFacts | undefined;
+  #served: { resolve(): void; reject(error: Error): void } | undefined;
+  #closed = false;
+
+  constructor(options: HealthThreadOptions) {
+    const { timeout, beat = BEAT } = options;
+    this.#options = options;
+    const data: ThreadData = { timeout, beat, probes: this.probes.memory };
+    this.#worker = new Worker(new URL('./thread.js', import.meta.url), {
+      workerData: data,
+      execArgv: [],
+      name: 'health',
+    });
+    this.#worker.on('message', (message: FromThread) => this.#take(message));
+    this.#worker.on('error', (error) => this.#end(error));
+    this.#worker.on('exit', (code) => this.#end(new Error(`its exit code is ${code}`)));
+    this.#beats = setInterval(() => this.#post({ beat: true }), beat).unref();
+  }
+
+  /** Tells the thread new facts, once for all changes of a callback. */
+  tell(facts: HealthFacts): void {
+    if (!this.#facts)
+      queueMicrotask(() => {
+        this.#post({ facts: this.#facts as HealthFacts });
+        this.#facts = undefined;
+      });
+    this.#facts = facts;
+  }
+
+  /** Opens the health server. Resolves after the first attempt to bind; rejects only with `hardFail`. */
+  serve(where: ListenAddress, hardFail: boolean): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#served = { resolve, reject };
+      this.#post({ serve: { where, hardFail } });
+    });
+  }
+
+  /** Health-check ports of Services are served on these addresses, by family; a family without a list on all. */
+  serveServices(addresses: { readonly [family in Family]?: readonly string[] }): void {
+    this.#post({ addresses });
+  }
+
+  /** Updates the health checks of Services as `ServiceHealthServers.update` does. */
+  update(checks: ReadonlyMap<string, ServiceHealthCheck | undefined>): void {
+    this.#post({ checks });
+  }
+
+  /** Ends the thread with all its listeners and connections. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    clearInterval(this.#beats);
+    await this.#worker.terminate();
+  }
+
+  #post(message: ToThread): void {
+    this.#worker.postMessage(message);
+  }
+
+  #take(message: FromThread): void {
+    const { failed, recovered, serviceFailed, serviceRecovered } = this.#options;
+    if ('served' in message) this.#served?.resolve();
+    else if ('refused' in message) this.#served?.reject(errorOf(message.refused));
+    else if ('service' in message) {
+      const { service, port } = message;
+      if ('failed' in message) serviceFailed(service, port, errorOf(message.failed));
+      else serviceRecovered(service, port);
+    } else if ('failed' in message) failed(errorOf(message.failed), message.retryIn);
+    else recovered();
+  }
+
+  #end(error: unknown): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    clearInterval(this.#beats);
+    this.#served?.reject(error as Error);
+    this.#options.ended(error);
+  }
+}
+
+function errorOf({ message, code }: PlainError): Error {
+  return Object.assign(new Error(message), code !== undefined && { code });
+}

@@ -1,0 +1,70 @@
+// The health thread: its own event loop answers the probes, whatever the main thread does. It is the entry of a worker (openThread.ts).
+import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
+import type { Family } from '../../kernel/net/address.js';
+import { openServer } from '../servers/listen.js';
+import { healthHandler } from './answers.js';
+import type { FromThread, ThreadData, ToThread } from './openThread.js';
+import { ProbeCounts } from './probeCounts.js';
+import { CLOCK, healthOf, NO_FACTS } from './proxyHealth.js';
+import { ServiceHealthServers } from './serviceHealth.js';
+
+/** Number of periods without a message of the main thread after which it counts as stalled. */
+const STALLED_AFTER = 30;
+
+const main = parentPort as MessagePort;
+const { timeout, beat, probes } = workerData as ThreadData;
+const counts = new ProbeCounts(probes);
+let facts = NO_FACTS;
+/** Periods of this thread: if the whole process is stopped, neither thread has any. */
+let silentPeriods = 0;
+let serviceHealth: ServiceHealthServers | undefined;
+
+setInterval(() => silentPeriods++, beat);
+main.on('message', take);
+
+function take(message: ToThread): void {
+  silentPeriods = 0;
+  if ('facts' in message) facts = message.facts;
+  if ('serve' in message) void serve(message.serve);
+  if ('addresses' in message) serviceHealth = openServiceHealth(message.addresses);
+  if ('checks' in message) void serviceHealth?.update(message.checks);
+}
+
+/** The health, after all messages that have arrived. */
+function health() {
+  for (let next = receiveMessageOnPort(main); next; next = receiveMessageOnPort(main)) take(next.message);
+  return healthOf(facts, timeout, CLOCK, silentPeriods >= STALLED_AFTER);
+}
+
+async function serve({ where, hardFail }: Extract<ToThread, { serve: unknown }>['serve']): Promise<void> {
+  try {
+    await openServer({
+      ...{ where, hardFail },
+      handler: healthHandler(health, (probe, status) => counts.add(probe, status)),
+      failed: (error, retryIn) => tell({ failed: plainError(error), retryIn }),
+      recovered: () => tell({ recovered: true }),
+    });
+    tell({ served: true });
+  } catch (error) {
+    tell({ refused: plainError(error) });
+  }
+}
+
+function openServiceHealth(addresses: { readonly [family in Family]?: readonly string[] }) {
+  return new ServiceHealthServers({
+    addresses,
+    healthy: () => health().healthy,
+    failed: (service, port, error) => tell({ service, port, failed: plainError(error) }),
+    recovered: (service, port) => tell({ service, port, recovered: true }),
+  });
+}
+
+function tell(message: FromThread): void {
+  main.postMessage(message);
+}
+
+/** A copy of an error between threads has no code. */
+function plainError(error: unknown): { message: string; code: string | undefined } {
+  const { code } = error as NodeJS.ErrnoException;
+  return { message: error instanceof Error ? error.message : String(error), code };
+}

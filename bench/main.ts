@@ -1,5 +1,5 @@
 // The benchmark as a program of a checkout. `npm run bench` builds and starts it.
-import { keepYoungGenerationSmall } from '../src/command/cli/heap.js';
+import { keepYoungGenerationSmall } from '../src/command/agent/heap.js';
 import { runBenchCommand } from './cli/bench.js';
 import { BENCH } from './cli/definition.js';
 import { runProgram } from './cli/program.js';

@@ -156,7 +156,7 @@ export const TARGETS: readonly TargetDefinition[] = [
   },
   ...NFTABLES_TARGETS,
   ...SCALABLE_TARGETS,
-  resident('resident-1000', 1000, 80),
+  resident('resident-1000', 1000, 95),
   resident('resident-5000', 5000, 130),
   {
     id: 'bytes-per-endpoint',

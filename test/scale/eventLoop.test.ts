@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { EventEmitter, once } from 'node:events';
 import { performance } from 'node:perf_hooks';
 import { after, before, it } from 'node:test';
-import { keepYoungGenerationSmall } from '../../src/command/cli/heap.js';
+import { keepYoungGenerationSmall } from '../../src/command/agent/heap.js';
 import { FakeKernel } from '../../src/kernel/testing/index.js';
 import { ApiSource } from '../../src/proxy/api/apiSource.js';
 import { ApiClient } from '../../src/proxy/api/client.js';

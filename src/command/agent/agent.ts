@@ -22,6 +22,7 @@ import type { Metrics } from '../servers/metrics.js';
 import { AgentState } from './agentReport.js';
 import type { Announcer } from './announce.js';
 import { ConfigurationFollower, type FollowedConfiguration } from './followConfiguration.js';
+import { keepYoungGenerationSmall } from './heap.js';
 import { LeftOut } from './leftOut.js';
 import { withLocalhostNodePorts } from './localhostNodePorts.js';
 import { levelOf } from './log.js';
@@ -325,6 +326,7 @@ function nodePortAddresses({ host }: NodeFacts): { [family in Family]?: readonly
 function openHealthThread({ log, announcer, opened }: AgentParts, ending: Ending): HealthThread {
   return new HealthThread({
     timeout: 2 * opened.mode.auditPeriod,
+    online: keepYoungGenerationSmall,
     ...serverLog(log, 'health'),
     serviceFailed(service, port, error) {
       log.error(

@@ -12,9 +12,9 @@ interface Shortage {
 
 /** The least limits with which an agent of few Services works, as measured: docs/configuration.md. Bytes, or number of tasks. */
 export const NEEDED = {
-  data: 160_000_000,
-  addressSpace: 1_500_000_000,
-  memory: 80_000_000,
+  data: 180_000_000,
+  addressSpace: 2_400_000_000,
+  memory: 90_000_000,
   /** Processes and threads of the agent, together. */
   tasks: 20,
 } as const;

@@ -3,10 +3,10 @@
 import { ErrorWithNextStep } from '../../kernel/errors.js';
 import { OutputClosed, outputTerminal, writeError, writeOutput } from '../agent/standardStreams.js';
 import { readFlags, splitFlags, UsageError } from '../config/commandLine.js';
+import { keepYoungGenerationSmall } from '../agent/heap.js';
 import { helpText, usageText } from '../config/help.js';
 import { FAILED } from './command.js';
 import { COMMAND_NAMES, COMMANDS, HELP } from './definitions.js';
-import { keepYoungGenerationSmall } from './heap.js';
 import { errorLines } from './nextStep.js';
 import { columnsOf } from './output/output.js';
 import { stopSignal } from './signals.js';

@@ -52,6 +52,8 @@ export interface HealthThreadOptions {
   readonly serviceFailed: (service: string, port: number, error: Error) => void;
   /** As in `ServiceHealthServers`. */
   readonly serviceRecovered: (service: string, port: number) => void;
+  /** The thread runs. */
+  readonly online?: () => void;
   /** The thread has ended before it was closed: nobody answers the probes. */
   readonly ended: (error: unknown) => void;
   /** The period at which this thread shows that it moves, in ms; default 1 s. The other one counts 30 of them. */
@@ -79,6 +81,7 @@ export class HealthThread {
       execArgv: [],
       name: 'health',
     });
+    this.#worker.once('online', () => options.online?.());
     this.#worker.on('message', (message: FromThread) => this.#take(message));
     this.#worker.on('error', (error) => this.#end(error));
     this.#worker.on('exit', (code) => this.#end(new Error(`its exit code is ${code}`)));

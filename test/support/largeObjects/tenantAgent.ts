@@ -9,7 +9,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { pino } from 'pino';
 import { runAgent } from '../../../src/command/agent/agent.js';
 import { SILENT } from '../../../src/command/agent/announce.js';
-import { keepYoungGenerationSmall } from '../../../src/command/cli/heap.js';
+import { keepYoungGenerationSmall } from '../../../src/command/agent/heap.js';
 import { completed, defaultConfiguration } from '../../../src/command/config/configuration.js';
 import { MODES } from '../../../src/command/modes/select.js';
 import { openMetrics } from '../../../src/command/servers/metrics.js';

@@ -409,6 +409,7 @@ it("each of kube-proxy's counters has its series from the start, with 0, for the
   const metrics = open();
   const failures = [{ counter: 'sync', name: 'sync_proxy_rules_nftables_sync_failures_total', help: 'h' }];
   metrics.expect([6]);
+  metrics.countProbes(() => 0);
   metrics.countFailures(failures);
   metrics.countLocalhost(async () => []);
   const lines = (await metrics.text()).split('\n');

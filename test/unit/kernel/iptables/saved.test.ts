@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { after, it } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
-import { keepYoungGenerationSmall } from '../../../../src/command/cli/heap.js';
+import { keepYoungGenerationSmall } from '../../../../src/command/agent/heap.js';
 import { openIptables } from '../../../../src/kernel/iptables/index.js';
 import { parseTables, SavedReader, tablesOf } from '../../../../src/kernel/iptables/saved.js';
 import type { SavedChain } from '../../../../src/kernel/iptables/types.js';

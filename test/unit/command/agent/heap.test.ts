@@ -4,7 +4,7 @@ import { execFileSync } from 'node:child_process';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
-const HEAP = fileURLToPath(new URL('../../../../src/command/cli/heap.js', import.meta.url));
+const HEAP = fileURLToPath(new URL('../../../../src/command/agent/heap.js', import.meta.url));
 
 /** Size of the young generation of a process that has kept many objects, in bytes. */
 function youngGeneration(first: string): number {

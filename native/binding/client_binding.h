@@ -10,11 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "binding/call_thread.h"
 #include "binding/job.h"
 #include "binding/namespace_value.h"
-#include "binding/quick.h"
-#include "binding/quick_call.h"
 #include "netlink/batch.h"
 #include "netlink/status.h"
 
@@ -75,34 +72,18 @@ class ClientBinding : public Napi::ObjectWrap<Binding> {
     });
   }
 
-  // The same for operations that `load(records, &operations)` reads, and that Client::Apply() carries out. A
-  // few quick ones are waited for, as a rule, and their failures are then returned without a promise. `more`
-  // is the number of bytes that `load` reads beside the records.
+  // The same for operations that `load(records, &operations)` reads, and that Client::Apply() carries out.
   template <typename Operations, typename Load>
-  Napi::Value ApplyBatch(const Napi::CallbackInfo& info, size_t record_size, Load load, size_t more = 0) {
+  Napi::Value ApplyBatch(const Napi::CallbackInfo& info, size_t record_size, Load load) {
     Records records;
     if (!ReadRecords(info, 0, record_size, false, &records)) return {};
-    if (client_ && records.size() + more <= kMostQuickBytes && QuickCall::MayWait(info.Env())) {
-      struct Batch {
-        Records records;
-        Operations operations;  // may refer to the records
-      };
-      auto batch = std::make_shared<Batch>();
-      batch->records = std::move(records);
-      if (load(batch->records, &batch->operations).ok() && AreQuick(batch->operations) &&
-          thread_->IsReady()) {
-        return QuickCall::Run(info.Env(), thread_, [client = client_, batch] {
-          return client->Apply(std::move(batch->operations));
+    return Start<Failures>(
+        info, [records = std::move(records), load = std::move(load)](Client* client, Failures* out) {
+          Operations operations;
+          netlink::Status status = load(records, &operations);
+          if (status.ok()) *out = client->Apply(std::move(operations));
+          return status;
         });
-      }
-      records = std::move(batch->records);
-    }
-    return Start<Failures>(info, [records = std::move(records), load](Client* client, Failures* out) {
-      Operations operations;
-      netlink::Status status = load(records, &operations);
-      if (status.ok()) *out = client->Apply(std::move(operations));
-      return status;
-    });
   }
 
   // Starts a listing: `store(values)` makes records of the values that `list(client, &values)` fills in.
@@ -139,13 +120,10 @@ class ClientBinding : public Napi::ObjectWrap<Binding> {
   Napi::Value Close(const Napi::CallbackInfo& info) {
     const Napi::Value end = BeforeClose(info.Env());
     client_.reset();
-    thread_.reset();
     return end;
   }
 
   std::shared_ptr<Client> client_;
-  // Of quick calls; started by the first one.
-  std::shared_ptr<CallThread> thread_ = std::make_shared<CallThread>();
 };
 
 }  // namespace knp::binding

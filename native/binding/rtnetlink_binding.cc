@@ -34,12 +34,11 @@ class RtnetlinkClient : public ClientBinding<RtnetlinkClient, rtnetlink::Client>
   Napi::Value Apply(const Napi::CallbackInfo& info) {
     Records messages;
     if (!ReadRecords(info, 1, 1, false, &messages)) return {};
-    const size_t size = messages.size();
     const auto load = [messages = std::move(messages)](const Records& records, std::vector<Encoded>* out) {
       *out = rtnetlink::LoadOperations(records.data(), records.size(), messages);
       return netlink::Status{};
     };
-    return ApplyBatch<std::vector<Encoded>>(info, rtnetlink::layout::Operation::kSize, load, size);
+    return ApplyBatch<std::vector<Encoded>>(info, rtnetlink::layout::Operation::kSize, load);
   }
 
   // read(message)

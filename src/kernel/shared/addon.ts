@@ -55,9 +55,8 @@ export interface NativePart {
 export interface NativeClient extends NativePart {
   /**
    * Takes whole operation records, and the bytes of any length that they refer to, if the family has such records, and copies them.
-   * A few quick operations are carried out before it returns, unless the kernel makes them wait; the result is then no promise.
    */
-  apply(operations: Uint8Array, tails?: Uint8Array): Promise<NativeFailure[]> | NativeFailure[];
+  apply(operations: Uint8Array, tails?: Uint8Array): Promise<NativeFailure[]>;
 }
 
 /** `native/binding/ipvs_binding.cc`. */

@@ -87,8 +87,8 @@ function findInvalidNamespace(netns: unknown): InvalidValue | undefined {
 export class Calls<Native extends NativePart, Change = unknown> implements BatchSource<Change> {
   onBatch: ((batch: Batch<Change>) => void) | undefined = undefined;
   readonly #client: Native;
-  /** Ends with the last call that was made; undefined when no call is under way. Never rejected. */
-  #last: Promise<unknown> | undefined;
+  /** Ends with the last call that was made. Never rejected, and without the result, which may be long. */
+  #last: Promise<void> = Promise.resolve();
   readonly #closed = new AbortController();
   #closing: Promise<void> | undefined;
 
@@ -105,57 +105,40 @@ export class Calls<Native extends NativePart, Change = unknown> implements Batch
   }
 
   /**
-   * Runs `call` when all earlier calls have ended; at once when there is none, if no signal could still prevent it. Rejects with
-   * NetlinkError: the addon's, or ERR_CLOSED after close(); with the reason of an aborted signal; with TypeError for invalid
-   * options.
+   * Runs `call` when all earlier calls have ended. Rejects with NetlinkError: the addon's, or ERR_CLOSED after close(); with the
+   * reason of an aborted signal; with TypeError for invalid options.
    */
   run<T>(
     attempt: AttemptOrMaker,
-    call: (client: Native) => Promise<T> | T,
+    call: (client: Native) => Promise<T>,
     options: CallOptions = NO_OPTIONS,
   ): Promise<T> {
     if (this.#closing) return Promise.reject(closedError(made(attempt).operation));
-    if (options === NO_OPTIONS && this.#last === undefined) return this.#begin(attempt, call);
     const invalid = findInvalidCallOptions(options);
     if (invalid) return Promise.reject(argumentError(made(attempt).operation, invalid));
     const { signal } = options;
-    const result = Promise.resolve(this.#last).then(async () => {
-      signal?.throwIfAborted();
-      return call(this.#client);
-    });
-    return signal ? orAborted(this.#ending(attempt, result), signal) : this.#ending(attempt, result);
-  }
-
-  /** Starts a call when no other is under way. One that the addon carries out at once is over when this returns. */
-  #begin<T>(attempt: AttemptOrMaker, call: (client: Native) => Promise<T> | T): Promise<T> {
-    try {
-      const answer = call(this.#client);
-      return answer instanceof Promise ? this.#ending(attempt, answer) : Promise.resolve(answer);
-    } catch (error) {
-      return Promise.reject(error);
-    }
-  }
-
-  /** The result of a call that later ones wait for, with the addon's error as a NetlinkError. */
-  #ending<T>(attempt: AttemptOrMaker, answer: Promise<T>): Promise<T> {
-    const result = answer.catch((error: unknown) => {
-      throw isNativeError(error) ? toNetlinkError(reportedBy(error), made(attempt)) : error;
-    });
-    const forget = () => {
-      if (this.#last === ended) this.#last = undefined;
-    };
-    const ended = result.then(forget, forget);
-    this.#last = ended;
-    return result;
+    const result = this.#last
+      .then(() => {
+        signal?.throwIfAborted();
+        return call(this.#client);
+      })
+      .catch((error: unknown) => {
+        throw isNativeError(error) ? toNetlinkError(reportedBy(error), made(attempt)) : error;
+      });
+    this.#last = result.then(ignore, ignore);
+    return signal ? orAborted(result, signal) : result;
   }
 
   /** Lets calls already made finish, then closes the client. */
   close(): Promise<void> {
     this.#closed.abort();
-    this.#closing ??= Promise.resolve(this.#last).then(() => this.#client.close());
+    this.#closing ??= this.#last.then(() => this.#client.close());
     return this.#closing;
   }
 }
+
+/** The end of a call, for those that wait for it. */
+function ignore(): void {}
 
 /** The result of a call, or the reason of its signal if that is earlier. */
 function orAborted<T>(result: Promise<T>, signal: AbortSignal): Promise<T> {

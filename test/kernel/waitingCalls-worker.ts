@@ -1,4 +1,4 @@
-// A worker thread of quickCalls.test.ts: makes one quick call after another, until it is ended.
+// A worker thread of waitingCalls.test.ts: makes one call after another, until it is ended.
 import { parentPort, workerData } from 'node:worker_threads';
 import { openRtnetlink } from '../../src/kernel/rtnetlink/index.js';
 

@@ -1,5 +1,4 @@
-// Quick calls, for which JavaScript's thread waits: they leave the event loop its turns, keep their order, and are no longer waited for
-// when the kernel makes them wait.
+// Calls of one operation: they keep their order, and the event loop never waits for them, however long the kernel makes them wait.
 // Needs: namespace
 import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
@@ -13,8 +12,8 @@ import { threadTimes } from '../support/measures/threadTimes.js';
 import { makeNamespace, type Namespace } from '../support/namespaces/netns.js';
 
 /**
- * The longest time for which JavaScript's thread may sleep in a call that waits for a lock, in ms: 50 times the bound of
- * native/binding/quick_call.h. In one of them, a virtual machine may be stopped for longer.
+ * The longest time for which JavaScript's thread may sleep in a call that waits for a lock, in ms. In one of them, a virtual machine may
+ * be stopped for longer.
  */
 const LONGEST_SLEEP = 10;
 /** A call that takes so long has waited for a lock, in ms. */
@@ -101,7 +100,7 @@ test('a call after a batch that is under way runs after it', async () => {
   );
 });
 
-test('a quick call rejects like every other', async () => {
+test('a call of one operation rejects with its error, with a signal or without', async () => {
   const calls = [
     () => rtnetlink.deleteAddress(address),
     () => rtnetlink.deleteAddress(address, { signal: new AbortController().signal }),
@@ -175,7 +174,7 @@ test('a worker thread that ends while the kernel makes its call wait ends after 
   const other = startDeletions();
   const workers: Worker[] = [];
   while (other.runs()) {
-    const worker = new Worker(new URL('quickCalls-worker.js', import.meta.url), {
+    const worker = new Worker(new URL('waitingCalls-worker.js', import.meta.url), {
       workerData: { netns: namespace.path },
     });
     workers.push(worker);

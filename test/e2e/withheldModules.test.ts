@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { before, beforeEach, describe, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import { KERNEL_MODULES } from '../../src/command/modes/iptables/modules.js';
+import { KERNEL_MODULES } from '../../src/command/modes/iptables/open.js';
 import { PATIENCE } from '../laboratory/patience.js';
 import { COMMAND } from '../laboratory/proxyProcess.js';
 import { closeAfter } from '../support/closeAfter.js';

@@ -3,7 +3,7 @@
 // Needs: nftables
 import assert from 'node:assert/strict';
 import { after, before, it } from 'node:test';
-import { localhostNodePorts } from '../../src/command/modes/nftables/localhost.js';
+import { localhostNodePorts } from '../../src/command/modes/nftables/open.js';
 import { type Nftables, openNftables } from '../../src/kernel/nftables/index.js';
 import { FakeKernel } from '../../src/kernel/testing/index.js';
 import { decodeConfiguration } from '../support/clusters/decodeConfiguration.js';

@@ -11,15 +11,15 @@ import { decodeFrontends } from '../../src/command/cli/agentFrontends.js';
 import { check } from '../../src/command/cli/check/check.js';
 import { checkLines } from '../../src/command/cli/check/report.js';
 import { diffLines, diffReport } from '../../src/command/cli/diff.js';
-import { frontendAt, reasonWithoutEndpoints } from '../../src/command/cli/explain/frontendAt.js';
+import { frontendAt, reasonWithoutEndpoints } from '../../src/command/cli/explain/objects.js';
 import { explanationLines } from '../../src/command/cli/explain/text.js';
 import { COLOURS, styleFor } from '../../src/command/cli/output/colours.js';
 import { type Format, type Layout, type Output, writeReport } from '../../src/command/cli/output/output.js';
 import { planLines, planReport } from '../../src/command/cli/plan.js';
 import { frontendsInventory } from '../../src/command/cli/services/frontendsInventory.js';
 import type { Inventory } from '../../src/command/cli/services/inventory.js';
-import { ipvsInventory } from '../../src/command/cli/services/ipvsInventory.js';
 import { namesOf } from '../../src/command/cli/services/names.js';
+import { ipvsInventory } from '../../src/command/cli/services/openInventory.js';
 import { printServices } from '../../src/command/cli/services/services.js';
 import { showTop } from '../../src/command/cli/services/top.js';
 import {

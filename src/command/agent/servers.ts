@@ -61,7 +61,9 @@ export async function openServers({
     await health.serve(healthAddress, hardFail || healthHardFail).catch((error) => close(error, 'health'));
   const handler = metricsHandler({ metrics, ...shown });
   const server = where
-    ? await openServer({ where, handler, hardFail, failed, recovered }).catch((error) => close(error, 'metrics'))
+    ? await openServer({ where, handler, hardFail, failed, recovered }).catch((error) =>
+        close(error, 'metrics'),
+      )
     : undefined;
   return {
     async close() {

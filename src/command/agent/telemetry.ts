@@ -11,8 +11,6 @@ import type { LeftOut } from './leftOut.js';
 import { logEvents, logForeignChains } from './logEvents.js';
 import { Refusals } from './refusals.js';
 import { ServiceStatus } from './serviceStatus.js';
-import { TriggerTimes } from './triggerTimes.js';
-import { UnappliedChanges } from './unappliedChanges.js';
 
 /** Receivers of the events. */
 interface Listeners {
@@ -189,5 +187,98 @@ function updateWithoutLocal(status: ServiceStatus, { families, countsPorts, metr
       const { ports, services } = status.withoutLocal(policy, family);
       metrics.noLocalEndpoints(family, policy, countsPorts ? ports : services);
     }
+  }
+}
+
+// The times of endpoint changes that are not programmed yet, from the annotation
+// endpoints.kubernetes.io/last-change-trigger-time, for the metric of the network programming latency.
+
+/** The trigger time of a change of endpoints. */
+interface Trigger {
+  readonly family: Family;
+  /** In ms since 1970. */
+  readonly triggeredAt: number;
+}
+
+/** Trigger times whose changes are not programmed yet. */
+export class TriggerTimes {
+  readonly #startedAt: number;
+  /** Slice → its last trigger time: the annotation remains when another field of the slice changes. */
+  readonly #last = new Map<string, number>();
+  readonly #waiting = new Map<string, Trigger>();
+  /** Triggers of changes that a pass has read. */
+  #taken: Trigger[] = [];
+
+  /** @param startedAt start time, in ms since 1970; earlier triggers are ignored */
+  constructor(startedAt: number) {
+    this.#startedAt = startedAt;
+  }
+
+  /** Records the trigger of a change. */
+  note({ type, object }: ObjectChange): void {
+    if (object.kind !== 'EndpointSlice') return;
+    const id = `${object.namespace}/${object.name}`;
+    const { triggerTime, family } = object;
+    if (type === 'delete') {
+      this.#last.delete(id);
+      this.#waiting.delete(id);
+      return;
+    }
+    if (triggerTime === undefined || triggerTime <= this.#startedAt || this.#last.get(id) === triggerTime)
+      return;
+    this.#last.set(id, triggerTime);
+    this.#waiting.set(id, { family, triggeredAt: triggerTime });
+  }
+
+  /** A pass has read the waiting changes. */
+  taken(): void {
+    for (const trigger of this.#waiting.values()) this.#taken.push(trigger);
+    this.#waiting.clear();
+  }
+
+  /** Returns the triggers whose changes are in the kernel now, each once. */
+  programmed(): Trigger[] {
+    const triggers = this.#taken;
+    this.#taken = [];
+    return triggers;
+  }
+}
+
+// The oldest change that the kernel does not have completely, for the metric of its arrival. Pure; the clock is injected.
+
+/** The changes that are not applied. A change is applied when a pass that read it has ended and no item is unknown. */
+export class UnappliedChanges {
+  readonly #now: () => number;
+  /** Arrival of the oldest change that no pass has read, in ms since 1970. */
+  #waiting: number | undefined;
+  /** The same of those that a pass has read. */
+  #taken: number | undefined;
+
+  /** @param now time of day, in ms since 1970 */
+  constructor(now: () => number) {
+    this.#now = now;
+  }
+
+  /** A change arrived. */
+  queued(): void {
+    this.#waiting ??= this.#now();
+  }
+
+  /** A pass has read the changes that arrived up to now. */
+  taken(): void {
+    this.#taken ??= this.#waiting;
+    this.#waiting = undefined;
+  }
+
+  /** A pass or an audit has ended. `unknown`: number of items whose last operation failed. */
+  synced(unknown: number): void {
+    // A failed item has no time of its own: the oldest of the changes stays until nothing fails.
+    if (unknown > 0) this.#taken ??= this.#now();
+    else this.#taken = undefined;
+  }
+
+  /** Arrival of the oldest change that is not applied, in ms since 1970; undefined if all are. */
+  get oldest(): number | undefined {
+    return this.#taken ?? this.#waiting;
   }
 }

@@ -3,10 +3,10 @@ import { outputTerminal, writeOutput } from '../agent/standardStreams.js';
 import { didYouMean, readInputFlags, type SplitArguments, UsageError } from '../config/commandLine.js';
 import { helpText } from '../config/help.js';
 import { closestTo } from '../config/suggestion.js';
+import type { CommandName, CommandRunner } from './command.js';
 import { COMMAND_NAMES, COMMANDS, HELP } from './definitions.js';
 import { columnsOf, type Format, processOutput } from './output/output.js';
 import { readCommand } from './program.js';
-import { RUNNERS } from './runners.js';
 
 /** Runs the command; resolves to its exit status. Rejects with an Error, and with UsageError if an argument is invalid. */
 export async function runCommand({ command, flags, others }: SplitArguments): Promise<number> {
@@ -36,3 +36,18 @@ function describedBy([word, ...others]: readonly string[]): string[] | undefined
     `unknown command: ${word}${didYouMean('', closestTo(word, ['run', ...COMMAND_NAMES]))}`,
   );
 }
+
+// The functions that run the commands with their own options. Each is loaded when it is needed.
+
+/** Loads the function of a command. */
+const RUNNERS: Readonly<Record<CommandName, () => Promise<CommandRunner>>> = {
+  services: async () => (await import('./services/services.js')).runServices,
+  top: async () => (await import('./services/top.js')).runTop,
+  status: async () => (await import('./status/status.js')).runStatus,
+  check: async () => (await import('./check/check.js')).runCheck,
+  plan: async () => (await import('./plan.js')).runPlan,
+  diff: async () => (await import('./diff.js')).runDiff,
+  explain: async () => (await import('./explain/explain.js')).runExplain,
+  completion: async () => (await import('./completion/completion.js')).runCompletion,
+  man: async () => (await import('./manPage.js')).runMan,
+};

@@ -1,9 +1,9 @@
 // Reads the command line, prints help or runs the command, and sets the exit status. main.ts imports it.
 
 import { ErrorWithNextStep } from '../../kernel/errors.js';
+import { keepYoungGenerationSmall } from '../agent/heap.js';
 import { OutputClosed, outputTerminal, writeError, writeOutput } from '../agent/standardStreams.js';
 import { readFlags, splitFlags, UsageError } from '../config/commandLine.js';
-import { keepYoungGenerationSmall } from '../agent/heap.js';
 import { helpText, usageText } from '../config/help.js';
 import { FAILED } from './command.js';
 import { COMMAND_NAMES, COMMANDS, HELP } from './definitions.js';

@@ -154,7 +154,8 @@ export class ProxyHealth {
  */
 export function healthOf(facts: HealthFacts, timeout: number, clock: Clock, stalled = false): HealthState {
   const elapsed = clock.elapsed();
-  const inTime = (since: number | undefined) => !stalled && (since === undefined || elapsed - since < timeout);
+  const inTime = (since: number | undefined) =>
+    !stalled && (since === undefined || elapsed - since < timeout);
   const families = ([4, 6] as const).flatMap((family) => {
     const { waiting, restart, updated } = facts.families[family];
     if (updated === undefined) return [];

@@ -1,7 +1,16 @@
 // The metrics of the process, updated by methods, in a registry of our own.
 import { type Counter, Gauge, Registry } from 'prom-client';
 import type { Family } from '../../kernel/net/address.js';
-import { failureMetrics, kubeProxyMetrics, localhostMetrics, type ModeCounter, packetMetrics, probeMetrics, rejectedMetric, type RejectedPackets } from './kubeProxyMetrics.js';
+import {
+  failureMetrics,
+  kubeProxyMetrics,
+  localhostMetrics,
+  type ModeCounter,
+  packetMetrics,
+  probeMetrics,
+  type RejectedPackets,
+  rejectedMetric,
+} from './kubeProxyMetrics.js';
 import { type ContactOfResource, contactMetrics, ownMetrics } from './ownMetrics.js';
 import { processMetrics } from './processMetrics.js';
 import { textOf } from './text.js';

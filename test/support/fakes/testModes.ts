@@ -1,6 +1,6 @@
 // The modes of the agent's tests, each on a fake kernel.
 
-import { COUNTERS } from '../../../src/command/modes/iptables/counters.js';
+import { COUNTERS } from '../../../src/command/modes/iptables/open.js';
 import { createCountedMode } from '../../../src/command/modes/iptables/ruleCounts.js';
 import { parseSaved, type SavedRules } from '../../../src/kernel/iptables/index.js';
 import { FakeKernel } from '../../../src/kernel/testing/index.js';

@@ -1,5 +1,11 @@
 // The health of a proxy with the state that the health thread would find.
-import { type HealthFacts, type HealthState, healthOf, NO_FACTS, ProxyHealth } from '../../../src/command/health/proxyHealth.js';
+import {
+  type HealthFacts,
+  type HealthState,
+  healthOf,
+  NO_FACTS,
+  ProxyHealth,
+} from '../../../src/command/health/proxyHealth.js';
 
 type Clock = ConstructorParameters<typeof ProxyHealth>[0];
 

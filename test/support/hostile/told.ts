@@ -4,7 +4,7 @@ import { EventRecorder } from '../../../src/command/agent/events.js';
 import { LeftOut } from '../../../src/command/agent/leftOut.js';
 import type { Request } from '../../../src/command/servers/handler.js';
 import { openMetrics } from '../../../src/command/servers/metrics.js';
-import { statuszHandler } from '../../../src/command/servers/zpages.js';
+import { statuszHandler } from '../../../src/command/servers/metricsServer.js';
 import type { Problem } from '../../../src/kernel/errors.js';
 import { OTHER } from './objects.js';
 

@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Configuration } from '../../../src/command/config/configuration.js';
 import { settingRulesOf } from '../../../src/command/config/serviceSettings.js';
-import { iptablesOptions } from '../../../src/command/modes/iptables/fromConfiguration.js';
+import { iptablesOptions } from '../../../src/command/modes/iptables/open.js';
 import { ipvsOptions } from '../../../src/command/modes/ipvs/fromConfiguration.js';
 import { nftablesOptions } from '../../../src/command/modes/nftables/fromConfiguration.js';
 import { MODES } from '../../../src/command/modes/select.js';

@@ -8,8 +8,8 @@ import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { Registry } from 'prom-client';
 import { stringify } from 'yaml';
-import { COUNTERS } from '../../../src/command/modes/iptables/counters.js';
-import { FAILURES } from '../../../src/command/modes/nftables/failures.js';
+import { COUNTERS } from '../../../src/command/modes/iptables/open.js';
+import { FAILURES } from '../../../src/command/modes/nftables/open.js';
 import {
   failureMetrics,
   kubeProxyMetrics,

@@ -2,21 +2,28 @@
 
 import { type Conntrack, openConntrack } from '../../../kernel/conntrack/index.js';
 import { openIpvs } from '../../../kernel/ipvs/index.js';
-import { loadConfiguration } from '../../config/load.js';
+import type { Ipvs, VirtualServiceState } from '../../../kernel/ipvs/types.js';
+import { namedFrontends } from '../../../proxy/services/namedFrontends.js';
+import { nodeFacts } from '../../../proxy/services/nodeFacts.js';
+import type { KernelCommand } from '../../config/commandLine.js';
+import { type Loaded, loadConfiguration } from '../../config/load.js';
 import type { FrontendQuery, ProgrammedFrontend } from '../../explain/inventory.js';
 import { withConnections } from '../../explain/read/connections.js';
 import { readerOf } from '../../explain/read/select.js';
 import { MODES } from '../../modes/select.js';
+import { NoAnswer } from '../agentClient.js';
+import { agentFrontends } from '../agentFrontends.js';
 import { AnswerLimit } from '../answerLimit.js';
 import type { Invocation } from '../command.js';
 import { modeOfNode } from '../modeOfNode.js';
 import type { Output } from '../output/output.js';
+import { readObjects } from '../readObjects.js';
 import { count } from '../summary.js';
 import { frontendsInventory } from './frontendsInventory.js';
-import type { Inventory } from './inventory.js';
-import { ipvsInventory } from './ipvsInventory.js';
-import type { ServiceNames } from './names.js';
-import { type ReadNames, readNames } from './readNames.js';
+import { type Inventory, inventoryOf, sumOf } from './inventory.js';
+import { namesOf, type ServiceNames, virtualServiceName } from './names.js';
+import { servicesReport, type VirtualServiceReport } from './report.js';
+import { serviceLines, shortNumber } from './table.js';
 
 /**
  * Calls `use` with the inventory of this node, and closes the kernel afterwards. Resolves to exit status 0.
@@ -104,5 +111,72 @@ async function useWithConnections(
     await use(async () => withConnections(conntrack, await list()), 'conntrack');
   } finally {
     await conntrack.close();
+  }
+}
+
+// The virtual services of IPVS as an inventory.
+
+/**
+ * The virtual services of a kernel.
+ *
+ * @param texts show only virtual services that have one of these texts; none: all
+ */
+export function ipvsInventory(
+  ipvs: Pick<Ipvs, 'list'>,
+  names: ServiceNames,
+  texts: readonly string[],
+): Inventory<readonly VirtualServiceState[]> {
+  return inventoryOf<readonly VirtualServiceState[], VirtualServiceReport, 'virtualServices'>(
+    {
+      what: 'virtual service',
+      field: 'virtualServices',
+      list: () => ipvs.list(),
+      report: (sample) => servicesReport(sample, names),
+      addressOf: virtualServiceName,
+      orders: {
+        rate: ({ rates }) => rates.connections,
+        active: ({ activeConnections }) => activeConnections,
+        inactive: ({ inactiveConnections }) => inactiveConnections,
+        bytes: ({ rates }) => rates.inBytes + rates.outBytes,
+      },
+      sums: (services) => [
+        `${sumOf(services, ({ activeConnections }) => activeConnections)} active`,
+        `${sumOf(services, ({ inactiveConnections }) => inactiveConnections)} inactive`,
+        `${shortNumber(sumOf(services, ({ rates }) => rates.connections))} new/s`,
+      ],
+      lines: serviceLines,
+    },
+    texts,
+  );
+}
+
+// Reads the names of Services: from manifests or the API server if a flag names them, otherwise from the running agent.
+
+/** The names from a source, and the number of problems of its objects. */
+interface ReadNames {
+  readonly names: ServiceNames;
+  readonly problems: number;
+}
+
+/**
+ * Reads the names. If the agent does not answer, there are none, with the reason. Rejects with an Error if the flags name
+ * a source that cannot be read.
+ *
+ * @param limit of the API server
+ */
+async function readNames(flags: KernelCommand, loaded: Loaded, limit: AnswerLimit): Promise<ReadNames> {
+  const objects = await readObjects(flags, loaded, limit);
+  if (objects) {
+    const { source, cache, problems } = objects;
+    const frontends = namedFrontends(cache, nodeFacts(loaded.nodeName));
+    return { names: namesOf({ source }, [...frontends]), problems };
+  }
+  try {
+    const frontends = await agentFrontends(loaded.configuration.metricsBindAddress);
+    return { names: namesOf({ source: 'agent' }, frontends), problems: 0 };
+  } catch (error) {
+    if (!(error instanceof NoAnswer)) throw error;
+    const reason = `${error.message}; --manifests or --kubeconfig names other objects`;
+    return { names: namesOf({ source: 'none', reason }, []), problems: 0 };
   }
 }

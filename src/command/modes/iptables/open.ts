@@ -1,17 +1,20 @@
 // Opens iptables mode: its parts of the kernel, and its options from the configuration and the host.
 import type { Logger } from 'pino';
+import { HOST, type Machine, stateOfModule } from '../../../kernel/shared/hints.js';
+import type { IptablesOptions } from '../../../proxy/modes/iptables/plan/options.js';
+import { INVALID_COUNTER, LOCALHOST_COUNTER } from '../../../proxy/modes/iptables/plan/ruleText.js';
 import type { FormerState, Mode } from '../../../proxy/modes/mode.js';
+import type { Configuration } from '../../config/configuration.js';
 import { openNfacct } from '../../kernel/nfacct/index.js';
 import type { Nfacct } from '../../kernel/nfacct/types.js';
 import { usableFamilies } from '../iptablesRules/families.js';
+import { RULE_MODULES } from '../iptablesRules/ruleModules.js';
 import type { FormerSettings, ModeSettings, OpenedMode } from '../shared/definition.js';
+import { localDetectorOf, nodePortAddressesOf } from '../shared/fromConfiguration.js';
 import { type HostKernel, logFallback, openHostKernel } from '../shared/hostKernel.js';
 import { loadAhead } from '../shared/loadAhead.js';
-import { COUNTERS, countingObstacle, createCounters, readCounters } from './counters.js';
 import { isProgrammed } from './features.js';
 import { formerState, RULES } from './former.js';
-import { iptablesOptions } from './fromConfiguration.js';
-import { KERNEL_MODULES } from './modules.js';
 import { checkFeatures, prepare, probeFeatures } from './prepare.js';
 import { createCountedMode } from './ruleCounts.js';
 
@@ -116,3 +119,81 @@ function withCounters<Counted extends Pick<Mode<unknown, never>, 'observe'>>(
     },
   };
 }
+
+// Counters of packets (nfacct) that rules of iptables mode increase, where the kernel has them.
+
+/** The counters, with kube-proxy's metrics of them. */
+export const COUNTERS = [
+  {
+    counter: INVALID_COUNTER,
+    name: 'iptables_ct_state_invalid_dropped_packets_total',
+    help: 'packets dropped by iptables to work around conntrack problems',
+  },
+  {
+    counter: LOCALHOST_COUNTER,
+    name: 'iptables_localhost_nodeports_accepted_packets_total',
+    help: 'Number of packets accepted on nodeports of loopback interface',
+  },
+] as const;
+
+/** Why the kernel cannot count packets; undefined if it can. Creates no counter. */
+export async function countingObstacle(
+  nfacct: Pick<Nfacct, 'get'>,
+  machine: Machine = HOST,
+): Promise<string | undefined> {
+  try {
+    for (const { counter } of COUNTERS) await nfacct.get(counter);
+  } catch (error) {
+    return String(error);
+  }
+  // iptables' match is a module of its own. Without it, no rule that has it could be added.
+  return stateOfModule('xt_nfacct', machine) === 'missing' ? 'the kernel has no module xt_nfacct' : undefined;
+}
+
+/** Creates the missing counters. Rules that have them need them. Rejects with the NetlinkError of a counter. */
+export async function createCounters(nfacct: Pick<Nfacct, 'add'>): Promise<void> {
+  for (const { counter } of COUNTERS) {
+    const error = await nfacct.add(counter);
+    if (error) throw error;
+  }
+}
+
+/** The packets of each counter that exists, by its name. Rejects with a NetlinkError. */
+export async function readCounters(nfacct: Pick<Nfacct, 'get'>): Promise<Map<string, number>> {
+  const packets = new Map<string, number>();
+  for (const { counter } of COUNTERS) {
+    const found = await nfacct.get(counter);
+    if (found) packets.set(counter, Number(found.packets));
+  }
+  return packets;
+}
+
+// Configuration → options of iptables mode.
+
+/** The options of iptables mode; `own` has those that depend on the host. */
+export function iptablesOptions(
+  configuration: Configuration,
+  own: Pick<IptablesOptions, 'families' | 'nfacct' | 'conntrackLiberal'>,
+): IptablesOptions {
+  const { iptables } = configuration;
+  return {
+    masqueradeAll: iptables.masqueradeAll,
+    masqueradeMark: 2 ** iptables.masqueradeBit,
+    localDetector: localDetectorOf(configuration),
+    nodePortAddresses: nodePortAddressesOf(configuration),
+    localhostNodePorts: iptables.localhostNodePorts,
+    auditPeriod: iptables.syncPeriod,
+    ...own,
+  };
+}
+
+// The kernel modules that iptables mode needs on every node.
+
+/** Names of modules, without those that few rules need: xt_recent for session affinity, and xt_sctp. */
+export const KERNEL_MODULES: readonly string[] = [
+  ...RULE_MODULES,
+  'xt_tcpudp',
+  'xt_nat',
+  'xt_statistic',
+  'xt_nfacct',
+];

@@ -3,22 +3,26 @@ import { release } from 'node:os';
 import { NetlinkError } from '../../../kernel/errors.js';
 import { openIpset } from '../../../kernel/ipset/index.js';
 import { openIpvs } from '../../../kernel/ipvs/index.js';
-import type { Family } from '../../../kernel/net/address.js';
+import { operationsOf, realServersOf } from '../../../kernel/ipvs/values/serverLists.js';
+import { type Family, familyOf } from '../../../kernel/net/address.js';
+import { moduleHint, stateOfModule } from '../../../kernel/shared/hints.js';
 import { createIpvsMode } from '../../../proxy/modes/ipvs/index.js';
+import type { IpvsOptions } from '../../../proxy/modes/ipvs/plan/options.js';
+import { SET_ROLES, setOf } from '../../../proxy/modes/ipvs/plan/sets.js';
+import { TUNNEL_LINKS } from '../../../proxy/modes/ipvs/plan/tunnels.js';
+import type { IpvsKernel } from '../../../proxy/modes/ipvs/program/kernel.js';
 import { checkScheduler, prepare, probeScheduler } from '../../../proxy/modes/ipvs/program/prepare.js';
 import type { FormerState } from '../../../proxy/modes/mode.js';
 import { usableFamilies } from '../iptablesRules/families.js';
+import { RULE_MODULES } from '../iptablesRules/ruleModules.js';
 import type { FormerSettings, ModeSettings, OpenedMode } from '../shared/definition.js';
 import { logFallback, openHostKernel } from '../shared/hostKernel.js';
 import { loadAhead } from '../shared/loadAhead.js';
-import { loadModule } from '../shared/loadModules.js';
+import { loadModule, loadModules } from '../shared/loadModules.js';
 import { openParts } from '../shared/openParts.js';
-import { NO_IPSET, NO_IPVS } from './absent.js';
 import { formerState, RULES } from './former.js';
 import { curesOf, ipvsOptions, schedulerOf } from './fromConfiguration.js';
 import { hasIpset, hasIpvs } from './loaded.js';
-import { kernelModules } from './modules.js';
-import { obstacleOfTunnels } from './tunnels.js';
 
 /** Opens ipvs mode, as `open` of its definition. */
 export async function open(settings: ModeSettings): Promise<OpenedMode> {
@@ -119,4 +123,74 @@ async function openIpvsWithModule(): ReturnType<typeof openIpvs> {
     if (said === undefined) return openIpvs();
     throw new NetlinkError({ ...error, kernelMessage: said, hint: 'IPVS needs the kernel module ip_vs' });
   }
+}
+
+// The parts of a kernel that has not loaded IPVS or ipset, as they are read for the removal of former state: empty.
+
+const absent = (operation: string) =>
+  new NetlinkError({ code: 'ENOENT', operation, hint: 'the kernel module is not loaded' });
+
+/** IPVS of a kernel that has not loaded it: there are no virtual services. Changes fail with `ENOENT`. */
+const NO_IPVS: IpvsKernel['ipvs'] & { close(): void } = {
+  listServices: async () => [],
+  listServers: async (ids) => ids.map(({ address }) => realServersOf(familyOf(address), [])),
+  applyChanges: async (parts) => parts.flatMap(operationsOf).map(() => absent('ipvs.apply')),
+  get: async () => undefined,
+  apply: async (operations) => operations.map(() => absent('ipvs.apply')),
+  timeouts: async () => ({ tcp: 0, tcpFin: 0, udp: 0 }),
+  setTimeouts: async () => {
+    throw absent('ipvs.setTimeouts');
+  },
+  close() {},
+};
+
+/** ipset of a kernel that has not loaded it: there are no sets. Changes fail with `ENOENT`. */
+const NO_IPSET: IpvsKernel['ipset'] & { close(): void } = {
+  list: async () => [],
+  get: async () => undefined,
+  apply: async (operations) => operations.map(() => absent('ipset.apply')),
+  close() {},
+};
+
+// The kernel modules that ipvs mode needs on every node.
+
+/**
+ * Names of modules, without those that few rules need: xt_physdev and xt_ipvs. ip_vs, on which the scheduler depends, is not loaded on
+ * demand.
+ */
+export function kernelModules(scheduler: string): string[] {
+  // hash:ip,port → ip_set_hash_ipport
+  const setTypes = new Set(SET_ROLES.map((role) => setOf(role, 4).type));
+  const setModules = [...setTypes].map((type) => `ip_set_${type.replace(':', '_').replaceAll(',', '')}`);
+  return [`ip_vs_${scheduler}`, 'dummy', ...setModules, 'xt_set', ...RULE_MODULES];
+}
+
+// Whether Services may have tunnels on this node (`forwarding: tunnel`).
+
+/** The modules that add the devices. */
+const MODULES: Readonly<Record<Family, string>> = { 4: 'ip_gre', 6: 'ip6_gre' };
+
+/**
+ * Why Services cannot have tunnels on this node; undefined: they can.
+ *
+ * @param load load the modules that are missing
+ */
+export async function obstacleOfTunnels(
+  { rtnetlink }: Pick<IpvsKernel, 'rtnetlink'>,
+  { families, cures, localDetector }: Pick<IpvsOptions, 'families' | 'cures' | 'localDetector'>,
+  load: boolean,
+): Promise<string | undefined> {
+  if (!cures.has('node-failover')) return 'has an effect only with --cures=node-failover';
+  const isDetected = (family: Family) => localDetector.by !== 'network' || localDetector.networks[family];
+  if (!families.every(isDetected)) {
+    return 'has an effect only if the pods of the node are known in all families: --cluster-cidr, or another --detect-local-mode';
+  }
+  if (stateOfModule('ip_vs_mh') === 'missing') return `has no effect: ${moduleHint('ip_vs_mh')}`;
+  if (load) await loadModules(families.map((family) => MODULES[family]));
+  for (const family of families) {
+    const name = TUNNEL_LINKS[family];
+    if (!(await rtnetlink.getLink(name)))
+      return `has no effect: there is no link ${name}; ${moduleHint(MODULES[family])}`;
+  }
+  return undefined;
 }

@@ -1,17 +1,29 @@
 // Opens nftables mode: its parts of the kernel, and its options from the configuration and the host.
+
+import type { Family } from '../../../kernel/net/address.js';
 import { openNftables } from '../../../kernel/nftables/index.js';
+import type { Nftables, NftablesOperation, TableFamily } from '../../../kernel/nftables/types.js';
+import { HOST, type Machine } from '../../../kernel/shared/hints.js';
+import type { Batch } from '../../../kernel/shared/types.js';
 import type { FormerState } from '../../../proxy/modes/mode.js';
 import { createNftablesMode, nftablesMode } from '../../../proxy/modes/nftables/index.js';
+import { TABLE_FAMILY } from '../../../proxy/modes/nftables/plan/containers.js';
+import { protocolOfCounter } from '../../../proxy/modes/nftables/plan/localhostPorts.js';
+import { TABLE } from '../../../proxy/modes/nftables/plan/names.js';
 import { ForeignChains } from '../../../proxy/modes/nftables/program/foreignChains.js';
-import type { FormerSettings, ModeSettings, OpenedMode } from '../shared/definition.js';
+import type { Configuration } from '../../config/configuration.js';
+import { behaviourOf } from '../../config/mirroredVersion.js';
+import type {
+  FormerSettings,
+  LocalhostNodePorts,
+  ModeMetrics,
+  ModeSettings,
+  OpenedMode,
+} from '../shared/definition.js';
 import { openHostKernel } from '../shared/hostKernel.js';
 import { loadAhead } from '../shared/loadAhead.js';
 import { openParts } from '../shared/openParts.js';
-import { FAILURES } from './failures.js';
-import { hostFamilies } from './families.js';
-import { layoutOf, nftablesOptions } from './fromConfiguration.js';
-import { localhostNodePorts } from './localhost.js';
-import { KERNEL_MODULES } from './modules.js';
+import { layoutOf, localhostFamilies, nftablesOptions } from './fromConfiguration.js';
 import { checkFeatures, checkKernel, probeFeatures } from './prepare.js';
 
 /** Opens nftables mode, as `open` of its definition. */
@@ -75,3 +87,120 @@ async function openNftablesKernel() {
     },
   };
 }
+
+// kube-proxy's metrics of failed transactions.
+
+const SYNC = 'sync';
+const CLEANUP = 'cleanup';
+
+/** The counters, with kube-proxy's metrics of them. */
+const COUNTERS = [
+  {
+    counter: SYNC,
+    name: 'sync_proxy_rules_nftables_sync_failures_total',
+    help: 'Cumulative proxy nftables sync failures',
+  },
+  {
+    counter: CLEANUP,
+    name: 'sync_proxy_rules_nftables_cleanup_failures_total',
+    help: 'Cumulative proxy nftables cleanup failures',
+  },
+] as const;
+
+/** A transaction that only deletes chains and sets of rules that are no longer used is a clean-up, as in kube-proxy. */
+const CLEANUPS: ReadonlySet<string> = new Set(['flushChain', 'deleteChain', 'deleteSet']);
+
+/** Counts transactions that the kernel refused; one that is sent again without a Service that it refuses counts again if it fails. */
+export const FAILURES: NonNullable<ModeMetrics['failures']> = {
+  counters: COUNTERS,
+  of({ operations, names }: Batch<unknown>) {
+    const counter = names.every((name) => CLEANUPS.has(name)) ? CLEANUP : SYNC;
+    return { counter, family: isIpv6(operations[0] as NftablesOperation) ? 6 : 4 };
+  },
+};
+
+/** Every operation of a transaction of the mode has the table of one family. */
+function isIpv6(operation: NftablesOperation): boolean {
+  return subjectOf(operation).family === TABLE_FAMILY[6];
+}
+
+function subjectOf(operation: NftablesOperation): { readonly family: TableFamily } {
+  if ('table' in operation) return operation.table;
+  if ('chain' in operation) return operation.chain;
+  if ('rule' in operation) return operation.rule;
+  if ('set' in operation) return operation.set;
+  return 'object' in operation ? operation.object : operation.flowTable;
+}
+
+// The families that nftables mode programs on this host.
+
+/** With 1, no interface has an IPv6 address. kube-proxy leaves the family out too. */
+const DISABLE_IPV6 = '/proc/sys/net/ipv6/conf/all/disable_ipv6';
+
+/** The families whose IP stack this host has, and has not disabled; the others with the reason. */
+export function hostFamilies(machine: Machine = HOST): {
+  readonly families: readonly Family[];
+  readonly unusable: ReadonlyMap<Family, string>;
+} {
+  const reason = noIPv6(machine);
+  return reason === undefined
+    ? { families: [4, 6], unusable: new Map() }
+    : { families: [4], unusable: new Map([[6, reason]]) };
+}
+
+function noIPv6(machine: Machine): string | undefined {
+  if (!machine.exists('/proc/net/if_inet6')) return 'the kernel runs without IPv6';
+  if (machine.read(DISABLE_IPV6)?.trim() === '1')
+    return 'IPv6 is disabled: net.ipv6.conf.all.disable_ipv6 = 1';
+  return undefined;
+}
+
+// Node ports on localhost in nftables mode, for the agent.
+
+/** Longest time to read the counters of a family, in ms, as in kube-proxy. */
+const READ_LIMIT = 2000;
+
+/** What the agent does for node ports on localhost with this configuration. */
+export function localhostNodePorts(
+  nftables: Pick<Nftables, 'listObjects'>,
+  families: readonly Family[],
+  configuration: Configuration,
+): LocalhostNodePorts {
+  const served = localhostFamilies(configuration);
+  return {
+    families: families.filter((family) => served.has(family)),
+    hasMetrics: behaviourOf(configuration).localhostNodePortMetrics,
+    readRejected: () => readRejected(nftables, families),
+  };
+}
+
+/** The packets of each counter. A table that does not exist has none. */
+async function readRejected(nftables: Pick<Nftables, 'listObjects'>, families: readonly Family[]) {
+  const found: { family: Family; protocol: string; packets: number }[] = [];
+  for (const family of families) {
+    const where = { family: TABLE_FAMILY[family], table: TABLE };
+    for await (const object of nftables.listObjects(where, { signal: AbortSignal.timeout(READ_LIMIT) })) {
+      const protocol = protocolOfCounter(object.name);
+      if (object.type !== 'counter' || protocol === undefined) continue;
+      const packets = Number(object.packets ?? 0n);
+      found.push({ family, protocol: protocol.toUpperCase(), packets });
+    }
+  }
+  return found;
+}
+
+// The kernel modules of nftables mode.
+
+/** Names of the modules that the rules of every node and Service need. The kernel loads each when it is first needed. */
+const KERNEL_MODULES: readonly string[] = [
+  'nf_tables',
+  'nft_chain_nat',
+  'nft_ct',
+  'nft_fib_ipv4',
+  'nft_fib_ipv6',
+  'nft_masq',
+  'nft_nat',
+  'nft_numgen',
+  'nft_reject_ipv4',
+  'nft_reject_ipv6',
+];

@@ -8,10 +8,10 @@ import { ConfigurationFollower } from '../../../../src/command/agent/followConfi
 import { defaultConfiguration } from '../../../../src/command/config/configuration.js';
 import { hashOf, readConfigurationFile } from '../../../../src/command/config/reload.js';
 import { MODES } from '../../../../src/command/modes/select.js';
-import { TrackedHealth } from '../../../support/fakes/trackedHealth.js';
 import { describeProblem, type Problem } from '../../../../src/kernel/errors.js';
 import { until } from '../../../support/apiServer/cluster.js';
 import { closeAfter } from '../../../support/closeAfter.js';
+import { TrackedHealth } from '../../../support/fakes/trackedHealth.js';
 
 /** A followed file with the mode and the verbosity in one line: `ipvs 0`. */
 function follow(exitsOnChange = false) {

@@ -6,9 +6,8 @@ import { AgentState } from '../../../../src/command/agent/agentReport.js';
 import { followOwnNode } from '../../../../src/command/agent/ownNode.js';
 import { telemetry } from '../../../../src/command/agent/telemetry.js';
 import { decodeHealth, statusReport } from '../../../../src/command/cli/status/report.js';
-import type { Request, Response } from '../../../../src/command/servers/handler.js';
 import { healthHandler } from '../../../../src/command/health/answers.js';
-import { TrackedHealth } from '../../../support/fakes/trackedHealth.js';
+import type { Request, Response } from '../../../../src/command/servers/handler.js';
 import { openMetrics } from '../../../../src/command/servers/metrics.js';
 import { NetlinkError } from '../../../../src/kernel/errors.js';
 import type { FakeKernel } from '../../../../src/kernel/testing/index.js';
@@ -16,6 +15,7 @@ import { decodeObject } from '../../../../src/proxy/objects/decode.js';
 import type { SyncSummary } from '../../../../src/proxy/reconcile/summary.js';
 import { closeAfter } from '../../../support/closeAfter.js';
 import { HOST, service, slice } from '../../../support/clusters/manifests.js';
+import { TrackedHealth } from '../../../support/fakes/trackedHealth.js';
 import { FakeIptablesNode, FakeNode } from '../../../support/oracle/testNode.js';
 
 /** Twice the period of audits, in ms. */

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { type KernelMetrics, measure, withTimedListing } from '../../../../src/command/agent/measure.js';
-import { FAILURES } from '../../../../src/command/modes/nftables/failures.js';
+import { FAILURES } from '../../../../src/command/modes/nftables/open.js';
 import { openMetrics } from '../../../../src/command/servers/metrics.js';
 import type { NftablesOperation } from '../../../../src/kernel/nftables/types.js';
 import { FakeKernel, failNth } from '../../../../src/kernel/testing/index.js';

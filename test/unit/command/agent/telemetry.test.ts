@@ -3,7 +3,6 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { pino } from 'pino';
 import { telemetry } from '../../../../src/command/agent/telemetry.js';
-import { TrackedHealth } from '../../../support/fakes/trackedHealth.js';
 import { openMetrics } from '../../../../src/command/servers/metrics.js';
 import { decodeObject } from '../../../../src/proxy/objects/decode.js';
 import type { SyncSummary } from '../../../../src/proxy/reconcile/summary.js';
@@ -12,6 +11,7 @@ import { ServiceCache } from '../../../../src/proxy/services/serviceCache.js';
 import type { ServicePlanInput } from '../../../../src/proxy/services/types.js';
 import { closeAfter } from '../../../support/closeAfter.js';
 import { triggeredSlice } from '../../../support/clusters/triggeredSlice.js';
+import { TrackedHealth } from '../../../support/fakes/trackedHealth.js';
 
 const PASS: SyncSummary = {
   full: false,

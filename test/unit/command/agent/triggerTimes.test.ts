@@ -1,7 +1,7 @@
 // The trigger times of endpoint changes, reported once each.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { TriggerTimes } from '../../../../src/command/agent/triggerTimes.js';
+import { TriggerTimes } from '../../../../src/command/agent/telemetry.js';
 import { triggeredSlice as slice } from '../../../support/clusters/triggeredSlice.js';
 
 const START = Date.parse('2026-01-01T00:00:00Z');

@@ -1,7 +1,7 @@
 // The arrival of the oldest change that is not completely in the kernel.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { UnappliedChanges } from '../../../../src/command/agent/unappliedChanges.js';
+import { UnappliedChanges } from '../../../../src/command/agent/telemetry.js';
 
 function setUp() {
   const clock = { time: 100 };

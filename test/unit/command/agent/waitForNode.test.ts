@@ -7,7 +7,7 @@ import {
   reportMissingNode,
   waitForNodeAddresses,
   waitForPodCIDRs,
-} from '../../../../src/command/agent/waitForNode.js';
+} from '../../../../src/command/agent/api.js';
 import { ApiSource, type ApiTrouble } from '../../../../src/proxy/api/apiSource.js';
 import { ApiClient } from '../../../../src/proxy/api/client.js';
 import { connectToApi } from '../../../../src/proxy/api/connection.js';

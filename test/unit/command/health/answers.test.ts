@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Request, Response } from '../../../../src/command/servers/handler.js';
 import { formatTime, healthHandler } from '../../../../src/command/health/answers.js';
+import type { Request, Response } from '../../../../src/command/servers/handler.js';
 import { TrackedHealth } from '../../../support/fakes/trackedHealth.js';
 
 const START = Date.parse('2026-11-20T17:32:31.830Z');

@@ -2,7 +2,7 @@
 // Needs: promtool
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { COUNTERS } from '../../../../src/command/modes/iptables/counters.js';
+import { COUNTERS } from '../../../../src/command/modes/iptables/open.js';
 import { type Metrics, openMetrics } from '../../../../src/command/servers/metrics.js';
 import { closeAfter } from '../../../support/closeAfter.js';
 import { promtool } from '../../../support/processes/promtool.js';

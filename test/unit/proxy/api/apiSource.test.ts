@@ -1,7 +1,7 @@
 // The API source on a server in this process: what it asks for, and what it tells.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { waitForNodeAddresses } from '../../../../src/command/agent/waitForNode.js';
+import { waitForNodeAddresses } from '../../../../src/command/agent/api.js';
 import { SERVICE_CIDRS } from '../../../../src/proxy/api/resources.js';
 import type { EndpointSlice, Node, ServiceCIDR } from '../../../../src/proxy/objects/types.js';
 import { agrees, Follower, until } from '../../../support/apiServer/cluster.js';

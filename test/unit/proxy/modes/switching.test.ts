@@ -2,14 +2,14 @@
 // and the running one has all it needs, at each step.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { hasTraces as hasTracesOfIptables } from '../../../../src/command/modes/iptables/definition.js';
 import {
   formerState as formerIptables,
   RULES as IPTABLES_RULES,
 } from '../../../../src/command/modes/iptables/former.js';
-import { hasTraces as hasTracesOfIptables } from '../../../../src/command/modes/iptables/traces.js';
 import { iptablesWithout } from '../../../../src/command/modes/iptablesRules/rulesInUse.js';
+import { hasTraces } from '../../../../src/command/modes/ipvs/definition.js';
 import { formerState as formerIpvs, RULES as IPVS_RULES } from '../../../../src/command/modes/ipvs/former.js';
-import { hasTraces } from '../../../../src/command/modes/ipvs/traces.js';
 import type { RulesInUse } from '../../../../src/command/modes/shared/definition.js';
 import { NetlinkError } from '../../../../src/kernel/errors.js';
 import { FakeKernel } from '../../../../src/kernel/testing/index.js';

@@ -1,7 +1,7 @@
 // The reason why a Service has no endpoint, from its EndpointSlices.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { frontendAt, reasonWithoutEndpoints } from '../../../../../src/command/cli/explain/frontendAt.js';
+import { frontendAt, reasonWithoutEndpoints } from '../../../../../src/command/cli/explain/objects.js';
 import type { Dialled } from '../../../../../src/command/explain/explanation.js';
 import { nodeFacts } from '../../../../../src/proxy/services/nodeFacts.js';
 import { ServiceCache } from '../../../../../src/proxy/services/serviceCache.js';

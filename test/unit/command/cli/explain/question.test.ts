@@ -1,7 +1,7 @@
 // The arguments of explain.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { readQuestion } from '../../../../../src/command/cli/explain/question.js';
+import { readQuestion } from '../../../../../src/command/cli/explain/explain.js';
 
 it('reads an address, port and protocol', () => {
   assert.deepEqual(readQuestion('10.96.0.10:53/udp', undefined), {

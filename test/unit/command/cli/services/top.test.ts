@@ -2,14 +2,15 @@
 import assert from 'node:assert/strict';
 import { EventEmitter } from 'node:events';
 import { describe, it } from 'node:test';
-import { ipvsInventory } from '../../../../../src/command/cli/services/ipvsInventory.js';
 import { namesOf } from '../../../../../src/command/cli/services/names.js';
+import { ipvsInventory } from '../../../../../src/command/cli/services/openInventory.js';
 import {
   openTerminal,
+  showTop,
   type Terminal,
   type TerminalEvent,
-} from '../../../../../src/command/cli/services/terminal.js';
-import { showTop, type TopParts } from '../../../../../src/command/cli/services/top.js';
+  type TopParts,
+} from '../../../../../src/command/cli/services/top.js';
 import type { VirtualServiceState } from '../../../../../src/kernel/ipvs/types.js';
 
 const NO_RATES = { connections: 0, inPackets: 0, outPackets: 0, inBytes: 0, outBytes: 0 };

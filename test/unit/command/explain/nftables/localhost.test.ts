@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Cause } from '../../../../../src/command/explain/explanation.js';
-import { meaningsOf } from '../../../../../src/command/explain/nftables/meanings.js';
+import { meaningsOf } from '../../../../../src/command/explain/nftables/explainPacket.js';
 import { selectingRules } from '../../../../../src/command/explain/nftables/selecting.js';
 import { tableOf } from '../../../../../src/command/explain/nftables/table.js';
 import type { Protocol } from '../../../../../src/kernel/net/protocol.js';

@@ -1,7 +1,7 @@
 // Services without endpoints in nftables mode: the elements of both chains that reject are a cause.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { meaningsOf } from '../../../../../src/command/explain/nftables/meanings.js';
+import { meaningsOf } from '../../../../../src/command/explain/nftables/explainPacket.js';
 import { selectingRules } from '../../../../../src/command/explain/nftables/selecting.js';
 import { tableOf } from '../../../../../src/command/explain/nftables/table.js';
 import type { NftSet } from '../../../../../src/kernel/nftables/types.js';

@@ -5,7 +5,7 @@ import {
   countingObstacle,
   createCounters,
   readCounters,
-} from '../../../../../src/command/modes/iptables/counters.js';
+} from '../../../../../src/command/modes/iptables/open.js';
 import { NetlinkError } from '../../../../../src/kernel/errors.js';
 import { machine, machineWith } from '../../../../support/fakes/machine.js';
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { it } from 'node:test';
-import { KERNEL_MODULES } from '../../../../../src/command/modes/iptables/modules.js';
+import { KERNEL_MODULES } from '../../../../../src/command/modes/iptables/open.js';
 import { recordedRules } from '../../../../support/oracle/iptablesNode.js';
 import { scenarios } from '../../../../support/oracle/oracle.js';
 import { modulesOf } from '../../../../support/tables/ruleModules.js';

@@ -1,7 +1,7 @@
 // The running counts of rules, against a count of all rules in the kernel, in every recorded cluster.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { iptablesOptions } from '../../../../../src/command/modes/iptables/fromConfiguration.js';
+import { iptablesOptions } from '../../../../../src/command/modes/iptables/open.js';
 import { type CountedMode, createCountedMode } from '../../../../../src/command/modes/iptables/ruleCounts.js';
 import { NetlinkError } from '../../../../../src/kernel/errors.js';
 import { FakeKernel } from '../../../../../src/kernel/testing/index.js';

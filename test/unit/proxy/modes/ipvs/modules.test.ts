@@ -1,7 +1,7 @@
 // The modules that are loaded ahead: those of all sets, and of the matches and targets of rules.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { kernelModules } from '../../../../../src/command/modes/ipvs/modules.js';
+import { kernelModules } from '../../../../../src/command/modes/ipvs/open.js';
 import { IPVS_DEFAULTS } from '../../../../../src/proxy/modes/ipvs/index.js';
 import { chains, jumps } from '../../../../../src/proxy/modes/ipvs/plan/rules.js';
 import { modulesOf } from '../../../../support/tables/ruleModules.js';

@@ -1,7 +1,7 @@
 // Services with `forwarding: tunnel` on a kernel in memory: what each node programs, what a change costs, and when NAT stays.
 import assert from 'node:assert/strict';
 import { afterEach, describe, it } from 'node:test';
-import { obstacleOfTunnels } from '../../../../../src/command/modes/ipvs/tunnels.js';
+import { obstacleOfTunnels } from '../../../../../src/command/modes/ipvs/open.js';
 import type { RtnetlinkOperation } from '../../../../../src/kernel/rtnetlink/types.js';
 import { FakeKernel } from '../../../../../src/kernel/testing/index.js';
 import { type Cure, createIpvsMode, IPVS_DEFAULTS } from '../../../../../src/proxy/modes/ipvs/index.js';

@@ -2,7 +2,7 @@
 // kernel in memory after a start with the gate, without it, and with another network.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { localhostNodePorts } from '../../../../../src/command/modes/nftables/localhost.js';
+import { localhostNodePorts } from '../../../../../src/command/modes/nftables/open.js';
 import { NetlinkError } from '../../../../../src/kernel/errors.js';
 import type { ChainItem, Item } from '../../../../../src/proxy/modes/nftables/plan/items.js';
 import { ruleText } from '../../../../../src/proxy/modes/nftables/program/ruleText.js';

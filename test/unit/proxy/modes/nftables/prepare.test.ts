@@ -1,11 +1,11 @@
 // The probe and the check of the expressions that Services need, the kernel's version, and the families of the host.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { hostFamilies } from '../../../../../src/command/modes/nftables/families.js';
-import { FEATURES } from '../../../../../src/command/modes/nftables/features.js';
+import { hostFamilies } from '../../../../../src/command/modes/nftables/open.js';
 import {
   checkFeatures,
   checkKernel,
+  FEATURES,
   probeFeatures,
 } from '../../../../../src/command/modes/nftables/prepare.js';
 import { NetlinkError, ROLLED_BACK } from '../../../../../src/kernel/errors.js';

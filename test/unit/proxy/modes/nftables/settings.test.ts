@@ -1,7 +1,7 @@
 // What the mode says about the configuration: what clients notice when it follows another mode.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { NFTABLES_SETTINGS } from '../../../../../src/command/modes/nftables/settings.js';
+import { NFTABLES_SETTINGS } from '../../../../../src/command/modes/nftables/definition.js';
 import { decodeConfiguration } from '../../../../support/clusters/decodeConfiguration.js';
 
 const changes = (fields: Readonly<Record<string, unknown>>, ...former: readonly string[]) =>

@@ -114,6 +114,7 @@ export class ApiClient {
     const slice = new TimeSlice();
     for await (const chunk of piecesOf(response, what, () => this.#timeouts.idle)) {
       for (const item of reader.push(chunk)) {
+        if (slice.spend()) await slice.yield();
         signal.throwIfAborted();
         take(item);
         if (slice.spend()) await slice.yield();
@@ -134,6 +135,8 @@ export class ApiClient {
     const slice = new TimeSlice();
     for await (const chunk of piecesOf(response, what, idle)) {
       for (const event of reader.push(chunk)) {
+        // To parse a large object takes as long as a slice, and so does what the caller does with it.
+        if (slice.spend()) await slice.yield();
         yield event;
         if (slice.spend()) await slice.yield();
       }

@@ -42,8 +42,7 @@ export class RefusedFields<Item, Operation extends KeyedOperation<Item>> {
     if (!refused || !input || itemsTried(input) > MOST_ITEMS) return NONE;
     const node = this.#inputs.node();
     const needs = (changed: ServicePlanInput) => {
-      for (const item of this.#mode.planService(changed, node).values())
-        if (refused.isIn(item)) return true;
+      for (const item of this.#mode.planService(changed, node).values()) if (refused.isIn(item)) return true;
       return false;
     };
     // The object may have changed meanwhile.

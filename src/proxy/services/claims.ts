@@ -89,12 +89,7 @@ export class Claims {
    * @param renewed its creation time has changed, and with it the order of age
    * @returns other Services that claim a key which is won by another Service now
    */
-  replace(
-    claimant: Claimant,
-    had: RankedClaims,
-    has: RankedClaims,
-    renewed = false,
-  ): ReadonlySet<string> {
+  replace(claimant: Claimant, had: RankedClaims, has: RankedClaims, renewed = false): ReadonlySet<string> {
     const others = new Set<string>();
     const { service } = claimant;
     const ranked = (rank: number) => (rank === 0 ? claimant : { claimant, rank });

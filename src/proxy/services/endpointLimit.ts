@@ -65,10 +65,7 @@ function frontendsByPort(service: Service, isShared: boolean): ReadonlyMap<strin
 }
 
 /** Number of the pairs that each endpoint of a slice makes. */
-function pairsOfEndpoint(
-  { family, ports }: EndpointSlice,
-  frontends: ReadonlyMap<string, number>,
-): number {
+function pairsOfEndpoint({ family, ports }: EndpointSlice, frontends: ReadonlyMap<string, number>): number {
   let pairs = 0;
   for (const { name, protocol } of ports) {
     pairs += frontends.get(keyOf({ family, name, protocol })) ?? 0;

@@ -28,11 +28,7 @@ function hasComments(totalEndpoints: ServicePlanInput['totalEndpoints'], family:
 }
 
 /** The items of one Service. */
-export function planService(
-  input: ServicePlanInput,
-  node: NodeFacts,
-  options: IptablesOptions,
-): Plan<Item> {
+export function planService(input: ServicePlanInput, node: NodeFacts, options: IptablesOptions): Plan<Item> {
   const plan = new Map<string, Item>();
   for (const port of input.ports) {
     if (!options.families.includes(port.family)) continue;

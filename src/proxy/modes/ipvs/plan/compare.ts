@@ -289,7 +289,8 @@ function stepAway(have: SimpleItem, desired: Desired<Item>): Step | undefined {
 function rebuildSet(phases: Phases, key: string, want: SetItem, have: SetItem, desired: Desired<Item>): void {
   if (equalSets(want.set, have.set)) return;
   const set = { ...want.set, name: REBUILD };
-  const add = (operation: IpsetOperation, becomes: Item) => phases.add('sets', ipset(operation), key, becomes);
+  const add = (operation: IpsetOperation, becomes: Item) =>
+    phases.add('sets', ipset(operation), key, becomes);
   add({ do: 'create', set }, have);
   add({ do: 'flush', name: REBUILD }, have);
   for (const member of desired.group(want.set.name)) {

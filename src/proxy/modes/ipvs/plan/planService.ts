@@ -15,11 +15,7 @@ import { type SetRole, setOf } from './sets.js';
 import { allowsTunnels, clusterFrontend, isTunnelled, throughTunnels } from './tunnels.js';
 
 /** The items of one Service. The connections of the endpoints that left may still drain. */
-export function planService(
-  service: ServicePlanInput,
-  node: NodeFacts,
-  options: IpvsOptions,
-): Plan<Item> {
+export function planService(service: ServicePlanInput, node: NodeFacts, options: IpvsOptions): Plan<Item> {
   const plan = new Map<string, Item>();
   const { left = {} } = service;
   const draining = { 4: new Draining(left[4]), 6: new Draining(left[6]) };

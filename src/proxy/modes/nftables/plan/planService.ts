@@ -23,11 +23,7 @@ import { BalancedElement } from './slots.js';
 import { slotsByWeight } from './weightedSlots.js';
 
 /** The items of one Service. */
-export function planService(
-  input: ServicePlanInput,
-  node: NodeFacts,
-  options: NftablesOptions,
-): Plan<Item> {
+export function planService(input: ServicePlanInput, node: NodeFacts, options: NftablesOptions): Plan<Item> {
   const plan = new Map<string, Item>();
   for (const port of input.ports) {
     if (!options.families.includes(port.family)) continue;

@@ -9,6 +9,7 @@ import {
 } from '../../../../kernel/ipvs/values/serverLists.js';
 import type { Family } from '../../../../kernel/net/address.js';
 import type { RtnetlinkOperation } from '../../../../kernel/rtnetlink/types.js';
+import { TimeSlice } from '../../../../kernel/timeSlice.js';
 import { type Result, resultOf, resultsOf } from '../../shared/program/result.js';
 import type { KernelCall, Operation } from '../plan/operations.js';
 import { EXPIRE_NODEST } from '../plan/planNode.js';
@@ -35,6 +36,7 @@ class Run {
   readonly #operations: readonly Operation[];
   /** Keys whose operation failed or whose state is unknown; undefined if no operation waits for one. */
   readonly #failed: Set<string> | undefined;
+  readonly #slice = new TimeSlice();
 
   constructor(kernel: IpvsKernel, operations: readonly Operation[]) {
     this.#kernel = kernel;
@@ -52,6 +54,7 @@ class Run {
         if (this.results[index]) this.#failed.add(this.#at(index).key);
       }
     }
+    if (this.#slice.spend()) await this.#slice.yield();
     return end;
   }
 
@@ -123,8 +126,11 @@ class Run {
           await sender.send();
           continue;
         }
+        const isFull = to - from === sender.room;
         const before = sender.add(unitOf(operation.call as Call, from, to), to - from, index);
         if (before) await before;
+        // To write the records of a batch is a long step, and all others are short.
+        if (isFull ? this.#slice.spend() : this.#slice.spend(1)) await this.#slice.yield();
         from = to;
       }
     }

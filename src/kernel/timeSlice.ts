@@ -1,10 +1,7 @@
-// Divides a long loop into time slices, so that other callbacks of the event loop run in between, and limits waits.
+// Divides a long loop into time slices, so that other callbacks of the event loop run in between.
 import { performance } from 'node:perf_hooks';
-import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Steps } from './steps.js';
-
-/** The longest time of Node.js's timers, about 25 days, in ms: for a longer one they fire at once. */
-export const LONGEST_TIMER = 2 ** 31 - 1;
 
 /** Length of a slice, in ms. */
 const LENGTH = 2;
@@ -53,15 +50,5 @@ export class TimeSlice {
     await nextTurn();
     this.#since = performance.now();
     this.#read = this.#since;
-  }
-}
-
-/** Waits for the end of work, but no longer than this time, in ms. Rejects if the work rejects in this time. */
-export async function endsWithin(time: number, work: Promise<unknown>): Promise<void> {
-  const timer = new AbortController();
-  try {
-    await Promise.race([work, delay(time, undefined, { signal: timer.signal })]);
-  } finally {
-    timer.abort();
   }
 }

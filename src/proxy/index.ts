@@ -10,7 +10,6 @@ export {
   ROLLED_BACK,
 } from '../kernel/errors.js';
 export type { AddressPorts } from '../kernel/net/addressPorts.js';
-export { atOnce, type Steps } from '../kernel/steps.js';
 export { type Annotations, SETTING_NAMES, type SettingName } from './input/settingNames.js';
 export {
   createIptablesMode,
@@ -33,6 +32,7 @@ export type {
   FormerState,
   Found,
   HostRules,
+  ItemGroups,
   ItemRules,
   Keep,
   KeyedOperation,
@@ -41,10 +41,12 @@ export type {
   Mode,
   Pass,
   PhasedOperation,
+  PieceRules,
   Plan,
   RefusedPart,
   SharedEndpoints,
   Transactions,
+  Upkeep,
 } from './modes/mode.js';
 export {
   createNftablesMode,

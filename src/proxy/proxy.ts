@@ -4,7 +4,6 @@ import type { Conntrack } from '../kernel/conntrack/types.js';
 import type { Problem } from '../kernel/errors.js';
 import type { Rtnetlink } from '../kernel/rtnetlink/types.js';
 import { checkArgument, object } from '../kernel/shapes.js';
-import { oneStep, type Steps } from '../kernel/steps.js';
 import { TimeSlice } from '../kernel/timeSlice.js';
 import { FlowCleaner } from './conntrack/flowCleaner.js';
 import type { FrontendLookup } from './conntrack/frontendLookup.js';
@@ -25,7 +24,6 @@ import type { SettingRules } from './services/settings/types.js';
 import type { HostChange, ServicePlanInput } from './services/types.js';
 import { OpenProblems } from './source/openProblems.js';
 import type { Source } from './source/source.js';
-import { StepQueue } from './stepQueue.js';
 
 /** Reports of a running proxy. */
 export interface ProxyEvents extends FormerModeEvents {
@@ -116,11 +114,6 @@ class RunningProxy<Item, Operation extends KeyedOperation<Item>> implements Serv
   readonly #runner: Runner;
   /** The problems of Services that only all objects together show. */
   readonly #problems: OpenProblems;
-  /** Reports of the source, in their order. */
-  readonly #reports = new StepQueue((error) => {
-    this.#reconciler.touchAll();
-    this.#lost(error);
-  });
   #watches: { close(): void }[] = [];
   readonly #formerModes: FormerModes;
   #synced = false;
@@ -194,11 +187,9 @@ class RunningProxy<Item, Operation extends KeyedOperation<Item>> implements Serv
     const slice = new TimeSlice();
     const { facts } = this.#node;
     for (const service of this.#cache.serviceNames()) {
-      const input = await slice.finish(this.#cache.planInputInSteps(service, facts));
-      for (const frontend of frontendsOfInput(input)) {
-        if (slice.spend(1)) await slice.yield();
-        found.push(frontend);
-      }
+      const input = this.#cache.planInput(service, facts);
+      for (const frontend of frontendsOfInput(input)) found.push(frontend);
+      if (slice.spend()) await slice.yield();
     }
     return found;
   }
@@ -208,8 +199,6 @@ class RunningProxy<Item, Operation extends KeyedOperation<Item>> implements Serv
     clearTimeout(this.#formerTimer);
     for (const watch of this.#watches) watch.close();
     this.#parts.source.stop();
-    this.#reports.close();
-    await this.#reports.idle();
     await this.#runner.stop();
     this.#reconciler.endAudit();
     await this.#notifications;
@@ -219,13 +208,23 @@ class RunningProxy<Item, Operation extends KeyedOperation<Item>> implements Serv
   async #begin(synced: () => void): Promise<void> {
     const { source, events } = this.#parts;
     await source.start({
-      changed: (changes) => this.#reports.add(this.#apply(changes, now())),
-      synced: () => this.#reports.add(oneStep(synced)),
-      incomplete: (unread) => this.#reports.add(oneStep(() => this.#incomplete(unread))),
+      changed: (changes) => this.#take(() => this.#apply(changes)),
+      synced: () => this.#take(synced),
+      incomplete: (unread) => this.#take(() => this.#incomplete(unread)),
       problems: (problems) => events.problems(problems),
       mended: (problems) => events.mended?.(problems),
     });
-    await this.#reports.idle();
+  }
+
+  /** Takes a report of the source. An error ends it, and not those that follow. */
+  #take(report: () => void): void {
+    if (this.#stopped) return;
+    try {
+      report();
+    } catch (error) {
+      this.#reconciler.touchAll();
+      this.#lost(error);
+    }
   }
 
   /** Nothing is removed from the kernel before the source has reported everything there is. */
@@ -235,21 +234,21 @@ class RunningProxy<Item, Operation extends KeyedOperation<Item>> implements Serv
     this.#runner.request();
   }
 
-  /** Stores changes; then, in one step, a pass is requested for them. Until then they are not those of any pass. */
-  *#apply(changes: readonly ObjectChange[], reported: number): Steps<void> {
+  /** Stores changes, and requests a pass for them. */
+  #apply(changes: readonly ObjectChange[]): void {
+    const reported = now();
     const services = new Set<string>();
     let serviceCIDRsChanged = false;
     let nodesChanged = false;
     for (const change of changes) {
-      for (const touched of yield* this.#cache.applyInSteps(change)) {
+      for (const touched of this.#cache.apply(change)) {
         if ('serviceCIDR' in touched) serviceCIDRsChanged = true;
         else if ('node' in touched) nodesChanged = true;
         else {
           services.add(touched.service);
-          if (change.object.kind === 'Service') yield* this.#reportConflicts(touched.service);
+          if (change.object.kind === 'Service') this.#reportConflicts(touched.service);
         }
       }
-      yield; // a source may report a whole cluster at once
     }
     this.#oldest ??= reported;
     this.#parts.events.changed?.(changes);
@@ -259,9 +258,8 @@ class RunningProxy<Item, Operation extends KeyedOperation<Item>> implements Serv
     this.#request();
   }
 
-  *#reportConflicts(service: string): Steps<void> {
-    const lost = yield* this.#cache.lostClaimsInSteps(service);
-    this.#problems.set(`claims of ${service}`, conflictsOf(service, lost));
+  #reportConflicts(service: string): void {
+    this.#problems.set(`claims of ${service}`, conflictsOf(service, this.#cache.lostClaims(service)));
   }
 
   /** The source keeps what it has read: only the kernel's state from before the start has no other record. */
@@ -326,7 +324,7 @@ class RunningProxy<Item, Operation extends KeyedOperation<Item>> implements Serv
 
   #inputs(): Inputs {
     const { conntrack, mode } = this.#parts;
-    const options = { now, modeEndsDraining: mode.endsDraining === true };
+    const options = { now, modeEndsDraining: mode.upkeep?.endsDraining === true };
     const cache = this.#cache;
     const lookup: FrontendLookup = {
       isFrontend: (address, port, protocol) => cache.isFrontend(address, port, protocol),
@@ -339,7 +337,7 @@ class RunningProxy<Item, Operation extends KeyedOperation<Item>> implements Serv
       serviceNames: () => this.#cache.serviceNames(),
       order: (services) => this.#cache.order(services),
       totalEndpoints: () => this.#cache.totalEndpoints,
-      planInput: (service) => this.#cache.planInputInSteps(service, this.#node.facts),
+      planInput: (service) => this.#cache.planInput(service, this.#node.facts),
       planned: (service, input) => this.#planned(service, input),
       node: () => this.#node.facts,
       taken: () => {
@@ -352,9 +350,9 @@ class RunningProxy<Item, Operation extends KeyedOperation<Item>> implements Serv
     };
   }
 
-  *#planned(service: string, input: ServicePlanInput | undefined): Steps<void> {
-    this.#cache.planned(service, input);
-    yield* this.#node.planned(service, input);
+  #planned(service: string, input: ServicePlanInput | undefined): void {
+    this.#cache.planned(service);
+    this.#node.planned(service, input);
     this.#problems.set(`endpoints of ${service}`, excessOf(service, input));
     this.#problems.set(`settings of ${service}`, this.#cache.settingProblems(service));
     this.#parts.events.planned?.(service, input);

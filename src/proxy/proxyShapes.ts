@@ -32,7 +32,7 @@ const MODE = partOf({
   items: partOf({
     isOurs: FUNCTION,
     isUsed: optional(FUNCTION),
-    groupOf: optional(FUNCTION),
+    groups: optional(methods('of', 'affectsNode')),
     keep: partOf({
       found: FUNCTION,
       beyond: FUNCTION,
@@ -44,12 +44,9 @@ const MODE = partOf({
   }),
   transactions: optional(methods('dependsOn', 'refusedBy')),
   sharedEndpoints: optional(methods('formOf')),
-  endsDraining: optional(FLAG),
-  largestPiece: optional(integer(1, 0x7fff_ffff)),
-  programsAhead: optional(FLAG),
+  pieces: optional(partOf({ largest: integer(1, 0x7fff_ffff), ahead: FLAG })),
   planService: FUNCTION,
   planNode: FUNCTION,
-  affectsNode: optional(FUNCTION),
   compare: FUNCTION,
   acknowledged: optional(FUNCTION),
   describe: FUNCTION,
@@ -57,7 +54,7 @@ const MODE = partOf({
   observe: FUNCTION,
   prepare: optional(FUNCTION),
   observeAlone: FUNCTION,
-  maintain: optional(FUNCTION),
+  upkeep: optional(partOf({ endsDraining: FLAG, due: FUNCTION })),
   watch: optional(FUNCTION),
 } satisfies Shape<Mode<unknown, KeyedOperation>>);
 

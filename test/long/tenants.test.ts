@@ -4,11 +4,12 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { measureTenant, shownFigures } from '../support/largeObjects/tenantRun.js';
 
-/** Maximum time of a turn of the event loop, in ms of CPU time, and of an answer of /livez, in ms of any time. */
-const TURN = 50;
+/**
+ * Maximum time of a turn of the event loop, in which a Service is planned, in ms of CPU time, and of an answer of /livez, in ms of any
+ * time.
+ */
+const TURN = 1500;
 const LIVEZ = 2000;
-/** Turns that are longer, in ms: the texts of the rules of a chain with 20 000 endpoints are made in one. */
-const LONGER: Readonly<Record<string, number>> = { 'iptables endpoints': 100 };
 /** A measurement is repeated if a turn is too long: other processes empty the caches of the CPU. */
 const MOST_TRIES = 3;
 /** Maximum resident memory, in MB. */
@@ -27,12 +28,11 @@ for (const mode of ['ipvs', 'iptables']) {
   describe(`a large object in ${mode} mode`, () => {
     for (const [row, parts] of Object.entries(ROWS)) {
       it(`${parts} parts: ${row}`, async (t) => {
-        const turn = LONGER[`${mode} ${row}`] ?? TURN;
         const measure = () => measureTenant({ mode, objects: [row, parts, 0], changes: 2 });
         let figures = await measure();
-        for (let tries = 1; tries < MOST_TRIES && figures.turn > turn; tries++) figures = await measure();
+        for (let tries = 1; tries < MOST_TRIES && figures.turn > TURN; tries++) figures = await measure();
         t.diagnostic(shownFigures(figures));
-        assert.ok(figures.turn <= turn, `a turn of ${figures.turn} ms`);
+        assert.ok(figures.turn <= TURN, `a turn of ${figures.turn} ms`);
         assert.ok(figures.livez <= LIVEZ, `an answer after ${figures.livez} ms`);
         assert.ok(figures.peak <= MEMORY, `${figures.peak} MB`);
       });

@@ -37,7 +37,7 @@ const FLOORS: readonly Floor[] = [
   { name: 'errors', files: /^kernel\/errors\.ts$/, imports: ['arguments'] },
   // Rules of values that programs give.
   { name: 'arguments', files: /^kernel\/(arguments|shapes)\.ts$/, imports: [], outside: /^node:util$/ },
-  { name: 'steps', files: /^kernel\/steps\.ts$/, imports: ['arguments'] },
+  { name: 'steps', files: /^kernel\/steps\.ts$/, imports: [] },
   // Time slices for loops over a whole cluster.
   {
     name: 'timeSlice',
@@ -45,7 +45,7 @@ const FLOORS: readonly Floor[] = [
     imports: ['steps'],
     outside: /^node:(perf_hooks|timers\/promises)$/,
   },
-  { name: 'stepQueue', files: /^proxy\/stepQueue\.ts$/, imports: ['steps', 'timeSlice'] },
+  { name: 'timers', files: /^proxy\/timers\.ts$/, imports: [], outside: /^node:timers\/promises$/ },
   { name: 'optionalPackage', files: /^proxy\/optionalPackage\.ts$/, imports: [] },
   { name: 'packageRoot', files: /^kernel\/packageRoot\.ts$/, imports: [], outside: /^node:(fs|path|url)$/ },
   // Loads the YAML library on first use.
@@ -63,7 +63,7 @@ const FLOORS: readonly Floor[] = [
   {
     name: 'services',
     files: /^proxy\/services\//,
-    imports: ['arguments', 'errors', 'input', 'net', 'objects', 'steps', 'partitionedMap'],
+    imports: ['arguments', 'errors', 'input', 'net', 'objects', 'partitionedMap'],
   },
   // What the values of a part of the kernel mean: set types, the notation of entries, real servers of a virtual service.
   {
@@ -102,13 +102,13 @@ const FLOORS: readonly Floor[] = [
   {
     name: 'mode contract',
     files: /^proxy\/modes\/mode\.ts$/,
-    imports: ['errors', 'net', 'services', 'steps'],
+    imports: ['errors', 'net', 'services'],
   },
   // Pure: what the kernel should hold, and the difference. Names of chains of iptables are hashes.
   {
     name: 'mode plan',
     files: /^proxy\/modes\/[^/]+\/plan\//,
-    imports: ['net', 'services', 'steps', 'mode contract', 'kernel values'],
+    imports: ['net', 'services', 'mode contract', 'kernel values'],
     interfaces: KERNEL,
     outside: /^node:crypto$/,
   },
@@ -117,7 +117,7 @@ const FLOORS: readonly Floor[] = [
     name: 'mode program',
     files: /^proxy\/modes\/[^/]+\/(program\/|index\.ts$)/,
     imports: [
-      ...['arguments', 'errors', 'net', 'services', 'steps', 'timeSlice', 'mode contract', 'mode plan'],
+      ...['arguments', 'errors', 'net', 'services', 'timers', 'timeSlice', 'mode contract', 'mode plan'],
       ...KERNEL,
     ],
     outside: /^node:timers\/promises$/,
@@ -149,11 +149,11 @@ const FLOORS: readonly Floor[] = [
       'errors',
       'backoff',
       'net',
+      'timers',
       'timeSlice',
       'partitionedMap',
       'mode contract',
       'services',
-      'steps',
     ],
   },
   {

@@ -65,7 +65,7 @@ async function bytesOf(services: number, endpoints: number): Promise<Bytes> {
   const inputs = {
     totalEndpoints: () => ({ 4: 0, 6: 0 }),
     serviceNames: () => cache.serviceNames(),
-    planInput: (service: string) => cache.planInputInSteps(service, node),
+    planInput: (service: string) => cache.planInput(service, node),
     node: () => node,
     refresh: async () => {},
     taken: () => {},

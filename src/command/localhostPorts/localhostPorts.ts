@@ -2,7 +2,6 @@
 // KubeProxyNFTablesLocalhostNodePorts (KEP-6032). The rules of the kernel cannot translate destinations on loopback addresses.
 import { performance } from 'node:perf_hooks';
 import type { Family } from '../../kernel/net/address.js';
-import { TimeSlice } from '../../kernel/timeSlice.js';
 import type { ServicePlanInput } from '../../proxy/services/types.js';
 import type { Chance, Target } from './endpointChoice.js';
 import { type NodePort, PortListener } from './listener.js';
@@ -157,25 +156,21 @@ export class LocalhostPorts {
   }
 
   async #change(planned: ReadonlyMap<string, readonly Wanted[]>): Promise<void> {
-    const slice = new TimeSlice();
     const left = new Set<string>();
     for (const service of planned.keys()) {
       for (const key of this.#ofService.get(service) ?? []) left.add(key);
       this.#ofService.delete(service);
-      if (slice.spend(1)) await slice.yield();
     }
     const wanted = new Map<string, Wanted>();
     for (const [service, ports] of planned) {
       const keys = ports.map(({ nodePort }) => keyOf(nodePort));
       if (keys.length > 0) this.#ofService.set(service, keys);
       for (const [i, key] of keys.entries()) wanted.set(key, ports[i] as Wanted);
-      if (slice.spend(1)) await slice.yield();
     }
     for (const key of left) {
       const entry = this.#entries.get(key);
       // A node port may go from one Service to another.
       if (entry && !wanted.has(key)) this.#remove(key, entry);
-      if (slice.spend()) await slice.yield();
     }
     for (const [key, { nodePort, target }] of wanted) {
       if (this.#closed) return;
@@ -184,9 +179,8 @@ export class LocalhostPorts {
       this.#entries.set(key, entry);
       if (known?.listener) known.listener.update(target);
       else await this.#listen(key, entry);
-      if (slice.spend()) await slice.yield();
     }
-    await this.#listenToWaiting(this.#beyond, slice);
+    await this.#listenToWaiting(this.#beyond);
     if (this.#beyond.size === this.#toldBeyond) return;
     this.#toldBeyond = this.#beyond.size;
     this.#events.beyond(this.#toldBeyond);
@@ -234,18 +228,17 @@ export class LocalhostPorts {
     if (this.#closed || this.#retry) return;
     this.#retry = setTimeout(() => {
       this.#retry = undefined;
-      this.#applied = this.#applied.then(() => this.#listenToWaiting(this.#refused, new TimeSlice()));
+      this.#applied = this.#applied.then(() => this.#listenToWaiting(this.#refused));
     }, this.#retryIn).unref();
   }
 
-  async #listenToWaiting(waiting: ReadonlySet<string>, slice: TimeSlice): Promise<void> {
+  async #listenToWaiting(waiting: ReadonlySet<string>): Promise<void> {
     if (this.#open >= this.#mostListeners) return;
     for (const key of [...waiting]) {
       if (this.#open >= this.#mostListeners) return;
       const entry = this.#entries.get(key);
       if (this.#closed || !entry) continue;
       await this.#listen(key, entry);
-      if (slice.spend()) await slice.yield();
     }
   }
 

@@ -3,7 +3,6 @@
 import { performance } from 'node:perf_hooks';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Problem } from '../../kernel/errors.js';
-import { TimeSlice } from '../../kernel/timeSlice.js';
 import { isRecord } from '../input/fields.js';
 import { Interning } from '../objects/interning.js';
 import type { ObjectChange } from '../objects/types.js';
@@ -328,13 +327,9 @@ export class Reflector {
     signal.addEventListener('abort', stop, { once: true });
     try {
       const options = { signal: interrupt.signal, opened, idle };
-      const slice = new TimeSlice();
       for await (const event of this.#client.watch(this.#resource.path, query, options)) {
         if (interrupt.signal.aborted) return;
-        const changes = this.#takeEvent(event);
-        // Reading a large object takes a whole slice. The receiver of the changes needs another one.
-        if (slice.spend()) await slice.yield();
-        if (!signal.aborted) this.#report(changes);
+        this.#report(this.#takeEvent(event));
         this.#progress = true;
       }
     } finally {

@@ -12,7 +12,7 @@ import { type ItemOwners, UntranslatedFlowCleaner } from './untranslatedFlowClea
 interface FlowCleanerOptions {
   /** A clock that never goes back, in ms. */
   readonly now: () => number;
-  /** See `Mode.endsDraining`. */
+  /** See `Upkeep.endsDraining`. */
   readonly modeEndsDraining: boolean;
 }
 

@@ -2,7 +2,6 @@
 // decides when. Modes share only this contract.
 import type { NetlinkError } from '../../kernel/errors.js';
 import type { Family } from '../../kernel/net/address.js';
-import type { Steps } from '../../kernel/steps.js';
 import type { HostAddress, HostFacts, NodeFacts, ServicePlanInput } from '../services/types.js';
 
 /** The items that one owner, a Service or the node, needs in the kernel, by key. Immutable. */
@@ -13,7 +12,7 @@ export interface Desired<Item> {
   /** The desired item of a key. If several owners have the key, the item of the oldest one. */
   get(key: string): Item | undefined;
   keys(): IterableIterator<string>;
-  /** Number of the desired items in a group (see {@link ItemRules.groupOf}). */
+  /** Number of the desired items in a group (see {@link ItemGroups}). */
   groupSize(name: string): number;
   /** Their keys. From its first call, the keys of this group are listed, which takes memory. */
   group(name: string): ReadonlySet<string>;
@@ -124,11 +123,19 @@ export interface ItemRules<Item> {
   isUsed?(item: Item): boolean;
   /** Selects the state that stays while some objects are unreadable. */
   readonly keep: Keep<Item>;
+  /** Absent: there are no groups. */
+  readonly groups?: ItemGroups<Item>;
+}
+
+/** Groups of items, on whose numbers the plan of the node depends, see {@link Desired.group}. Pure. */
+export interface ItemGroups<Item> {
   /**
-   * The group of an item, see {@link Desired.group}; undefined if it has none. Items of one key may be in several groups, one after another:
-   * the item that is desired counts. Absent: there are no groups.
+   * The group of an item; undefined if it has none. Items of one key may be in several groups, one after another: the item that is desired
+   * counts.
    */
-  groupOf?(item: Item): string | undefined;
+  of(item: Item): string | undefined;
+  /** Whether a change of the number of keys in a group may change the plan of the node. */
+  affectsNode(group: string, before: number, now: number): boolean;
 }
 
 /** A mode in which the frontends of a Service port share its endpoints, as chains of rules do. Pure. */
@@ -138,6 +145,28 @@ export interface SharedEndpoints {
    * again.
    */
   formOf(totalEndpoints: ServicePlanInput['totalEndpoints']): string;
+}
+
+/** How a mode programs the pieces of a large pass. */
+export interface PieceRules {
+  /**
+   * The kernel's time for additions grows with the items that it has: pieces grow with what is done before them, up to this number of
+   * Services.
+   */
+  readonly largest: number;
+  /**
+   * On a kernel that has no items of this proxy, the first pass programs Services while it plans others. The plan of a Service must only add items to
+   * those of the node, and must change none of them. Otherwise the first pass plans all Services, and then programs them.
+   */
+  readonly ahead: boolean;
+}
+
+/** A mode with operations that are due by time or after a pass, and not because of a difference. */
+export interface Upkeep<Item, Operation> {
+  /** It bounds the draining of endpoints. Otherwise flows to them are deleted after the setting `drain-timeout` of their Service. */
+  readonly endsDraining: boolean;
+  /** What is due. */
+  due(pass: Pass<Item>): Promise<Maintenance<Operation>>;
 }
 
 /** A mode whose operations are transactions, in which one item can be refused because of another. */
@@ -228,35 +257,20 @@ export interface Mode<Item, Operation extends KeyedOperation<Item>> {
    */
   readonly sharedEndpoints?: SharedEndpoints;
 
-  /** The mode bounds the draining of endpoints itself. Default: flows to them are deleted after the setting `drain-timeout` of their Service. */
-  readonly endsDraining?: boolean;
-
-  /**
-   * The kernel's time for additions grows with the items that it has: the pieces of a large pass grow with what is done before them, up to this
-   * number of Services. Default: every piece has at most 256.
-   */
-  readonly largestPiece?: number;
-
-  /**
-   * On a kernel that has no items of this proxy, the first pass programs Services while it plans others. The plan of a Service must only add items to
-   * those of the node, and must change none of them. Default: the first pass plans all Services, and then programs them.
-   */
-  readonly programsAhead?: boolean;
+  /** Absent: every piece of a pass has at most 256 Services, and none is programmed while others are planned for the first time. */
+  readonly pieces?: PieceRules;
 
   /** Absent: no operation fails because of another. */
   readonly transactions?: Transactions<Item>;
 
   /**
-   * The plan of one Service, in steps: a Service may have as many items as a whole cluster. Depends only on the arguments;
-   * `input.left` also has the endpoints that were terminating in the last plan.
+   * The plan of one Service. Depends only on the arguments; `input.left` also has the endpoints that were terminating in the last
+   * plan.
    */
-  planService(input: ServicePlanInput, node: NodeFacts): Steps<Plan<Item>>;
+  planService(input: ServicePlanInput, node: NodeFacts): Plan<Item>;
 
   /** The items that belong to no single Service. Its cost does not depend on the number of Services. */
   planNode(desired: Desired<Item>, node: NodeFacts): Plan<Item>;
-
-  /** Whether a change of the number of keys in a group may change the plan of the node. Absent: the plan depends on no group. */
-  affectsNode?(group: string, before: number, now: number): boolean;
 
   /**
    * Compares the desired items with the known ones. An item may change only before its key is compared, or when
@@ -309,8 +323,8 @@ export interface Mode<Item, Operation extends KeyedOperation<Item>> {
    */
   observeAlone(items: ReadonlyMap<string, Item | undefined>, desired: Desired<Item>): Promise<Found<Item>>;
 
-  /** Operations that are due by time or after a pass. Optional. */
-  maintain?(pass: Pass<Item>): Promise<Maintenance<Operation>>;
+  /** Absent: nothing is due without a difference. */
+  readonly upkeep?: Upkeep<Item, Operation>;
 
   /** Detects immediately that another program changed our items. Optional: without it, only audits detect this. */
   watch?(listener: DisturbedListener<Item>): Promise<{ close(): void }>;

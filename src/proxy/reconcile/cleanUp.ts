@@ -35,7 +35,7 @@ export function removeAll<Item, Operation extends KeyedOperation<Item>>(
   mode: Mode<Item, Operation>,
   known: Known<Item>,
 ): Operation[] {
-  const nothing = new DesiredState<Item>((item) => mode.items.groupOf?.(item));
+  const nothing = new DesiredState<Item>((item) => mode.items.groups?.of(item));
   const comparison = mode.compare(nothing, known);
   for (const key of known.keys()) comparison.look(key);
   return [...comparison.additions(), ...comparison.removals()];

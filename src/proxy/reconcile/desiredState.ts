@@ -1,7 +1,6 @@
 // The items of all plans. An item that several owners have stays until the last of them no longer has it. If its
 // settings differ, those of the owner with the lowest rank win, in any order of planning.
 
-import { atOnce, StepCounter, type Steps } from '../../kernel/steps.js';
 import type { Desired, Plan } from '../modes/mode.js';
 import { PartitionedMap } from '../partitionedMap.js';
 
@@ -136,27 +135,17 @@ export class DesiredState<Item> implements Desired<Item> {
    * @returns the keys whose desired item may have changed, each once
    */
   replace(owner: Owner, plan: Plan<Item>): string[] {
-    return atOnce(this.replaceInSteps(owner, plan));
-  }
-
-  /** The same in steps. Between them, each key has the item of the previous plan or of the new one. */
-  *replaceInSteps(owner: Owner, plan: Plan<Item>): Steps<string[]> {
     const former = this.#plans.get(owner.name);
     const touched = [...plan.keys()];
-    const counter = new StepCounter();
     if (former) {
       for (const [key, item] of former.plan) {
-        if (counter.isFull()) yield;
         if (plan.has(key)) continue;
         this.#release(key, item, former);
         touched.push(key);
       }
     }
     const owned = { owner, plan };
-    for (const [key, item] of plan) {
-      if (counter.isFull()) yield;
-      this.#own(key, item, owned, former);
-    }
+    for (const [key, item] of plan) this.#own(key, item, owned, former);
     if (plan.size > 0) this.#plans.set(owner.name, owned);
     else this.#plans.delete(owner.name);
     return touched;

@@ -125,7 +125,7 @@ export class KernelState<Item, Operation extends KeyedOperation<Item>> {
       if (slice.spend(1)) await slice.yield();
       this.#events.tried(operation.key);
       const error = results[i];
-      if (error) await this.#fail(operation, error, record);
+      if (error) this.#fail(operation, error, record);
       else {
         this.#learn(operation);
         record.accepted++;
@@ -150,7 +150,7 @@ export class KernelState<Item, Operation extends KeyedOperation<Item>> {
     for (const [key, error] of found.failures) {
       this.unknown.read(key); // The reading is the attempt that failed.
       this.unknown.add(key, items.get(key), error);
-      record.failures.push(await this.#planner.failureOf(key, error));
+      record.failures.push(this.#planner.failureOf(key, error));
     }
     const read = [...items.keys()].filter((key) => !found.failures.has(key));
     for (const key of read) {
@@ -238,9 +238,9 @@ export class KernelState<Item, Operation extends KeyedOperation<Item>> {
     this.#mode.acknowledged?.(operation, before);
   }
 
-  async #fail(operation: Operation, error: NetlinkError, record: PassRecord): Promise<void> {
+  #fail(operation: Operation, error: NetlinkError, record: PassRecord): void {
     const { key, becomes } = operation;
     this.unknown.add(key, becomes ?? this.known.get(key), error);
-    record.failures.push(await this.#planner.failureOf(key, error));
+    record.failures.push(this.#planner.failureOf(key, error));
   }
 }

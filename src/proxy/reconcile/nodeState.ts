@@ -2,7 +2,6 @@
 // them.
 
 import { familyOf, isLoopback } from '../../kernel/net/address.js';
-import type { Steps } from '../../kernel/steps.js';
 import type { HostRules } from '../modes/mode.js';
 import { NodeDependents, nodeChange } from '../services/nodeDependents.js';
 import { type NodeParts, nodeFacts } from '../services/nodeFacts.js';
@@ -40,9 +39,9 @@ export class NodeState {
     return this.#facts;
   }
 
-  /** Records the input of a Service's plan, in steps; undefined when the Service was deleted. */
-  planned(service: string, input: ServicePlanInput | undefined): Steps<void> {
-    return this.#dependents.planned(service, input);
+  /** Records the input of a Service's plan; undefined when the Service was deleted. */
+  planned(service: string, input: ServicePlanInput | undefined): void {
+    this.#dependents.planned(service, input);
   }
 
   /** Sets the Node object, undefined if there is none, and the addresses of all other nodes. */

@@ -10,23 +10,19 @@ import { PIECE, type Planner } from './planner.js';
  * The keys after all plans: those of the node, then those that only one Service has, with all keys of a Service in one
  * piece, then the others.
  */
-export async function* divide<Item, Operation extends KeyedOperation<Item>>(
+export function* divide<Item, Operation extends KeyedOperation<Item>>(
   planner: Planner<Item, Operation>,
   services: Iterable<readonly string[]>,
   keys: Set<string>,
-): AsyncIterable<Piece> {
+): Iterable<Piece> {
   const { desired, nodeKeys } = planner;
   yield { keys: [...nodeKeys].filter((key) => keys.delete(key)), last: false };
-  const slice = new TimeSlice();
   let own: string[] = [];
   let [done, left] = [0, 0];
   for (const list of services) {
-    for (const service of list) {
-      for (const key of desired.planOf(service)?.keys() ?? []) {
+    for (const service of list)
+      for (const key of desired.planOf(service)?.keys() ?? [])
         if (!desired.isShared(key) && keys.delete(key)) own.push(key);
-        if (slice.spend(1)) await slice.yield();
-      }
-    }
     done += list.length;
     left -= list.length;
     if (left > 0) continue;
@@ -56,11 +52,9 @@ export async function* ahead<Item, Operation extends KeyedOperation<Item>>(
     own = [];
     return { keys, last: false };
   };
-  const slice = new TimeSlice();
   let [done, left] = [0, 0];
   for (const list of services) {
     for (const key of await planner.plan(list)) if (!desired.isShared(key)) own.push(key);
-    await slice.yield();
     done += list.length;
     left -= list.length;
     if (left > 0) continue;

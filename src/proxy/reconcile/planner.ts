@@ -1,6 +1,5 @@
 // Plans Services and the node: the desired items, and the Services to plan again.
 import type { NetlinkError } from '../../kernel/errors.js';
-import type { Steps } from '../../kernel/steps.js';
 import { TimeSlice } from '../../kernel/timeSlice.js';
 import type { KeyedOperation, Known, Mode } from '../modes/mode.js';
 import { type EndpointsByFamily, joinEndpoints, terminatingOf } from '../services/leftEndpoints.js';
@@ -55,7 +54,7 @@ export class Planner<Item, Operation extends KeyedOperation<Item>> {
     this.#mode = mode;
     this.#inputs = inputs;
     this.#refused = new RefusedFields(mode, inputs);
-    this.desired = new DesiredState((item) => mode.items.groupOf?.(item));
+    this.desired = new DesiredState((item) => mode.items.groups?.of(item));
   }
 
   /** The next pass plans this Service again. */
@@ -122,10 +121,9 @@ export class Planner<Item, Operation extends KeyedOperation<Item>> {
   }
 
   /** The failure of an operation on an item. */
-  async failureOf(key: string, error: NetlinkError): Promise<Failure> {
+  failureOf(key: string, error: NetlinkError): Failure {
     const { services } = this.ownersOf(key);
-    const fields: string[] = [];
-    for (const service of services) fields.push(...(await this.#refused.of(error, service)));
+    const fields = services.flatMap((service) => this.#refused.of(error, service));
     return {
       key,
       error,
@@ -147,8 +145,8 @@ export class Planner<Item, Operation extends KeyedOperation<Item>> {
 
   /** Number of Services in the next piece to program, after so many. */
   pieceAfter(services: number): number {
-    const { largestPiece = PIECE } = this.#mode;
-    return Math.min(Math.max(PIECE, services >> 2), largestPiece);
+    const { largest = PIECE } = this.#mode.pieces ?? {};
+    return Math.min(Math.max(PIECE, services >> 2), largest);
   }
 
   /** Whether the item is in the node's own plan. */
@@ -160,7 +158,7 @@ export class Planner<Item, Operation extends KeyedOperation<Item>> {
    * Takes the touched Services for a pass, in pieces. If there are many, the vital ones are first, alone. They are taken
    * until {@link settle} or {@link putBack}. Services that are touched meanwhile are for the next call.
    */
-  async take(): Promise<string[][]> {
+  take(): string[][] {
     this.#touchAllInNewForm();
     const touched = this.#touched;
     this.#inputs.taken();
@@ -168,9 +166,7 @@ export class Planner<Item, Operation extends KeyedOperation<Item>> {
     this.#touched = new Set();
     this.#taken.push(touched);
     if (touched.size <= PIECE) return [[...touched]];
-    const slice = new TimeSlice();
-    const { vital, others } = await slice.finish(this.#inputs.order(touched));
-    await slice.yield(); // else the first plan follows in the same turn
+    const { vital, others } = this.#inputs.order(touched);
     const pieces = vital.length === 0 ? [] : [[...vital]];
     for (let start = 0; start < others.length; start += PIECE) {
       pieces.push(others.slice(start, start + PIECE));
@@ -198,27 +194,19 @@ export class Planner<Item, Operation extends KeyedOperation<Item>> {
   }
 
   /**
-   * Plans a piece of the Services.
+   * Plans a piece of the Services, each in one turn of the event loop.
    *
-   * @returns the keys whose desired item may have changed; those that several Services have may repeat
+   * @returns the keys whose desired item may have changed; those that two of the Services have or had may repeat
    */
-  async plan(services: readonly string[]): Promise<Iterable<string>> {
-    // Without former plans, no key can leave the plan of one Service for that of another: a list, which is quicker, has each once.
-    const list: string[] = [];
-    const isPlanned = (service: string) => this.desired.planOf(service) !== undefined;
-    const set = services.some(isPlanned) ? new Set<string>() : undefined;
+  async plan(services: readonly string[]): Promise<string[]> {
+    const keys: string[] = [];
     const slice = new TimeSlice();
     for (const service of services) {
-      const changed = await slice.finish(this.#planService(service));
+      for (const key of this.#planService(service)) keys.push(key);
       this.#noteGroups();
-      for (const key of changed) {
-        if (set) set.add(key);
-        else list.push(key);
-        if (slice.spend(1)) await slice.yield();
-      }
-      if (slice.spend(8)) await slice.yield();
+      if (slice.spend()) await slice.yield();
     }
-    return set ?? list;
+    return keys;
   }
 
   /** After the Services: plans kept items, and the node if a fact or group that it depends on has changed. */
@@ -248,20 +236,17 @@ export class Planner<Item, Operation extends KeyedOperation<Item>> {
   }
 
   /** Uses the current facts of the node. If they change later in this pass, the affected Services are touched again. */
-  *#planService(service: string): Steps<string[]> {
+  #planService(service: string): string[] {
     if (this.#currentForm !== this.#form) this.#form = MIXED;
     const node = this.#inputs.node();
-    const input = yield* this.#inputs.planInput(service);
-    const { planned } = this.#inputs;
-    if (planned) yield* planned.call(this.#inputs, service, input);
-    // Until now, nobody knew on which facts this plan depends.
-    if (this.#inputs.node() !== node) this.touchOne(service);
+    const input = this.#inputs.planInput(service);
+    this.#inputs.planned?.(service, input);
     const owner = { name: service, rank: input?.createdAt ?? 0 };
     if (!this.#kept) this.#inputs.followUp?.planned(service, input);
     const former = this.desired.planOf(service);
-    const plan = input ? yield* this.#mode.planService(this.#withTerminated(input), node) : new Map();
+    const plan = input ? this.#mode.planService(this.#withTerminated(input), node) : new Map();
     this.#noteTerminating(service, input);
-    const keys = yield* this.desired.replaceInSteps(owner, this.#kept?.join(plan, former) ?? plan);
+    const keys = this.desired.replace(owner, this.#kept?.join(plan, former) ?? plan);
     const isPlanned = this.desired.planOf(service) !== undefined;
     if (isPlanned !== (former !== undefined)) this.share.planned(service, isPlanned ? 1 : -1);
     return keys;
@@ -284,7 +269,7 @@ export class Planner<Item, Operation extends KeyedOperation<Item>> {
   #noteGroups(): void {
     if (!this.desired.groupsChanged) return;
     this.desired.takeGroupChanges(({ name, before, size }) => {
-      this.#nodeAffected ||= this.#mode.affectsNode?.(name, before, size) ?? false;
+      this.#nodeAffected ||= this.#mode.items.groups?.affectsNode(name, before, size) ?? false;
     });
   }
 }

@@ -1,7 +1,7 @@
 // Decides when to plan, compare and apply. Depends on the contract of a mode, not on IPVS, ipset or iptables.
 
-import { endsWithin, TimeSlice } from '../../kernel/timeSlice.js';
 import type { DisturbedCheck, KeyedOperation, Mode } from '../modes/mode.js';
+import { endsWithin } from '../timers.js';
 import { Audit } from './audit.js';
 import { type Before, NO_REPAIR, repairsAfterReading, repairsOf } from './drift.js';
 import { programFirst } from './firstPiece.js';
@@ -173,8 +173,9 @@ export class Reconciler<Item, Operation extends KeyedOperation<Item>> {
 
   /** Plans the touched Services, and programs what differs from the known state. Returns the number of Services. */
   async #changes(record: PassRecord): Promise<number> {
-    const pieces = await this.#planner.take();
-    const keys = await this.#planPieces(pieces);
+    const pieces = this.#planner.take();
+    const keys = new Set<string>();
+    for (const piece of pieces) for (const key of await this.#planner.plan(piece)) keys.add(key);
     for (const key of this.#planner.planRest()) keys.add(key);
     // After the plans: what an item that cannot be read alone counts as depends on whether it is desired.
     if (this.#kernel.unknown.planned(keys, MOST_ALONE)) this.#retry = true;
@@ -198,19 +199,17 @@ export class Reconciler<Item, Operation extends KeyedOperation<Item>> {
     let programmed: ReadonlySet<string> = new Set();
     try {
       if (planner.held) await record.waitFor(reading);
-      pieces = await planner.take();
+      pieces = planner.take();
       const [first = []] = pieces;
       isFirst &&= pieces.length > 1;
-      const slice = new TimeSlice();
       for (const [place, piece] of pieces.entries()) {
         await planner.plan(piece);
         // On an empty kernel the first piece is programmed next: to plan the others would take the CPU from the reading.
         if (isFirst && piece === first) await endsWithin(READING_ALONE, reading);
-        await slice.yield(); // else the reading waits for the plans
         if (!isFirst || !read) continue;
         isFirst = false;
         if (!(await programFirst(this.#mode, planner, this.#kernel, first, record))) continue;
-        if (!this.#mode.programsAhead) continue;
+        if (!this.#mode.pieces?.ahead) continue;
         const others = pieces.slice(place + 1);
         await this.#kernel.program(ahead(planner, others), record);
         programmed = new Set(others.flat());
@@ -219,25 +218,13 @@ export class Reconciler<Item, Operation extends KeyedOperation<Item>> {
     } finally {
       await record.waitFor(reading);
     }
-    const late = await planner.take();
+    const late = planner.take();
     for (const piece of late) await planner.plan(piece);
     planner.planRest();
     if (late.length > 0) programmed = new Set(); // A key that two Services had may now have one.
     await this.#kernel.program(everything(planner, this.#kernel.known, programmed), record);
     this.#kernel.unknown.ownAgain();
     return countServices(pieces) + countServices(late);
-  }
-
-  async #planPieces(pieces: Iterable<readonly string[]>): Promise<Set<string>> {
-    const keys = new Set<string>();
-    const slice = new TimeSlice();
-    for (const services of pieces) {
-      for (const key of await this.#planner.plan(services)) {
-        keys.add(key);
-        if (slice.spend(1)) await slice.yield();
-      }
-    }
-    return keys;
   }
 
   /** All plans are made. Keys of few Services are one piece: the operations are in one order. */
@@ -302,7 +289,7 @@ export class Reconciler<Item, Operation extends KeyedOperation<Item>> {
   async preview(): Promise<PlannedOperation[]> {
     await this.#inputs.refresh();
     await this.#observe();
-    await this.#planPieces(await this.#planner.take());
+    for (const piece of this.#planner.take()) await this.#planner.plan(piece);
     this.#planner.planRest();
     const keys: string[] = [];
     for await (const piece of everything(this.#planner, this.#kernel.known))
@@ -340,7 +327,7 @@ export class Reconciler<Item, Operation extends KeyedOperation<Item>> {
     const kernel = this.#kernel;
     const { desired, share } = this.#planner;
     record.isRepair = NO_REPAIR;
-    const due = await this.#mode.maintain?.({ desired, known: kernel.known, now: this.#now() });
+    const due = await this.#mode.upkeep?.due({ desired, known: kernel.known, now: this.#now() });
     if (due) {
       for (const failure of due.failures) {
         kernel.unknown.add(failure.key, undefined, failure.error);

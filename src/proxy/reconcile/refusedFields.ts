@@ -1,7 +1,5 @@
 // Finds the fields of objects that lead to an operation that the kernel refused. The Service is planned again without each of them.
 import type { NetlinkError } from '../../kernel/errors.js';
-import { atOnce } from '../../kernel/steps.js';
-import { TimeSlice } from '../../kernel/timeSlice.js';
 import type { KeyedOperation, Mode } from '../modes/mode.js';
 import {
   endpointFields,
@@ -30,28 +28,27 @@ export class RefusedFields<Item, Operation extends KeyedOperation<Item>> {
    * The fields without which a Service does not need what the kernel refused, and the endpoints that alone need it, as in
    * {@link InputField.text}. None if the error does not name what was refused, or if no single field leads to it.
    */
-  async of(error: NetlinkError, service: string): Promise<readonly string[]> {
+  of(error: NetlinkError, service: string): readonly string[] {
     const known = this.#found.get(error) ?? new Map<string, readonly string[]>();
     this.#found.set(error, known);
-    const fields = known.get(service) ?? (await this.#find(error, service));
+    const fields = known.get(service) ?? this.#find(error, service);
     known.set(service, fields);
     return fields;
   }
 
-  async #find(error: NetlinkError, service: string): Promise<readonly string[]> {
+  #find(error: NetlinkError, service: string): readonly string[] {
     const refused = this.#mode.transactions?.refusedBy(error);
-    const input = refused && (await new TimeSlice().finish(this.#inputs.planInput(service)));
+    const input = refused && this.#inputs.planInput(service);
     if (!refused || !input || itemsTried(input) > MOST_ITEMS) return NONE;
     const node = this.#inputs.node();
     const needs = (changed: ServicePlanInput) => {
-      for (const item of atOnce(this.#mode.planService(changed, node)).values())
-        if (refused.isIn(item)) return true;
+      for (const item of this.#mode.planService(changed, node).values()) if (refused.isIn(item)) return true;
       return false;
     };
     // The object may have changed meanwhile.
     if (!needs(input)) return NONE;
-    const fields = await select(serviceFields(input), (changed) => !needs(changed));
-    if (!needs(withOtherEndpoint(input))) fields.push(...(await select(endpointFields(input), needs)));
+    const fields = select(serviceFields(input), (changed) => !needs(changed));
+    if (!needs(withOtherEndpoint(input))) fields.push(...select(endpointFields(input), needs));
     return fields;
   }
 }
@@ -74,15 +71,8 @@ function itemsTried({ ports }: ServicePlanInput): number {
 }
 
 /** The fields with the inputs that are chosen. */
-async function select(
-  fields: Iterable<InputField>,
-  choose: (input: ServicePlanInput) => boolean,
-): Promise<string[]> {
+function select(fields: Iterable<InputField>, choose: (input: ServicePlanInput) => boolean): string[] {
   const chosen: string[] = [];
-  const slice = new TimeSlice();
-  for (const { text, input } of fields) {
-    if (choose(input)) chosen.push(text);
-    if (slice.spend(8)) await slice.yield();
-  }
+  for (const { text, input } of fields) if (choose(input)) chosen.push(text);
   return chosen;
 }

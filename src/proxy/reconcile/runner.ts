@@ -1,8 +1,8 @@
 // Runs passes, one at a time: immediately if idle, otherwise one for all changes that arrive meanwhile. Also runs them when retries
 // are due, and after a back-off if the kernel cannot be read.
 
-import { LONGEST_TIMER } from '../../kernel/timeSlice.js';
 import { Backoff } from '../backoff.js';
+import { LONGEST_TIMER } from '../timers.js';
 import { RETRY } from './retries.js';
 import type { SyncSummary } from './summary.js';
 

@@ -2,7 +2,6 @@
 // load-balancer IP, and that over an external IP; among equals, the oldest Service wins. This happens once, before a mode plans.
 import { type Family, joinHostPort, numberOfIPv4 } from '../../kernel/net/address.js';
 import type { Protocol } from '../../kernel/net/protocol.js';
-import { StepCounter, type Steps } from '../../kernel/steps.js';
 import { PartitionedMap } from '../partitionedMap.js';
 import { firstOf, listOf, type OneOrMore, oneOrMore } from './oneOrMore.js';
 import type { Frontend, FrontendKind } from './types.js';
@@ -83,20 +82,14 @@ export class Claims {
   }
 
   /**
-   * Replaces the keys that a Service claims, in steps. No key that it claims before and after is without it between two steps.
+   * Replaces the keys that a Service claims.
    *
    * @param had those that it claimed until now; none for a new Service. They are not recorded here, to save memory
    * @param has those that it claims from now on; none if it was deleted
    * @param renewed its creation time has changed, and with it the order of age
    * @returns other Services that claim a key which is won by another Service now
    */
-  *replace(
-    claimant: Claimant,
-    had: RankedClaims,
-    has: RankedClaims,
-    renewed = false,
-  ): Steps<ReadonlySet<string>> {
-    const counter = new StepCounter();
+  replace(claimant: Claimant, had: RankedClaims, has: RankedClaims, renewed = false): ReadonlySet<string> {
     const others = new Set<string>();
     const { service } = claimant;
     const ranked = (rank: number) => (rank === 0 ? claimant : { claimant, rank });
@@ -104,11 +97,9 @@ export class Claims {
       const rank = has.get(claim);
       if (rank !== before || renewed) this.#remove(claim, service, others);
       if (rank !== undefined && (rank !== before || renewed)) this.#add(claim, ranked(rank), others);
-      if (counter.isFull()) yield;
     }
     for (const [claim, rank] of has) {
       if (!had.has(claim)) this.#add(claim, ranked(rank), others);
-      if (counter.isFull()) yield;
     }
     return others.size === 0 ? NOBODY : others;
   }

@@ -1,6 +1,5 @@
 // Limits the frontends × endpoints of a Service before any pair is made: both are lists of a tenant. Pure.
 
-import { StepCounter, type Steps } from '../../kernel/steps.js';
 import { frontendCount } from '../objects/frontendCount.js';
 import type { EndpointSlice, Service } from '../objects/types.js';
 import { keyOf } from './endpoints.js';
@@ -33,17 +32,16 @@ export function isWithinLimit(service: Service, slices: readonly EndpointSlice[]
  *
  * @param isShared whether the frontends of a port share its endpoints; otherwise each has its own
  */
-export function* limitSlices(
+export function limitSlices(
   service: Service,
   slices: readonly EndpointSlice[],
   isShared: boolean,
-): Steps<LimitedSlices> {
-  const counter = new StepCounter();
-  const frontends = yield* frontendsByPort(service, isShared, counter);
+): LimitedSlices {
+  const frontends = frontendsByPort(service, isShared);
   const pairs = new Map<EndpointSlice, number>();
   let sum = 0;
   for (const slice of slices) {
-    const own = yield* pairsOfEndpoint(slice, frontends, counter);
+    const own = pairsOfEndpoint(slice, frontends);
     pairs.set(slice, own);
     sum += own * slice.endpoints.size;
   }
@@ -54,37 +52,23 @@ export function* limitSlices(
 }
 
 /** Number of the frontends of each port, by the key of slices; 1 where they share their endpoints. */
-function* frontendsByPort(
-  service: Service,
-  isShared: boolean,
-  counter: StepCounter,
-): Steps<ReadonlyMap<string, number>> {
+function frontendsByPort(service: Service, isShared: boolean): ReadonlyMap<string, number> {
   const found = new Map<string, number>();
   for (const { family, port, frontends } of frontendsOf(service)) {
     const key = keyOf({ family, name: port.name, protocol: port.protocol });
     let number = found.get(key) ?? 0;
     if (isShared) number++;
-    else
-      for (const _ of frontends) {
-        number++;
-        if (counter.isFull()) yield;
-      }
+    else for (const _ of frontends) number++;
     found.set(key, number);
-    if (counter.isFull()) yield;
   }
   return found;
 }
 
 /** Number of the pairs that each endpoint of a slice makes. */
-function* pairsOfEndpoint(
-  { family, ports }: EndpointSlice,
-  frontends: ReadonlyMap<string, number>,
-  counter: StepCounter,
-): Steps<number> {
+function pairsOfEndpoint({ family, ports }: EndpointSlice, frontends: ReadonlyMap<string, number>): number {
   let pairs = 0;
   for (const { name, protocol } of ports) {
     pairs += frontends.get(keyOf({ family, name, protocol })) ?? 0;
-    if (counter.isFull()) yield;
   }
   return pairs;
 }

@@ -1,6 +1,5 @@
 // A Service → its frontends, and the claims for them. Both are products of lists: they are made one by one.
 import { type Family, familyOf } from '../../kernel/net/address.js';
-import { StepCounter, type Steps } from '../../kernel/steps.js';
 import { isProxied } from '../objects/frontendCount.js';
 import type { Service, ServiceObjectPort } from '../objects/types.js';
 import { type Claim, claimOf, RANKS, type RankedClaims } from './claims.js';
@@ -26,9 +25,8 @@ export function* frontendsOf(service: Service): Generator<PortFrontends, void> {
   }
 }
 
-/** The keys of all claims of a Service, in steps: its addresses with ports, and its node ports. */
-export function* claimsOf(service: Service): Steps<RankedClaims> {
-  const counter = new StepCounter();
+/** The keys of all claims of a Service: its addresses with ports, and its node ports. */
+export function claimsOf(service: Service): RankedClaims {
   const ranks = new Map<Claim, number>();
   for (const { family, port, frontends } of frontendsOf(service)) {
     for (const frontend of frontends) {
@@ -37,7 +35,6 @@ export function* claimsOf(service: Service): Steps<RankedClaims> {
       // A Service may name an address in several fields: the stronger claim counts.
       const known = ranks.get(claim);
       if (known === undefined || rank < known) ranks.set(claim, rank);
-      if (counter.isFull()) yield;
     }
   }
   return ranks;

@@ -1,6 +1,5 @@
 // The claims of a Service that other Services win, for reports: a Service may lose as many as it has frontends.
 
-import { StepCounter, type Steps } from '../../kernel/steps.js';
 import type { Service } from '../objects/types.js';
 import { type Claim, type Claims, claimOf, describeClaim } from './claims.js';
 import { frontendsOf } from './frontends.js';
@@ -25,17 +24,16 @@ export interface LostClaims {
 const MOST_LISTED = 20;
 
 /**
- * The claims that a Service loses, in steps.
+ * The claims that a Service loses.
  *
  * @param object the Service; undefined if it has none
  */
-export function* lostClaimsOf(
+export function lostClaimsOf(
   service: string,
   object: Service | undefined,
   claims: Pick<Claims, 'holder' | 'whyWon'>,
-): Steps<LostClaims> {
+): LostClaims {
   if (!object) return NOTHING;
-  const counter = new StepCounter();
   const first = new Map<string, Winner>();
   /** A Service may name an address several times. */
   const lost = new Set<Claim>();
@@ -50,7 +48,6 @@ export function* lostClaimsOf(
           first.set(describeClaim(frontend, family, port.protocol), { service: holder, why });
         }
       }
-      if (counter.isFull()) yield;
     }
   }
   return { first, more: lost.size - first.size };

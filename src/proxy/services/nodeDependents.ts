@@ -1,6 +1,5 @@
 // Finds the Services that depend on a fact of the node: if the fact changes, only these are planned again.
 import type { Family } from '../../kernel/net/address.js';
-import { StepCounter, type Steps } from '../../kernel/steps.js';
 import { dependOnNodeZone } from './settings/zoneWeights.js';
 import type { NodeChange, NodeFacts, ServicePlanInput } from './types.js';
 
@@ -38,9 +37,8 @@ export class NodeDependents {
   /** Service → its external and load-balancer IPs. */
   readonly #addresses = new Map<string, ReadonlySet<string>>();
 
-  /** Records the input of a Service's plan, in steps; undefined if the Service was deleted. */
-  *planned(service: string, input: ServicePlanInput | undefined): Steps<void> {
-    const counter = new StepCounter();
+  /** Records the input of a Service's plan; undefined if the Service was deleted. */
+  planned(service: string, input: ServicePlanInput | undefined): void {
     let zone = dependOnNodeZone(input?.settings?.zoneWeights);
     let nodeIPs = false;
     let nodePorts = false;
@@ -54,13 +52,12 @@ export class NodeDependents {
           outside ??= new Set();
           outside.add(address);
         }
-        if (counter.isFull()) yield;
       }
     }
     mark(this.#zone, service, zone);
     mark(this.#nodeIPs, service, nodeIPs);
     mark(this.#nodePorts, service, nodePorts);
-    yield* this.#file(service, outside ?? NONE, counter);
+    this.#file(service, outside ?? NONE);
   }
 
   /** Services whose plans may change. */
@@ -80,15 +77,13 @@ export class NodeDependents {
   }
 
   /** Its cost is that of the addresses that change, besides a look at each. */
-  *#file(service: string, addresses: ReadonlySet<string>, counter: StepCounter): Steps<void> {
+  #file(service: string, addresses: ReadonlySet<string>): void {
     const former = this.#addresses.get(service) ?? NONE;
     for (const address of former) {
       if (!addresses.has(address)) this.#remove(address, service);
-      if (counter.isFull()) yield;
     }
     for (const address of addresses) {
       if (!former.has(address)) this.#add(address, service);
-      if (counter.isFull()) yield;
     }
     if (addresses.size > 0) this.#addresses.set(service, addresses);
     else this.#addresses.delete(service);

@@ -1,7 +1,6 @@
 // The order in which Services are programmed at the start: first those that the rest of the cluster needs, then the
 // others by age.
 
-import { StepCounter, type Steps, sortedInSteps } from '../../kernel/steps.js';
 import { isProxied } from '../objects/frontendCount.js';
 import type { Service } from '../objects/types.js';
 
@@ -33,16 +32,14 @@ export interface KeyedService {
   readonly object: Service;
 }
 
-/** The order of Services, in steps. Services of equal age keep their order. */
-export function* orderOfService(services: Iterable<KeyedService>): Steps<OrderOfService> {
+/** The order of Services. Those of equal age keep their order. */
+export function orderOfService(services: Iterable<KeyedService>): OrderOfService {
   const vital: string[] = [];
   const others: KeyedService[] = [];
-  const counter = new StepCounter();
   for (const keyed of services) {
     if (isVital(keyed.object)) vital.push(keyed.service);
     else others.push(keyed);
-    if (counter.isFull()) yield;
   }
-  const sorted = yield* sortedInSteps(others, (a, b) => a.object.createdAt - b.object.createdAt);
-  return { vital, others: sorted.map(({ service }) => service) };
+  others.sort((a, b) => a.object.createdAt - b.object.createdAt);
+  return { vital, others: others.map(({ service }) => service) };
 }

@@ -1,6 +1,5 @@
 // A Service and its slices → the input of its plan: its frontends and the endpoints that get their traffic.
 
-import { StepCounter, type Steps } from '../../kernel/steps.js';
 import type { EndpointSlice, Service } from '../objects/types.js';
 import { categorizeEndpoints, type NodeTopology, type Uses } from './categorizeEndpoints.js';
 import { type Claim, claimOf } from './claims.js';
@@ -29,26 +28,20 @@ interface PlanContext {
   readonly settings: SettingsReader;
 }
 
-/**
- * The input of a Service's plan, in steps: a Service may have thousands of ports.
- *
- * @param key `namespace/name` of the Service
- */
-export function* planInputOf(key: string, service: Service, context: PlanContext): Steps<ServicePlanInput> {
-  const counter = new StepCounter();
+/** The input of a Service's plan. @param key `namespace/name` of the Service */
+export function planInputOf(key: string, service: Service, context: PlanContext): ServicePlanInput {
   const slices = new SlicesByPort();
   const limited: LimitedSlices = isWithinLimit(service, context.slices)
     ? { slices: context.slices }
-    : yield* limitSlices(service, context.slices, context.sharesEndpoints);
+    : limitSlices(service, context.slices, context.sharesEndpoints);
   const { settings } = context.settings.ofService(service);
   for (const slice of limited.slices) {
     const { weight } = context.settings.ofSlice(slice);
     slices.add(slice, weightsInZones(slice.endpoints, weight, settings?.zoneWeights, context.node.zone));
-    if (counter.isFull()) yield;
   }
   const ports: ServicePort[] = [];
   for (const port of frontendsOf(service)) {
-    ports.push(yield* servicePort(service, port, context, { slices, counter, settings }));
+    ports.push(servicePort(service, port, context, slices, settings));
   }
   const checked = service.type === 'LoadBalancer' && externalPolicyIsLocal(service) && ports.length > 0;
   return {
@@ -64,24 +57,17 @@ export function* planInputOf(key: string, service: Service, context: PlanContext
   };
 }
 
-/** What the ports of a Service share. */
-interface PortContext {
-  readonly slices: SlicesByPort;
-  readonly counter: StepCounter;
-  readonly settings: ServiceSettings | undefined;
-}
-
-function* servicePort(
+function servicePort(
   service: Service,
   { family, port, frontends: claimed }: PortFrontends,
   { node, holds }: PlanContext,
-  { slices, counter, settings }: PortContext,
-): Steps<ServicePort> {
+  slices: SlicesByPort,
+  settings: ServiceSettings | undefined,
+): ServicePort {
   const { name: portName, protocol } = port;
   const frontends: Frontend[] = [];
   for (const frontend of claimed) {
     if (!holds || holds(claimOf(frontend, family, protocol))) frontends.push(frontend);
-    if (counter.isFull()) yield;
   }
   const endpoints = endpointsOfPort(slices, { family, name: portName, protocol }, node.name);
   const { clusterEndpoints, localEndpoints } = categorizeEndpoints(

@@ -2,7 +2,6 @@
 import type { Problem } from '../../kernel/errors.js';
 import type { Family } from '../../kernel/net/address.js';
 import type { Protocol } from '../../kernel/net/protocol.js';
-import { atOnce, StepCounter, type Steps } from '../../kernel/steps.js';
 import { isProxied } from '../objects/frontendCount.js';
 import {
   type EndpointSlice,
@@ -79,8 +78,6 @@ export class ServiceCache {
   readonly #externalIPs: boolean;
   readonly #sharesEndpoints: boolean;
   readonly #settings: SettingsReader;
-  /** The input that was made last, and the slices from which it was made. A map of all inputs would cost more than the inputs. */
-  #made: { readonly input: ServicePlanInput; readonly slices: readonly EndpointSlice[] } | undefined;
 
   constructor({
     externalIPs = true,
@@ -97,15 +94,10 @@ export class ServiceCache {
    * address of another one.
    */
   apply(change: ObjectChange): Touched[] {
-    return atOnce(this.applyInSteps(change));
-  }
-
-  /** The same in steps: a Service may have as many claims as a whole cluster. No other change may begin before the last one. */
-  *applyInSteps(change: ObjectChange): Steps<Touched[]> {
     const { object, type } = change;
     switch (object.kind) {
       case 'Service':
-        return yield* this.#setService(this.#allowed(object), type === 'set');
+        return this.#setService(this.#allowed(object), type === 'set');
       case 'EndpointSlice':
         return this.#setSlice(object, type === 'set');
       case 'Node':
@@ -123,18 +115,16 @@ export class ServiceCache {
     for (const { service, object } of this.#entries.values()) if (object) yield service;
   }
 
-  /** The order in which these Services are programmed, in steps. Names of deleted Services are last. */
-  *order(names: Iterable<string>): Steps<OrderOfService> {
+  /** The order in which these Services are programmed. Names of deleted Services are last. */
+  order(names: Iterable<string>): OrderOfService {
     const existing: KeyedService[] = [];
     const deleted: string[] = [];
-    const counter = new StepCounter();
     for (const name of names) {
       const entry = this.#entries.get(name);
       if (entry?.object) existing.push({ service: entry.service, object: entry.object });
       else deleted.push(name);
-      if (counter.isFull()) yield;
     }
-    const { vital, others } = yield* orderOfService(existing);
+    const { vital, others } = orderOfService(existing);
     return { vital, others: others.concat(deleted) };
   }
 
@@ -159,17 +149,11 @@ export class ServiceCache {
 
   /** The input of a Service's plan on the node; undefined if there is no such Service. */
   planInput(service: string, node: NodeFacts): ServicePlanInput | undefined {
-    return atOnce(this.planInputInSteps(service, node));
-  }
-
-  /** The same in steps, from the objects at the first one. A change that affects it meanwhile reports the Service again. */
-  *planInputInSteps(service: string, node: NodeFacts): Steps<ServicePlanInput | undefined> {
     const entry = this.#entries.get(service);
     if (!entry?.object) return undefined;
-    // A claim that no Service has is one of this Service, and its change is under way.
-    const holds = (claim: Claim) => (this.#claims.holder(claim) ?? service) === service;
+    const holds = (claim: Claim) => this.#claims.holder(claim) === service;
     const slices = slicesOf(entry);
-    const input = yield* planInputOf(entry.service, entry.object, {
+    return planInputOf(entry.service, entry.object, {
       slices,
       node,
       totalEndpoints: this.#endpoints.total,
@@ -179,23 +163,15 @@ export class ServiceCache {
       sharesEndpoints: this.#sharesEndpoints,
       settings: this.#settings,
     });
-    this.#made = { input, slices };
-    return input;
   }
 
-  /**
-   * The Service was planned from this input: the next one lists the endpoints that leave its slices from now on. Call it as soon as the input
-   * is made: after another one, it has no effect.
-   */
-  planned(service: string, input: ServicePlanInput | undefined): void {
+  /** The Service is planned from its objects as they are now: the next input lists the endpoints that leave its slices from now on. */
+  planned(service: string): void {
     const entry = this.#entries.get(service);
     if (!entry) return;
-    if (input && this.#made?.input !== input) return;
-    const now = slicesOf(entry);
-    const planned = input && this.#made?.slices;
-    // If slices changed during the steps, the Service is planned again, and what left until now is not lost.
-    if (planned && !(planned.length === now.length && planned.every((slice, i) => slice === now[i]))) return;
-    entry.planned = planned?.length === 1 ? planned[0] : planned;
+    const slices = slicesOf(entry);
+    const planned = slices.length === 1 ? slices[0] : slices;
+    entry.planned = entry.object ? planned : undefined;
     entry.left = undefined;
   }
 
@@ -216,13 +192,8 @@ export class ServiceCache {
 
   /** Claims of a Service that another Service wins: the first ones, and the number of the others. */
   lostClaims(service: string): LostClaims {
-    return atOnce(this.lostClaimsInSteps(service));
-  }
-
-  /** The same in steps. */
-  *lostClaimsInSteps(service: string): Steps<LostClaims> {
     const object = this.#entries.get(service)?.object;
-    return yield* lostClaimsOf(service, this.#claims.contested ? object : undefined, this.#claims);
+    return lostClaimsOf(service, this.#claims.contested ? object : undefined, this.#claims);
   }
 
   /** Whether an address and port is a cluster, external or load-balancer IP with a port of this protocol of any Service. */
@@ -253,16 +224,16 @@ export class ServiceCache {
     return { ...object, externalIPs: NO_ADDRESSES };
   }
 
-  *#setService(object: Service, exists: boolean): Steps<Touched[]> {
+  #setService(object: Service, exists: boolean): Touched[] {
     const entry = this.#entryOf(serviceKey(object));
     const { service, object: former } = entry;
     this.#endpoints.remove(former, slicesOf(entry));
     entry.object = exists ? object : undefined;
     this.#endpoints.add(entry.object, slicesOf(entry));
-    const before = former ? yield* claimsOf(former) : NO_CLAIMS;
-    const now = exists ? yield* claimsOf(object) : NO_CLAIMS;
+    const before = former ? claimsOf(former) : NO_CLAIMS;
+    const now = exists ? claimsOf(object) : NO_CLAIMS;
     const renewed = former?.createdAt !== object.createdAt;
-    const others = yield* this.#claims.replace(entry, before, now, renewed);
+    const others = this.#claims.replace(entry, before, now, renewed);
     this.#removeIfEmpty(entry);
     const touched: Touched[] = [{ service }];
     for (const other of others) touched.push({ service: other });

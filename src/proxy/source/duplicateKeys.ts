@@ -1,9 +1,5 @@
 // Checks a JSON text that JSON.parse has accepted: an object that has a key twice, of which JSON.parse takes the last one without
 // an error, and YAML and the strict decoding of Kubernetes refuse both; and nesting that is too deep.
-import { TimeSlice } from '../../kernel/timeSlice.js';
-
-/** Tokens between two looks at the clock. */
-const LOOK = 256;
 
 /** A key that its object has twice, or the place where objects and lists are nested too deeply. */
 interface DuplicateKey {
@@ -19,16 +15,14 @@ interface DuplicateKey {
  *
  * @param deepest number of levels
  */
-export async function findDuplicateKey(json: string, deepest: number): Promise<DuplicateKey | undefined> {
+export function findDuplicateKey(json: string, deepest: number): DuplicateKey | undefined {
   /** The keys of each object around the place; undefined for a list. */
   const around: (Set<string> | undefined)[] = [];
   /** The next text is a key. */
   let atKey = false;
   const token = /["{}[\],]/g;
-  const slice = new TimeSlice();
   const lineAt = (index: number) => json.slice(0, index).split('\n').length;
-  for (let tokens = 1, found = token.exec(json); found; found = token.exec(json), tokens++) {
-    if (tokens % LOOK === 0 && slice.spend()) await slice.yield();
+  for (let found = token.exec(json); found; found = token.exec(json)) {
     switch (found[0]) {
       case '"': {
         const end = endOfText(json, found.index);

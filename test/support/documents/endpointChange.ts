@@ -64,9 +64,9 @@ function observed(cache: ServiceCache) {
   const reconciler = new Reconciler(
     {
       ...mode,
-      *planService(input, facts) {
+      planService(input, facts) {
         seen.input = input;
-        seen.plan = yield* mode.planService(input, facts);
+        seen.plan = mode.planService(input, facts);
         return seen.plan;
       },
       apply(operations) {
@@ -78,7 +78,7 @@ function observed(cache: ServiceCache) {
       totalEndpoints: () => ({ 4: 0, 6: 0 }),
       serviceNames: () => cache.serviceNames(),
       order: (services) => cache.order(services),
-      planInput: (service) => cache.planInputInSteps(service, node),
+      planInput: (service) => cache.planInput(service, node),
       node: () => node,
       taken() {},
       async refresh() {},

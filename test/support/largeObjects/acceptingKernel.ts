@@ -9,13 +9,14 @@ import { FakeKernel } from '../../../src/kernel/testing/index.js';
 import { TimeSlice } from '../../../src/kernel/timeSlice.js';
 import { IPTABLES_DEFAULTS } from '../../../src/proxy/modes/iptables/index.js';
 import { createIpvsMode, IPVS_DEFAULTS } from '../../../src/proxy/modes/ipvs/index.js';
+import { createNftablesMode, NFTABLES_DEFAULTS } from '../../../src/proxy/modes/nftables/index.js';
 
 /** No audit starts by itself: a day, in ms. An audit would find that the kernel is empty. */
 const NEVER = 24 * 3600_000;
 
 /** What the kernel has accepted. */
 export interface Accepted {
-  /** Operations on virtual services, real servers, sets and addresses. */
+  /** Operations on virtual services, real servers, sets, addresses and the tables of nftables mode. */
   operations: number;
   /** Bytes of the input of iptables-restore. */
   bytes: number;
@@ -30,6 +31,8 @@ export function openAccepting(mode: string, accepted: Accepted): Pick<OpenedMode
     const counted = createCountedMode(kernel, { ...IPTABLES_DEFAULTS, ...options });
     return { ...common, mode: counted.mode, metrics: { ruleCounts: counted.take } };
   }
+  if (mode === 'nftables')
+    return { ...common, mode: createNftablesMode(kernel, { ...NFTABLES_DEFAULTS, ...options }), metrics: {} };
   const ipvs = createIpvsMode(kernel, { ...IPVS_DEFAULTS, ...options, kernelRelease: '6.1.0' });
   return { ...common, mode: ipvs, metrics: { parts: { ipvs: kernel.ipvs, ipset: kernel.ipset } } };
 }
@@ -44,6 +47,7 @@ function acceptingKernel(accepted: Accepted) {
   };
   Object.assign(kernel.ipset, { apply: accept });
   Object.assign(kernel.rtnetlink, { apply: accept });
+  Object.assign(kernel.nftables, { apply: accept });
   Object.assign(kernel.ipvs, {
     applyChanges: (parts: readonly ChangePart[]) =>
       accept(new Array(parts.reduce((sum, { from, to }) => sum + to - from, 0))),

@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict';
 import type { RawObject } from '../../../bench/apiServer/store.js';
 import { LeftOut } from '../../../src/command/agent/leftOut.js';
-import { atOnce } from '../../../src/kernel/steps.js';
 import { decodeObject } from '../../../src/proxy/objects/decode.js';
 import { Interning } from '../../../src/proxy/objects/interning.js';
 import type { KubernetesObject } from '../../../src/proxy/objects/types.js';
@@ -77,7 +76,7 @@ async function costOf(mode: string, row: string, count: number, isLarge: boolean
     }
     for (const [name, object] of known) if (!read.has(name)) cache.apply({ type: 'delete', object });
     for (const name of cache.serviceNames()) {
-      atOnce(dependents.planned(name, cache.planInput(name, nodeFacts('node-a'))));
+      dependents.planned(name, cache.planInput(name, nodeFacts('node-a')));
       problems.set(`claims of ${name}`, conflictsOf(name, cache.lostClaims(name)));
     }
     node.set(read);

@@ -1,7 +1,6 @@
 // A minimal mode: frontends and their endpoints in one map, which is changed by transactions.
 import { NetlinkError, ROLLED_BACK } from '../../../src/kernel/errors.js';
 import { joinHostPort } from '../../../src/kernel/net/address.js';
-import type { Steps } from '../../../src/kernel/steps.js';
 import type { Comparison, Desired, Mode } from '../../../src/proxy/modes/mode.js';
 import { nodePortHost } from '../../../src/proxy/modes/shared/plan/nodePortAddresses.js';
 import { leaveOut } from '../../../src/proxy/modes/shared/program/leaveOut.js';
@@ -52,8 +51,7 @@ export function createMapMode(kernel: MapKernel, auditPeriod: number): Mode<Item
   };
 }
 
-/** Each port is a step. */
-function* planService({ ports }: ServicePlanInput, { host }: NodeFacts): Steps<Map<string, Item>> {
+function planService({ ports }: ServicePlanInput, { host }: NodeFacts): Map<string, Item> {
   const items = new Map<string, Item>();
   for (const { family, protocol, frontends, clusterEndpoints, localEndpoints } of ports) {
     for (const { kind, address, port, localPolicy } of frontends) {
@@ -63,7 +61,6 @@ function* planService({ ports }: ServicePlanInput, { host }: NodeFacts): Steps<M
         items.set(`entry ${name}`, { kind: 'entry', name, endpoints });
       }
     }
-    yield;
   }
   return items;
 }

@@ -40,7 +40,6 @@ export const PASSED_OVER: Readonly<Record<string, RegExp>> = {
   'conntrack.natOf': /^\[0\]\.reply\.icmp\b/,
   'testing.FakeConntrack.track': /^\[0\]\.(family|id|use|counters|start|stop|secctx|reply\.icmp)\b/,
   'library.describeProblem': /^\[0\]\.(value|publicRule|kind|reason|reference)\b/,
-  'library.atOnce': /^\[0\]\.(return|throw)\b/,
   'nftables/text.formatRuleset': NOT_PRINTED,
   'nftables/text.formatRulesetAsync': NOT_PRINTED,
   'nftables/text.parseRuleset': MEMBERS_OF_MAP,
@@ -92,7 +91,7 @@ export const TAKES_A_PART: ReadonlySet<string> = new Set([
 /** Objects that are interfaces, which may have other members: parts of the kernel, modes, sources, receivers of reports, parts of rules. */
 export const INTERFACES: Readonly<Record<string, RegExp>> = {
   library:
-    /^create\w+Mode\[0\]|^createProxy\[0\]\.|\.start\[0\]$|^describeProblem|^ManifestSource\[0\]\.clock$|^atOnce/,
+    /^create\w+Mode\[0\]|^createProxy\[0\]\.|\.start\[0\]$|^describeProblem|^ManifestSource\[0\]\.clock$/,
   'nftables/text': /^readRuleset\[0\]$|^expressionsOf\[1\]\[\]$/,
   kubernetes: /^ApiClient\[0\]$|\.(?:environment|client)$|\.start\[0\]$|^ApiSource\.fromKubeConfig\[0\]$/,
 };

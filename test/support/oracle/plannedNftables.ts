@@ -1,6 +1,5 @@
 // The plan of nftables mode for the objects of a recording.
 import { nftablesOptions } from '../../../src/command/modes/nftables/fromConfiguration.js';
-import { atOnce } from '../../../src/kernel/steps.js';
 import { nodePortHosts } from '../../../src/proxy/modes/nftables/plan/host.js';
 import type { Item } from '../../../src/proxy/modes/nftables/plan/items.js';
 import type { NftablesOptions } from '../../../src/proxy/modes/nftables/plan/options.js';
@@ -50,7 +49,7 @@ export function desiredOf(
   for (const service of cache.serviceNames()) {
     const input = cache.planInput(service, node);
     if (!input) continue;
-    const plan = atOnce(planService(input, node, options));
+    const plan = planService(input, node, options);
     desired.replace({ name: service, rank: input.createdAt }, plan);
   }
   desired.replace({ name: '', rank: -1 }, planNode(desired, node, options));

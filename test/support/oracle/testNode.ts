@@ -9,7 +9,6 @@ import { MODES } from '../../../src/command/modes/select.js';
 import type { Conntrack } from '../../../src/kernel/conntrack/types.js';
 import type { Problem } from '../../../src/kernel/errors.js';
 import type { Family } from '../../../src/kernel/net/address.js';
-import { oneStep } from '../../../src/kernel/steps.js';
 import { FakeKernel } from '../../../src/kernel/testing/index.js';
 import { FlowCleaner } from '../../../src/proxy/conntrack/flowCleaner.js';
 import type { FrontendLookup } from '../../../src/proxy/conntrack/frontendLookup.js';
@@ -40,7 +39,7 @@ import { Reconciler } from '../../../src/proxy/reconcile/reconciler.js';
 import { RETRY } from '../../../src/proxy/reconcile/retries.js';
 import type { SyncSummary } from '../../../src/proxy/reconcile/summary.js';
 import { ServiceCache } from '../../../src/proxy/services/serviceCache.js';
-import type { AssignedAddress, ServicePlanInput } from '../../../src/proxy/services/types.js';
+import type { AssignedAddress } from '../../../src/proxy/services/types.js';
 import { readManifest } from '../../../src/proxy/source/manifestFile.js';
 import { decodeConfiguration } from '../clusters/decodeConfiguration.js';
 import { recordedObjects, type Scenario, SERVICE_CIDRS, type ToolOutput } from './oracle.js';
@@ -95,15 +94,14 @@ export class TestNode<Item, Operation extends KeyedOperation<Item>> {
       serviceNames: () => this.#cache.serviceNames(),
       order: (services: Iterable<string>) => this.#cache.order(services),
       totalEndpoints: () => this.#cache.totalEndpoints,
-      planInput: (service: string) => this.#cache.planInputInSteps(service, this.#state.facts),
-      planned: (service: string, input: ServicePlanInput | undefined) =>
-        oneStep(() => this.#cache.planned(service, input)),
+      planInput: (service: string) => this.#cache.planInput(service, this.#state.facts),
+      planned: (service: string) => this.#cache.planned(service),
       node: () => this.#state.facts,
       refresh: async () => {},
       taken: () => {},
       followUp: new FlowCleaner(conntrack, this.#lookup(), {
         now: () => this.now,
-        modeEndsDraining: this.mode.endsDraining === true,
+        modeEndsDraining: this.mode.upkeep?.endsDraining === true,
       }),
     };
     this.reconciler = new Reconciler(this.mode, inputs, () => this.now);

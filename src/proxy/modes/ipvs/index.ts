@@ -50,7 +50,6 @@ export function createIpvsMode(kernel: IpvsKernel, options: IpvsOptions): Mode<I
   return {
     name: 'ipvs',
     auditPeriod: options.auditPeriod,
-    endsDraining: true,
     host: nodePortHost({
       nodePortAddresses: options.nodePortAddresses,
       ownLink: LINK,
@@ -60,11 +59,10 @@ export function createIpvsMode(kernel: IpvsKernel, options: IpvsOptions): Mode<I
       isOurs: (item) =>
         isOurs(item) && !isProtected(item) && !(item.kind === 'set' && isForeignSet(item.set)),
       keep,
-      groupOf,
+      groups: { of: groupOf, affectsNode },
     },
     planService: (input, node) => planService(input, node, options),
     planNode: (desired, node) => planNode(desired, node, options),
-    affectsNode,
     compare(desired, known, unknown = new Map()) {
       handOver.begin(unknown);
       return compare(desired, known, unknown, isProtected, usable);
@@ -97,18 +95,21 @@ export function createIpvsMode(kernel: IpvsKernel, options: IpvsOptions): Mode<I
       slowStarts.observe(found.items);
       return found;
     },
-    async maintain(pass) {
-      const { operations, failures } = await draining.due(kernel.ipvs, pass, options.drainBound);
-      const steps = slowStarts.due(pass, new Set(operations.map(({ key }) => key)));
-      return {
-        operations: [...steps, ...operations],
-        failures,
-        dueIn: () => earliest(draining.dueIn(pass.now), slowStarts.dueIn(pass.now)),
-        counts: () => ({
-          draining: draining.size,
-          ...(draining.timeouts > 0 && { drainTimeouts: draining.timeouts }),
-        }),
-      };
+    upkeep: {
+      endsDraining: true,
+      async due(pass) {
+        const { operations, failures } = await draining.due(kernel.ipvs, pass, options.drainBound);
+        const steps = slowStarts.due(pass, new Set(operations.map(({ key }) => key)));
+        return {
+          operations: [...steps, ...operations],
+          failures,
+          dueIn: () => earliest(draining.dueIn(pass.now), slowStarts.dueIn(pass.now)),
+          counts: () => ({
+            draining: draining.size,
+            ...(draining.timeouts > 0 && { drainTimeouts: draining.timeouts }),
+          }),
+        };
+      },
     },
     ...(watchHost && { watch: (listener) => watchDevice(kernel, watchHost, listener) }),
   };

@@ -53,13 +53,11 @@ export function nftablesMode(
     // In layout `scalable`, each frontend has endpoints of its own.
     ...(options.layout === 'kube-proxy' && { sharedEndpoints: { formOf: ONE_FORM } }),
     // Each transaction makes the kernel validate the tables. In layout `kube-proxy`, chains take it so long that Services must not wait for more.
-    largestPiece: options.layout === 'scalable' ? 8192 : 2048,
-    programsAhead: true,
+    pieces: { largest: options.layout === 'scalable' ? 8192 : 2048, ahead: true },
     transactions: { refusedBy, dependsOn },
     // The tables are ours with all that is read of them.
-    items: { isOurs: () => true, keep, groupOf },
+    items: { isOurs: () => true, keep, groups: { of: groupOf, affectsNode } },
     planNode: (desired, node) => planNode(desired, node, options),
-    affectsNode,
     compare,
     describe,
     prepare: async (operations) => {

@@ -41,16 +41,16 @@ const MODE = {
   auditPeriod: 30_000,
   host: { ...methods('facts', 'uses', 'servesOnAll'), podNetworks: true },
   items: {
-    ...methods('isOurs', 'isUsed', 'groupOf'),
+    ...methods('isOurs', 'isUsed'),
+    groups: methods('of', 'affectsNode'),
     keep: methods('found', 'beyond', 'join', 'inFormOf', 'behind', 'contradicts'),
   },
   transactions: methods('dependsOn', 'refusedBy'),
   sharedEndpoints: methods('formOf'),
-  endsDraining: true,
-  programsAhead: true,
-  largestPiece: 2048,
-  ...methods('planService', 'planNode', 'affectsNode', 'compare', 'acknowledged', 'describe'),
-  ...methods('prepare', 'apply', 'observe', 'observeAlone', 'maintain', 'watch'),
+  pieces: { largest: 2048, ahead: true },
+  upkeep: { endsDraining: true, ...methods('due') },
+  ...methods('planService', 'planNode', 'compare', 'acknowledged', 'describe'),
+  ...methods('prepare', 'apply', 'observe', 'observeAlone', 'watch'),
 };
 const SOURCE_EVENTS = methods('changed', 'problems', 'synced', 'incomplete', 'mended');
 const PARTS = {
@@ -107,7 +107,6 @@ export const LIBRARY: AnyRows = {
   describeProblem: [
     [{ source: 'web.yaml', object: 'Service demo/web', field: 'spec', rule: 'must be an object' }],
   ],
-  atOnce: [[{ next: () => ({ done: true }) }]],
   'SliceEndpoints.of': [[4, [ENDPOINT]]],
   ManifestSource: [[{ path: '/nonesuch', follow: false, clock: methods('now', 'set', 'clear') }]],
   'ManifestSource.start': [[SOURCE_EVENTS]],

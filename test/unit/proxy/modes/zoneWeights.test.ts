@@ -4,7 +4,6 @@ import { describe, it } from 'node:test';
 import { frontendsIn } from '../../../../src/command/explain/iptables/inventory.js';
 import { readFrontends } from '../../../../src/command/explain/read/nftables.js';
 import { readCounted } from '../../../../src/kernel/iptables/counted.js';
-import { atOnce } from '../../../../src/kernel/steps.js';
 import { zoneColumn } from '../../../../src/proxy/objects/zoneColumn.js';
 import { NodeDependents } from '../../../../src/proxy/services/nodeDependents.js';
 import { nodeFacts } from '../../../../src/proxy/services/nodeFacts.js';
@@ -122,10 +121,10 @@ it('depend on the zone of the node if they name it only', async () => {
     for (const object of (await readManifest('objects.yaml', web(setting))).objects.values())
       cache.apply({ type: 'set', object });
     const dependents = new NodeDependents();
-    atOnce(dependents.planned('demo/web', cache.planInput('demo/web', nodeFacts('node-a'))));
+    dependents.planned('demo/web', cache.planInput('demo/web', nodeFacts('node-a')));
     const change = { zone: true, nodeIPs: false, nodePorts: false, addresses: [] };
     assert.deepEqual([...dependents.of(change)], expected);
-    atOnce(dependents.planned('demo/web', undefined));
+    dependents.planned('demo/web', undefined);
     assert.deepEqual([...dependents.of(change)], []);
   }
 });

@@ -7,7 +7,6 @@ import { createIpvsMode, IPVS_DEFAULTS } from '../../../../src/proxy/modes/ipvs/
 import { NodeState } from '../../../../src/proxy/reconcile/nodeState.js';
 import { Reconciler } from '../../../../src/proxy/reconcile/reconciler.js';
 import { ServiceCache } from '../../../../src/proxy/services/serviceCache.js';
-import type { ServicePlanInput } from '../../../../src/proxy/services/types.js';
 import { readManifest } from '../../../../src/proxy/source/manifestFile.js';
 import { HOST, service, slice } from '../../../support/clusters/manifests.js';
 import { comparable } from '../../../support/clusters/randomCluster.js';
@@ -28,9 +27,9 @@ describe('a change of the host during the planning of a pass', () => {
     const node = new NodeState(mode.host, 'node-a');
     const cache = new ServiceCache();
     let planned = 0;
-    const planInput = function* (name: string) {
-      const input = yield* cache.planInputInSteps(name, node.facts);
-      yield* node.planned(name, input);
+    const planInput = (name: string) => {
+      const input = cache.planInput(name, node.facts);
+      node.planned(name, input);
       // Longer than a time slice: the next Service is planned in the next turn.
       for (const end = performance.now() + 5; performance.now() < end; );
       if (planned++ === 0) setImmediate(gainAddress);
@@ -54,40 +53,6 @@ describe('a change of the host during the planning of a pass', () => {
     assert.match(kernel.ipvs.dump(), /192\.0\.2\.9:30001/);
     assert.match(kernel.ipvs.dump(), /192\.0\.2\.9:30002/);
   });
-});
-
-it('a change of the host between two steps of a plan is applied to its Service', async () => {
-  const kernel = new FakeKernel();
-  const mode = createIpvsMode(kernel, { ...IPVS_DEFAULTS, kernelRelease: '6.1.0' });
-  const node = new NodeState(mode.host, 'node-a');
-  const cache = new ServiceCache();
-  const touch = (names: Iterable<string>) => {
-    for (const name of names) reconciler.touch(name);
-  };
-  let planned = 0;
-  const inputs = {
-    *planInput(name: string) {
-      const input = yield* cache.planInputInSteps(name, node.facts);
-      const address = { link: 'eth1', address: '192.0.2.9', prefix: 24, deleted: false };
-      // The node state does not know yet that this Service has a node port.
-      if (planned++ === 0) touch(node.hostChanged({ addresses: [address], deletedLinks: [], lost: false }));
-      return input;
-    },
-    planned: (name: string, input: ServicePlanInput | undefined) => node.planned(name, input),
-    order: (services: Iterable<string>) => cache.order(services),
-    node: () => node.facts,
-    serviceNames: () => [],
-    taken: () => {},
-    totalEndpoints: () => cache.totalEndpoints,
-    refresh: async () => {},
-  };
-  const reconciler = new Reconciler(mode, inputs, () => 0);
-  const { objects } = await readManifest('objects.yaml', withNodePort('a', '10.96.0.1', 30_001));
-  for (const object of objects.values()) cache.apply({ type: 'set', object });
-  touch(['demo/a']);
-  while (reconciler.pending) await reconciler.sync();
-  assert.equal(planned, 2);
-  assert.match(kernel.ipvs.dump(), /192\.0\.2\.9:30001/);
 });
 
 describe('changes while the first pass reads the kernel', () => {

@@ -49,7 +49,7 @@ async function pass(pieces: readonly string[], resultsOf: (key: string) => Resul
     desired: { get: (key: string) => key },
     isVital: () => false,
     ownersOf: () => ({ services: [], node: false }),
-    failureOf: async (key: string, error: NetlinkError) => ({ key, error, vital: false }),
+    failureOf: (key: string, error: NetlinkError) => ({ key, error, vital: false }),
   } as unknown as Planner<string, Operation>;
   const state = new KernelState(mode, planner, { tried: () => {}, accepted: () => {} }, () => 0);
   const record = new PassRecord(() => 0);

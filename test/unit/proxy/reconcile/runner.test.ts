@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import { NetlinkError } from '../../../../src/kernel/errors.js';
-import { LONGEST_TIMER } from '../../../../src/kernel/timeSlice.js';
 import { RETRY } from '../../../../src/proxy/reconcile/retries.js';
 import { OVERDUE, type Passes, Runner } from '../../../../src/proxy/reconcile/runner.js';
 import type { SyncSummary } from '../../../../src/proxy/reconcile/summary.js';
+import { LONGEST_TIMER } from '../../../../src/proxy/timers.js';
 
 const summary = (failures: number, full = false, unknown = failures): SyncSummary => ({
   full,

@@ -75,8 +75,8 @@ it('`drainable` of a virtual service has only endpoints that are not its real se
   const { node, copied } = setUp();
   const items: Item[] = [];
   const { planService } = node.mode;
-  node.mode.planService = function* (...args) {
-    const plan = yield* planService(...args);
+  node.mode.planService = (...args) => {
+    const plan = planService(...args);
     items.push(...plan.values());
     return plan;
   };

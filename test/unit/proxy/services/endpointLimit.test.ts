@@ -1,7 +1,6 @@
 // The endpoints of a Service with more frontends × endpoints than are programmed.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { atOnce } from '../../../../src/kernel/steps.js';
 import { decodeObject } from '../../../../src/proxy/objects/decode.js';
 import type { EndpointSlice, Service } from '../../../../src/proxy/objects/types.js';
 import { limitSlices, MOST_PAIRS } from '../../../../src/proxy/services/endpointLimit.js';
@@ -50,7 +49,7 @@ describe('the limit of frontends × endpoints', () => {
       [service(4, 20_000), [slice('a', 4, 6)]],
     ] as const) {
       for (const isShared of [true, false]) {
-        const limited = atOnce(limitSlices(object, slices, isShared));
+        const limited = limitSlices(object, slices, isShared);
         assert.deepEqual([limited.slices, limited.beyond], [slices, undefined]);
       }
     }
@@ -59,7 +58,7 @@ describe('the limit of frontends × endpoints', () => {
   it('uses the first endpoints, by the names of slices, whatever the order in which slices were reported', () => {
     const slices = [slice('c', 400, 1), slice('a', 400, 1000), slice('b', 400, 900)];
     for (const order of [slices, slices.toReversed()]) {
-      const limited = atOnce(limitSlices(service(400), order, true));
+      const limited = limitSlices(service(400), order, true);
       assert.deepEqual(sizes(limited.slices), [
         ['a', 1000],
         ['b', 250],
@@ -71,15 +70,15 @@ describe('the limit of frontends × endpoints', () => {
 
   it('counts the frontends of a port where each has endpoints of its own, and ports where they share them', () => {
     const slices = [slice('a', 4, 1000)];
-    assert.equal(atOnce(limitSlices(service(4, 1000), slices, true)).beyond, undefined);
-    const limited = atOnce(limitSlices(service(4, 1000), slices, false));
+    assert.equal(limitSlices(service(4, 1000), slices, true).beyond, undefined);
+    const limited = limitSlices(service(4, 1000), slices, false);
     assert.deepEqual(sizes(limited.slices), [['a', Math.floor(MOST_PAIRS / 4004)]]);
     assert.deepEqual(limited.beyond, { counted: 'frontends', pairs: 4_004_000, unused: 876 });
   });
 
   it('counts only ports of the Service, in its families', () => {
     const slices = [slice('a', 20_000, 1000), slice('b', 500, 1000, 6)];
-    assert.equal(atOnce(limitSlices(service(500), slices, true)).beyond, undefined);
+    assert.equal(limitSlices(service(500), slices, true).beyond, undefined);
   });
 
   it('keeps the states of endpoints in order', () => {

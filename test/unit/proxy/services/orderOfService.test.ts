@@ -1,7 +1,6 @@
 // The order in which Services are programmed at the start.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { atOnce } from '../../../../src/kernel/steps.js';
 import { decodeObject } from '../../../../src/proxy/objects/decode.js';
 import { type Service, serviceKey } from '../../../../src/proxy/objects/types.js';
 import { isVital, orderOfService } from '../../../../src/proxy/services/orderOfService.js';
@@ -46,7 +45,7 @@ it('vital Services are apart, the others are ordered by age, and those of equal 
     service('demo/old', '2026-01-01T00:00:00Z'),
   ];
   const keyed = services.map((object) => ({ service: serviceKey(object), object }));
-  assert.deepEqual(atOnce(orderOfService(keyed)), {
+  assert.deepEqual(orderOfService(keyed), {
     vital: ['kube-system/kube-dns'],
     others: ['demo/old', 'demo/b', 'demo/a', 'demo/young'],
   });

@@ -32,9 +32,9 @@ describe('a duplicate key', () => {
     ['{"a": 1, "\\u0061": 2}', { key: 'a', line: 1 }],
     ['{"__proto__": 1, "__proto__": 2}', { key: '__proto__', line: 1 }],
   ] as const) {
-    it(`of ${json.replace('\n', ' ')} is ${found ? JSON.stringify(found.key) : 'none'}`, async () => {
+    it(`of ${json.replace('\n', ' ')} is ${found ? JSON.stringify(found.key) : 'none'}`, () => {
       JSON.parse(json);
-      assert.deepEqual(await findDuplicateKey(json, 100), found);
+      assert.deepEqual(findDuplicateKey(json, 100), found);
     });
   }
 });

@@ -20,20 +20,20 @@ export function compare(
   desired: Desired<Item>,
   known: ReadonlyMap<string, Item>,
 ): Comparison<Item, Operation> {
-  const steps = new Steps();
+  const phases = new Phases();
   return {
     look(key) {
       const want = desired.get(key);
       const have = known.get(key);
       if (want === have) return undefined;
       if (want && have && isSame(want, have)) return want;
-      const step = new KeySteps(steps, key, want, have);
-      if (want) step.towards(want, have);
-      else if (have && !isRemovedWithChain(have, desired, known)) step.away(have);
+      const operations = new KeyOperations(phases, key, want, have);
+      if (want) operations.towards(want, have);
+      else if (have && !isRemovedWithChain(have, desired, known)) operations.away(have);
       return undefined;
     },
-    additions: () => steps.take(ADDITIONS),
-    removals: () => steps.take(REMOVALS),
+    additions: () => phases.take(ADDITIONS),
+    removals: () => phases.take(REMOVALS),
   };
 }
 
@@ -61,7 +61,7 @@ function isRemovedWithChain(have: Item, desired: Desired<Item>, known: ReadonlyM
 }
 
 /** Operations by phase. */
-class Steps {
+class Phases {
   readonly #phases: Readonly<Record<Phase, Operation[]>> = {
     settings: [],
     chains: [],
@@ -80,13 +80,13 @@ class Steps {
 }
 
 /** The operations of one key. */
-class KeySteps {
-  readonly #steps: Steps;
+class KeyOperations {
+  readonly #phases: Phases;
   readonly #key: string;
   readonly #service: string | undefined;
 
-  constructor(steps: Steps, key: string, want: Item | undefined, have: Item | undefined) {
-    this.#steps = steps;
+  constructor(phases: Phases, key: string, want: Item | undefined, have: Item | undefined) {
+    this.#phases = phases;
     this.#key = key;
     this.#service = serviceOf(want) ?? serviceOf(have);
   }
@@ -178,7 +178,7 @@ class KeySteps {
   }
 
   #push(phase: Phase, call: KernelCall, becomes: Item | undefined): void {
-    this.#steps.push({ key: this.#key, phase, call, becomes });
+    this.#phases.push({ key: this.#key, phase, call, becomes });
   }
 }
 

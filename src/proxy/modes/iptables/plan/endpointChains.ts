@@ -3,7 +3,6 @@
 import type { Family } from '../../../../kernel/net/address.js';
 import type { AddressPorts } from '../../../../kernel/net/addressPorts.js';
 import type { Protocol } from '../../../../kernel/net/protocol.js';
-import type { StepCounter, Steps } from '../../../../kernel/steps.js';
 import { equalTexts } from '../../iptablesRules/plan/describe.js';
 import type { ChainItem } from './items.js';
 import { endpointChain } from './names.js';
@@ -166,24 +165,12 @@ export function weightedChances(weights: readonly number[]): string[] {
   });
 }
 
-/** The chains of endpoints, in the order of their text, as in kube-proxy. In steps: the name of each is a hash. */
-export function* endpointChains(
-  port: BalancedPort,
-  list: AddressPorts,
-  counter: StepCounter,
-): Steps<EndpointChain[]> {
+/** The chains of endpoints, in the order of their text, as in kube-proxy. */
+export function endpointChains(port: BalancedPort, list: AddressPorts): EndpointChain[] {
   const texts: string[] = [];
-  for (let i = 0; i < list.size; i++) {
-    texts.push(list.textAt(i));
-    if (counter.isFull()) yield;
-  }
-  const chains: EndpointChain[] = [];
+  for (let i = 0; i < list.size; i++) texts.push(list.textAt(i));
   // The default order: by UTF-16 code units.
-  for (const text of texts.sort()) {
-    chains.push(new EndpointChain(port, text));
-    if (counter.isFull()) yield;
-  }
-  return chains;
+  return texts.sort().map((text) => new EndpointChain(port, text));
 }
 
 /** The address in `10.0.0.1:80` or `[fd00::1]:80`. */

@@ -2,7 +2,6 @@
 import type { Table } from '../../../../kernel/iptables/types.js';
 import { type Family, familyOf } from '../../../../kernel/net/address.js';
 import { networkContains, parseNetwork } from '../../../../kernel/net/network.js';
-import { StepCounter, type Steps } from '../../../../kernel/steps.js';
 import { STATE } from '../../../services/endpointList.js';
 import type { Frontend, NodeFacts, ServicePlanInput, ServicePort } from '../../../services/types.js';
 import { RESET, reject } from '../../iptablesRules/plan/fixedRules.js';
@@ -28,32 +27,20 @@ function hasComments(totalEndpoints: ServicePlanInput['totalEndpoints'], family:
   return totalEndpoints[family] <= LARGE_CLUSTER;
 }
 
-/** The items of one Service, in steps. */
-export function* planService(
-  input: ServicePlanInput,
-  node: NodeFacts,
-  options: IptablesOptions,
-): Steps<Plan<Item>> {
+/** The items of one Service. */
+export function planService(input: ServicePlanInput, node: NodeFacts, options: IptablesOptions): Plan<Item> {
   const plan = new Map<string, Item>();
-  const counter = new StepCounter();
   for (const port of input.ports) {
     if (!options.families.includes(port.family)) continue;
     const chosen = withoutWeightZero(port, node);
-    yield* new PortPlan({ plan, counter }, chosen, input, node, options).build();
+    new PortPlan(plan, chosen, input, node, options).build();
   }
   return plan;
-}
-
-/** The plan of a Service while it is made. */
-interface PlanUnderWay {
-  readonly plan: Map<string, Item>;
-  readonly counter: StepCounter;
 }
 
 /** The items of one Service port. */
 class PortPlan {
   readonly #plan: Map<string, Item>;
-  readonly #counter: StepCounter;
   readonly #port: ServicePort;
   readonly #service: string;
   readonly #healthCheckNodePort: number;
@@ -68,7 +55,7 @@ class PortPlan {
   #here: readonly EndpointChain[] = [];
 
   constructor(
-    { plan, counter }: PlanUnderWay,
+    plan: Map<string, Item>,
     port: ServicePort,
     { service, healthCheckNodePort, totalEndpoints, settings }: ServicePlanInput,
     node: NodeFacts,
@@ -76,7 +63,6 @@ class PortPlan {
   ) {
     const { family, protocol, affinitySeconds, portName } = port;
     this.#plan = plan;
-    this.#counter = counter;
     this.#port = port;
     this.#service = service;
     this.#healthCheckNodePort = healthCheckNodePort;
@@ -91,28 +77,22 @@ class PortPlan {
     this.#local = localMatch(options.localDetector, family, podNetwork);
   }
 
-  *build(): Steps<void> {
+  build(): void {
     const { frontends, clusterEndpoints, localEndpoints } = this.#port;
-    this.#cluster = yield* endpointChains(this.#balanced, clusterEndpoints, this.#counter);
-    this.#here = yield* endpointChains(this.#balanced, localEndpoints, this.#counter);
+    this.#cluster = endpointChains(this.#balanced, clusterEndpoints);
+    this.#here = endpointChains(this.#balanced, localEndpoints);
     if (this.#healthCheckNodePort !== 0) {
       const text = `${this.#name} health check node port`;
       this.#rule('filter', 'KUBE-NODEPORTS', `${toPort('tcp', this.#healthCheckNodePort, text)} -j ACCEPT`);
     }
-    for (const frontend of frontends) {
-      this.#refuse(frontend);
-      if (this.#counter.isFull()) yield;
-    }
+    for (const frontend of frontends) this.#refuse(frontend);
     if (!this.#hasEndpoints) return;
     const clusterIP = frontends.find(({ kind }) => kind === 'clusterIP');
     const external = frontends.filter(({ kind }) => kind !== 'clusterIP');
-    yield* this.#endpoints(clusterIP);
+    this.#endpoints(clusterIP);
     if (external.length > 0) this.#externalChain(external.some(({ localPolicy }) => localPolicy));
-    yield* this.#firewall(external.filter(({ kind }) => kind === 'loadBalancerIP'));
-    for (const frontend of frontends) {
-      this.#capture(frontend);
-      if (this.#counter.isFull()) yield;
-    }
+    this.#firewall(external.filter(({ kind }) => kind === 'loadBalancerIP'));
+    for (const frontend of frontends) this.#capture(frontend);
   }
 
   get #name(): string {
@@ -133,7 +113,7 @@ class PortPlan {
   }
 
   /** The chains of the policies that have endpoints, and the chains of these endpoints. */
-  *#endpoints(clusterIP: Frontend | undefined): Steps<void> {
+  #endpoints(clusterIP: Frontend | undefined): void {
     for (const localPolicy of [false, true]) {
       const policy = this.#policy(localPolicy);
       if (!policy) continue;
@@ -141,10 +121,7 @@ class PortPlan {
       const masquerade = clusterIP?.localPolicy === localPolicy ? this.#masqueradeClusterIP(clusterIP) : [];
       const weights = this.#weightsOf(localPolicy, endpoints);
       this.#chain(new BalancingChain(this.#balanced, chain, masquerade, endpoints, weights));
-      for (const endpoint of endpoints) {
-        this.#chain(endpoint);
-        if (this.#counter.isFull()) yield;
-      }
+      for (const endpoint of endpoints) this.#chain(endpoint);
     }
   }
 
@@ -188,7 +165,7 @@ class PortPlan {
   }
 
   /** Traffic of the node itself to a load-balancer IP has this IP as its source. */
-  *#firewall(frontends: readonly Frontend[]): Steps<void> {
+  #firewall(frontends: readonly Frontend[]): void {
     const ranges = frontends[0]?.sourceRanges ?? [];
     if (ranges.length === 0) return;
     const { external, firewall } = this.#chains;
@@ -200,14 +177,12 @@ class PortPlan {
       rules.push(allow(range));
       const network = parseNetwork(range);
       ownAllowed ||= network !== undefined && networkContains(network, this.#nodeIPs[this.#port.family]);
-      if (this.#counter.isFull()) yield;
     }
     if (ownAllowed)
       for (const { address } of frontends) rules.push(allow(hostNetwork(address, this.#port.family)));
     rules.push(comment(`other traffic to ${this.#name} will be dropped by KUBE-PROXY-FIREWALL`));
     this.#rulesOf(firewall, rules);
     for (const { address, port } of frontends) {
-      if (this.#counter.isFull()) yield;
       const text = `${this.#name} traffic not accepted by ${firewall}`;
       this.#rule('filter', 'KUBE-PROXY-FIREWALL', `${this.#to(address, port, text)} -j DROP`);
     }

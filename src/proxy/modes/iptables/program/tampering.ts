@@ -2,7 +2,7 @@
 // rules have, and so finds only programs that delete all tables. This mode checks each table that has rules.
 import type { ChainRule, Iptables } from '../../../../kernel/iptables/types.js';
 import type { Family } from '../../../../kernel/net/address.js';
-import { LONGEST_TIMER } from '../../../../kernel/timeSlice.js';
+import { LONGEST_TIMER } from '../../../timers.js';
 import type { DisturbedListener } from '../../mode.js';
 import { jumps } from '../plan/fixedChains.js';
 import { type Item, keyOf } from '../plan/items.js';

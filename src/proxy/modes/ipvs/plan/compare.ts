@@ -50,9 +50,9 @@ export function compare(
   usable: (want: VirtualServiceItem, have: VirtualServiceItem | undefined) => VirtualServiceItem = (want) =>
     want,
 ): Comparison<Item, Operation> {
-  const steps = new Steps();
+  const phases = new Phases();
   for (const [key, item] of unknown) {
-    if (item?.kind === 'virtualService' && !desired.get(key)) steps.leaves(item.service, key);
+    if (item?.kind === 'virtualService' && !desired.get(key)) phases.leaves(item.service, key);
   }
   return {
     look(key) {
@@ -62,33 +62,33 @@ export function compare(
       if (want && have && isSame(want, have)) return want;
       if (want?.kind === 'virtualService') {
         const there = have?.kind === 'virtualService' ? have : undefined;
-        compareServer(steps, key, usable(want, there), there);
+        compareServer(phases, key, usable(want, there), there);
       } else if (want?.kind === 'tunnelLink') {
         if (have?.kind !== 'tunnelLink' || !have.whole)
-          for (const one of raiseLink(want)) steps.add('addAddresses', rtnetlink(one), key, want);
+          for (const one of raiseLink(want)) phases.add('addAddresses', rtnetlink(one), key, want);
       } else if (want) {
         const step = stepTowards(want, have);
-        if (step) steps.add(...step, key, want);
-        else if (want.kind === 'set' && have?.kind === 'set') rebuildSet(steps, key, want, have, desired);
+        if (step) phases.add(...step, key, want);
+        else if (want.kind === 'set' && have?.kind === 'set') rebuildSet(phases, key, want, have, desired);
       } else if (have === undefined || isProtected(have)) {
         return undefined;
       } else if (have.kind === 'virtualService') {
-        if (!have.foreign) steps.deleteServer(key, have);
+        if (!have.foreign) phases.deleteServer(key, have);
       } else if (have.kind === 'tunnelLink') {
-        for (const one of lowerLink(have)) steps.add('deleteAddresses', rtnetlink(one), key, undefined);
+        for (const one of lowerLink(have)) phases.add('deleteAddresses', rtnetlink(one), key, undefined);
       } else {
         const step = stepAway(have, desired);
-        if (step) steps.add(...step, key, undefined);
+        if (step) phases.add(...step, key, undefined);
       }
       return undefined;
     },
-    additions: () => steps.additions(),
-    removals: () => steps.removals(known),
+    additions: () => phases.additions(),
+    removals: () => phases.removals(known),
   };
 }
 
 /** Operations by phase. */
-class Steps {
+class Phases {
   /** Lists of operations. Entries of each set have one of their own: libipset sends them in one message. */
   readonly #phases = new Map<Phase, Map<string, Operation[]>>(ORDER.map((phase) => [phase, new Map()]));
   /** Record of deleted virtual services → their keys. */
@@ -286,10 +286,11 @@ function stepAway(have: SimpleItem, desired: Desired<Item>): Step | undefined {
  * The parameters of an existing set cannot be changed. A new set is filled and swapped with it, so that rules never
  * match an incomplete set.
  */
-function rebuildSet(steps: Steps, key: string, want: SetItem, have: SetItem, desired: Desired<Item>): void {
+function rebuildSet(phases: Phases, key: string, want: SetItem, have: SetItem, desired: Desired<Item>): void {
   if (equalSets(want.set, have.set)) return;
   const set = { ...want.set, name: REBUILD };
-  const add = (operation: IpsetOperation, becomes: Item) => steps.add('sets', ipset(operation), key, becomes);
+  const add = (operation: IpsetOperation, becomes: Item) =>
+    phases.add('sets', ipset(operation), key, becomes);
   add({ do: 'create', set }, have);
   add({ do: 'flush', name: REBUILD }, have);
   for (const member of desired.group(want.set.name)) {

@@ -3,7 +3,6 @@ import type { Family } from '../../../../kernel/net/address.js';
 import { type AddressPorts, AddressPortsBuilder } from '../../../../kernel/net/addressPorts.js';
 import { networkContains, parseNetwork } from '../../../../kernel/net/network.js';
 import type { Protocol } from '../../../../kernel/net/protocol.js';
-import { StepCounter, type Steps } from '../../../../kernel/steps.js';
 import type { ServiceSettings } from '../../../services/settings/types.js';
 import type { Frontend, NodeFacts, ServicePlanInput, ServicePort } from '../../../services/types.js';
 import type { Plan } from '../../mode.js';
@@ -15,24 +14,16 @@ import { failedAt, realServersAt, virtualServiceOf } from './serviceSettings.js'
 import { type SetRole, setOf } from './sets.js';
 import { allowsTunnels, clusterFrontend, isTunnelled, throughTunnels } from './tunnels.js';
 
-/** The items of one Service, in steps. The connections of the endpoints that left may still drain. */
-export function* planService(
-  service: ServicePlanInput,
-  node: NodeFacts,
-  options: IpvsOptions,
-): Steps<Plan<Item>> {
+/** The items of one Service. The connections of the endpoints that left may still drain. */
+export function planService(service: ServicePlanInput, node: NodeFacts, options: IpvsOptions): Plan<Item> {
   const plan = new Map<string, Item>();
-  const counter = new StepCounter();
   const { left = {} } = service;
   const draining = { 4: new Draining(left[4]), 6: new Draining(left[6]) };
   for (const port of service.ports) {
     const { family } = port;
     if (!options.families.includes(family)) continue;
     const left = { terminated: draining[family].of(port), failed: failedAt(port, service) };
-    for (const item of itemsOfPort(port, service, node, options, left)) {
-      plan.set(keyOf(item), item);
-      if (counter.isFull()) yield;
-    }
+    for (const item of itemsOfPort(port, service, node, options, left)) plan.set(keyOf(item), item);
   }
   return plan;
 }

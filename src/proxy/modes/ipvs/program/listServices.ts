@@ -1,6 +1,5 @@
 // The virtual services of this network namespace, from a kernel that may list them wrongly.
 import type { Ipvs, VirtualService } from '../../../../kernel/ipvs/types.js';
-import { TimeSlice } from '../../../../kernel/timeSlice.js';
 import { virtualServiceKey } from '../plan/items.js';
 
 /** Listings at most. */
@@ -12,7 +11,6 @@ const MOST = 5;
  * every virtual service of any listing.
  */
 export async function listServices(ipvs: Pick<Ipvs, 'listServices'>): Promise<VirtualService[]> {
-  const slice = new TimeSlice();
   const seen = new Map<string, VirtualService>();
   let last: readonly string[] | undefined;
   for (let listings = 0; listings < MOST; listings++) {
@@ -24,7 +22,6 @@ export async function listServices(ipvs: Pick<Ipvs, 'listServices'>): Promise<Vi
       agree &&= key === last?.[keys.length];
       keys.push(key);
       seen.set(key, service);
-      if (slice.spend(1)) await slice.yield();
     }
     if (agree) return services;
     last = keys;

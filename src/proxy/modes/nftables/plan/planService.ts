@@ -1,7 +1,6 @@
 // The plan of one Service in nftables mode.
 import type { AddressPorts } from '../../../../kernel/net/addressPorts.js';
 import { networkContains, parseNetwork } from '../../../../kernel/net/network.js';
-import { StepCounter, type Steps } from '../../../../kernel/steps.js';
 import { STATE } from '../../../services/endpointList.js';
 import type { Frontend, NodeFacts, ServicePlanInput, ServicePort } from '../../../services/types.js';
 import type { Plan } from '../../mode.js';
@@ -23,32 +22,20 @@ import {
 import { BalancedElement } from './slots.js';
 import { slotsByWeight } from './weightedSlots.js';
 
-/** The items of one Service, in steps. */
-export function* planService(
-  input: ServicePlanInput,
-  node: NodeFacts,
-  options: NftablesOptions,
-): Steps<Plan<Item>> {
+/** The items of one Service. */
+export function planService(input: ServicePlanInput, node: NodeFacts, options: NftablesOptions): Plan<Item> {
   const plan = new Map<string, Item>();
-  const counter = new StepCounter();
   for (const port of input.ports) {
     if (!options.families.includes(port.family)) continue;
     const chosen = withoutWeightZero(port, node);
-    yield* new PortPlan({ plan, counter }, chosen, input, node, options).build();
+    new PortPlan(plan, chosen, input, node, options).build();
   }
   return plan;
-}
-
-/** The plan of a Service while it is made. */
-interface PlanUnderWay {
-  readonly plan: Map<string, Item>;
-  readonly counter: StepCounter;
 }
 
 /** The items of one Service port. */
 class PortPlan {
   readonly #plan: Map<string, Item>;
-  readonly #counter: StepCounter;
   readonly #port: ServicePort;
   readonly #service: string;
   /** Traffic without endpoints is reset, which also ends connections that were open. */
@@ -64,14 +51,13 @@ class PortPlan {
   readonly #slots: Readonly<Record<'service' | 'local', readonly number[] | undefined>>;
 
   constructor(
-    { plan, counter }: PlanUnderWay,
+    plan: Map<string, Item>,
     port: ServicePort,
     { service, settings, ports }: ServicePlanInput,
     node: NodeFacts,
     options: NftablesOptions,
   ) {
     this.#plan = plan;
-    this.#counter = counter;
     this.#port = port;
     this.#service = service;
     this.#resets = settings?.failFast !== undefined && port.protocol === 'tcp';
@@ -84,21 +70,18 @@ class PortPlan {
     this.#slots = { service: slots(clusterEndpoints), local: slots(localEndpoints) };
   }
 
-  *build(): Steps<void> {
+  build(): void {
     const { frontends } = this.#port;
     const external = frontends.filter(({ kind }) => kind !== 'clusterIP');
     const ownExternal = this.#hasEndpoints && external.some((frontend) => !this.#isBalanced(frontend));
     if (this.#hasEndpoints) {
-      yield* this.#endpoints(ownExternal || !this.#mayShare);
+      this.#endpoints(ownExternal || !this.#mayShare);
       if (ownExternal) this.#externalChain(external.some(({ localPolicy }) => localPolicy));
     }
     const balanced = external.filter(({ kind }) => kind === 'loadBalancerIP');
     const ranges = balanced[0]?.sourceRanges ?? [];
-    if (ranges.length > 0) yield* this.#firewall(balanced, ranges);
-    for (const frontend of frontends) {
-      this.#capture(frontend);
-      if (this.#counter.isFull()) yield;
-    }
+    if (ranges.length > 0) this.#firewall(balanced, ranges);
+    for (const frontend of frontends) this.#capture(frontend);
   }
 
   /** Some endpoint can get traffic, here or elsewhere. */
@@ -140,7 +123,7 @@ class PortPlan {
    *
    * @param ownChains some frontend needs them
    */
-  *#endpoints(ownChains: boolean): Steps<void> {
+  #endpoints(ownChains: boolean): void {
     const { clusterEndpoints, localEndpoints, endpoints, protocol, affinitySeconds } = this.#port;
     const affinity = affinitySeconds > 0 ? this.#text : undefined;
     const direct = this.#options.directSingleEndpoint || this.#options.layout === 'scalable';
@@ -152,14 +135,11 @@ class PortPlan {
       const chosen = { affinity, direct, slots: this.#slots[role] };
       this.#add(new BalancingChain(this.#place(role), protocol, list, chosen));
       if (affinity === undefined) continue;
-      for (let index = 0; index < list.size; index++) {
+      for (let index = 0; index < list.size; index++)
         this.#sticky(affinity, { address: list.addressAt(index), port: list.portAt(index) });
-        if (this.#counter.isFull()) yield;
-      }
     }
     const here = endpoints.local;
     for (let index = 0; index < here.size; index++) {
-      if (this.#counter.isFull()) yield;
       if (clusterEndpoints.indexOf(here, index) < 0 && localEndpoints.indexOf(here, index) < 0) continue;
       const address = here.addressAt(index);
       this.#element('hairpin-connections', [address, address, protocol, here.portAt(index)]);
@@ -193,21 +173,18 @@ class PortPlan {
    * Source ranges apply with endpoints and without. Traffic of the node itself to a load-balancer IP has this IP as its source: it is
    * allowed if a range has the node IP.
    */
-  *#firewall(frontends: readonly Frontend[], ranges: readonly string[]): Steps<void> {
+  #firewall(frontends: readonly Frontend[], ranges: readonly string[]): void {
     const { family, protocol } = this.#port;
     let ownAllowed = false;
     for (const range of ranges) {
       const network = parseNetwork(range);
       ownAllowed ||= network !== undefined && networkContains(network, this.#node.nodeIPs[family]);
-      if (this.#counter.isFull()) yield;
     }
     const bits = family === 4 ? 32 : 128;
     const own = ownAllowed ? frontends.map(({ address }) => `${address}/${bits}`) : [];
     this.#add(new FirewallChain(this.#place('firewall'), own.length > 0 ? [...ranges, ...own] : ranges));
-    for (const { address, port } of frontends) {
+    for (const { address, port } of frontends)
       this.#element('firewall-ips', [address, protocol, port], this.#name('firewall'));
-      if (this.#counter.isFull()) yield;
-    }
   }
 
   /** Leads traffic to a frontend into a chain of the port, and refuses what the policy has no endpoint for. */

@@ -2,39 +2,37 @@
 import type { Element, ValueTypes } from '../../../../kernel/nftables/types.js';
 import { readValue } from '../../../../kernel/nftables/values/values.js';
 import { layoutOf } from '../../../../kernel/nftables/values/valueTypes.js';
-import { TimeSlice } from '../../../../kernel/timeSlice.js';
 import { keyText, nameIn, type SlotMap, shapeOf } from '../plan/containers.js';
 import type { FoundSlots } from '../plan/slots.js';
 import { SlotTable } from '../plan/slotTable.js';
 import type { NftablesKernel } from './kernel.js';
 import { addSlot } from './readItems.js';
 
-/** The slots of each frontend, by the key of its element. */
+/** The slots of each frontend, with the key of its element. They are made while they are taken. */
 export async function readSlots(
   nftables: Pick<NftablesKernel['nftables'], 'listElementBytes'>,
   map: SlotMap,
-): Promise<Map<string, FoundSlots>> {
+): Promise<Iterable<readonly [string, FoundSlots]>> {
   const { family, name } = map;
   const table = new SlotTable(family, layoutOf(map.key).length);
   const irregular: Element[] = [];
-  const slice = new TimeSlice();
   for await (const piece of nftables.listElementBytes({ ...nameIn(family, name), ...shapeOf(map) })) {
     table.add(piece);
     for (const element of piece.others) irregular.push(element);
-    if (slice.spend()) await slice.yield();
   }
-  const frontend = layoutOf(map.key.slice(0, -1) as unknown as ValueTypes);
-  const slots = new Map<string, FoundSlots>();
+  const regular = slotsIn(table, map);
+  if (irregular.length === 0) return regular;
+  const slots = new Map(regular);
+  for (const element of irregular) addSlot(slots, family, element);
+  return slots;
+}
+
+function* slotsIn(table: SlotTable, { key }: SlotMap): Generator<readonly [string, FoundSlots], void> {
+  const frontend = layoutOf(key.slice(0, -1) as unknown as ValueTypes);
   for (let i = 0; i < table.size; i++) {
     const bytes = table.frontendAt(i);
-    if (isCanonical(bytes)) slots.set(keyText(readValue(frontend, bytes) as string[]), table.slotsAt(i));
-    if (slice.spend(1 + (table.countAt(i) >> 3))) await slice.yield();
+    if (isCanonical(bytes)) yield [keyText(readValue(frontend, bytes) as string[]), table.slotsAt(i)];
   }
-  for (const element of irregular) {
-    addSlot(slots, family, element);
-    if (slice.spend(1)) await slice.yield();
-  }
-  return slots;
 }
 
 /**

@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { AddressPorts } from '../../../../../src/kernel/net/addressPorts.js';
-import { atOnce, StepCounter } from '../../../../../src/kernel/steps.js';
 import {
   type BalancedPort,
   BalancingChain,
@@ -22,7 +21,7 @@ const PORT: BalancedPort = {
 
 function chainsOf(port: BalancedPort, ...texts: string[]): EndpointChain[] {
   const list = AddressPorts.ofTexts(port.family, texts) ?? assert.fail();
-  return atOnce(endpointChains(port, list, new StepCounter()));
+  return endpointChains(port, list);
 }
 
 it('the order is that of the texts', () => {

@@ -1,7 +1,6 @@
 // Bugs of kube-proxy that are reproduced by default, and the effects of their corrections.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { oneStep } from '../../../../../src/kernel/steps.js';
 import { FakeKernel } from '../../../../../src/kernel/testing/index.js';
 import {
   type Cure,
@@ -64,7 +63,7 @@ async function programmed(
     totalEndpoints: () => ({ 4: 0, 6: 0 }),
     serviceNames: () => cache.serviceNames(),
     order: (services: Iterable<string>) => cache.order(services),
-    planInput: (service: string) => cache.planInputInSteps(service, node),
+    planInput: (service: string) => cache.planInput(service, node),
     node: () => node,
     refresh: async () => {},
     taken: () => {},
@@ -139,8 +138,8 @@ describe('cure', () => {
       const inputs = {
         totalEndpoints: () => ({ 4: 0, 6: 0 }),
         serviceNames: () => [],
-        order: () => oneStep(() => ({ vital: [], others: [] })),
-        planInput: (service: string) => new ServiceCache().planInputInSteps(service, nodeFacts('node-a')),
+        order: () => ({ vital: [], others: [] }),
+        planInput: (service: string) => new ServiceCache().planInput(service, nodeFacts('node-a')),
         node: () => nodeFacts('node-a'),
         refresh: async () => {},
         taken: () => {},

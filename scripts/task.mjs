@@ -30,6 +30,10 @@ const TASKS = {
     'histories of a cluster with faults on a proxy, and a verdict on what clients saw; --help',
     'judge.mjs',
   ],
+  'count-functions': [
+    'the functions and files that one added endpoint calls, in each mode; --help',
+    'countFunctions.mjs',
+  ],
   'nft-tests': ["nft's own tests, which are not ours to keep: PATH [--reasons]", 'nftTests.mjs'],
   all: [
     'types of the scripts, lint, format, the tests of npm test with all kernel tests in QEMU, and the image',

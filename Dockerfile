@@ -2,7 +2,7 @@
 #
 #   docker build -t kube-netlink-proxy .          or   buildah build -t kube-netlink-proxy .
 #
-# The base images are named by version: this repository knows no digest of them. `npm run release -- pin` looks them up in the registry,
+# The base images are named by version: this repository knows no digest of them. `npm run task -- release pin` looks them up in the registry,
 # and writes them here, as image:tag@sha256:…; run it again when their images are corrected. Or name other ones:
 #   docker build --build-arg NODE_IMAGE=REGISTRY/node@sha256:…  --build-arg DEBIAN_IMAGE=REGISTRY/debian@sha256:… .
 #
@@ -34,7 +34,7 @@ COPY . .
 # A binary in the context that was made from these sources is used as it is. The command contains the packages that it uses; only
 # the loader of the addon stays beside it.
 RUN arch=$(case $TARGETARCH in amd64) echo x64;; *) echo "$TARGETARCH";; esac) \
- && npm run build:ts && npm run bundle -- --auth-providers $AUTH_PROVIDERS && npm run prebuild -- --target linux-$arch-glibc \
+ && npm run task -- build:ts && npm run task -- bundle --auth-providers $AUTH_PROVIDERS && npm run task -- prebuild --target linux-$arch-glibc \
  && npm pkg delete devDependencies peerDependencies peerDependenciesMeta \
  && npm prune --no-audit --no-fund \
  && find node_modules \( -name '*.d.ts' -o -name '*.map' -o -type d -empty \) -delete \

@@ -67,6 +67,6 @@ export function loadBenchAddon(): NativeBench {
     loaded ??= createRequire(import.meta.url)(file) as NativeBench;
     return loaded;
   } catch (cause) {
-    throw new Error(`${file} cannot be loaded; build it with \`npm run build:native\``, { cause });
+    throw new Error(`${file} cannot be loaded; build it with \`npm run task -- build:native\``, { cause });
   }
 }

@@ -1,4 +1,4 @@
-// `npm run all`: types of the scripts, lint, format, and all tests, including those of the container image. All kernel
+// `npm run task -- all`: types of the scripts, lint, format, and all tests, including those of the container image. All kernel
 // tests run on Debian's kernel in QEMU; `npm test` prefers faster kernels.
 
 import { reportFailures } from './lib/failure.mjs';

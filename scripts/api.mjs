@@ -1,4 +1,4 @@
-// `npm run api`: writes the API report of each export of the package, docs/api/*.api.md: every exported declaration, without
+// `npm run task -- api`: writes the API report of each export of the package, docs/api/*.api.md: every exported declaration, without
 // comments. A change of the API shows in the diff, and a test fails when the reports are not current.
 //
 //   node scripts/api.mjs           compiles the TypeScript, and writes the reports
@@ -133,7 +133,7 @@ function reportOf(subpath, config, compilerState) {
   if (check && apiReportChanged) {
     const report = `docs/api/${nameOf(subpath)}.api.md`;
     const state = existsSync(join(CHECKOUT, report)) ? 'is not current' : 'is missing';
-    errors.push(`${report} ${state}: run \`npm run api\`, and describe the change in CHANGELOG.md`);
+    errors.push(`${report} ${state}: run \`npm run task -- api\`, and describe the change in CHANGELOG.md`);
   }
   const text = readFileSync(config.reportTempFilePath, 'utf8');
   const exported = [...text.matchAll(/^export (?:declare )?(?:abstract )?\w+ (\w+)/gm)].map(

@@ -1,4 +1,4 @@
-// `npm run bundle`: bundles the compiled command and the packages that only it needs into dist/command/, the command of the
+// `npm run task -- bundle`: bundles the compiled command and the packages that only it needs into dist/command/, the command of the
 // published package. main.js imports the other files when it needs them: the agent does not load the code of the other
 // commands. The licenses of these packages and the man page are beside them.
 //

@@ -1,4 +1,4 @@
-// `npm run docs`: writes a page for each export of the package to dist/docs, from the doc comments, with typedoc.
+// `npm run task -- docs`: writes a page for each export of the package to dist/docs, from the doc comments, with typedoc.
 //
 //   node scripts/docs.mjs           writes the pages
 //   node scripts/docs.mjs --check   only ends with 1 when a comment links to nothing

@@ -1,4 +1,4 @@
-// `npm run image`: builds the image of the Dockerfile with buildah and without a registry, for its tests, and unpacks it to
+// `npm run task -- image`: builds the image of the Dockerfile with buildah and without a registry, for its tests, and unpacks it to
 // .cache/image/unpacked: `rootfs` and `config.json`. Its base images are made of Debian's packages and npm's build of Node.js; they
 // resemble the official ones. Do not distribute it: `docker build .` makes the image for nodes.
 
@@ -14,7 +14,7 @@ import { ensureNodeModules } from './lib/nodeModules.mjs';
 import { ensurePackages, IMAGE_PACKAGES, NODE_GYP_PACKAGES } from './lib/packages.mjs';
 import { heading, nodeScript, step } from './lib/steps.mjs';
 
-const HELP = `Usage: npm run image -- [OPTIONS]
+const HELP = `Usage: npm run task -- image [OPTIONS]
 
 Builds the image of the Dockerfile with buildah, for its tests, and unpacks it to .cache/image/unpacked. Needs root. Takes some minutes.
 

@@ -1,4 +1,4 @@
-// `npm run judge`: plays histories of a cluster on a proxy, and judges what clients see.
+// `npm run task -- judge`: plays histories of a cluster on a proxy, and judges what clients see.
 
 import { mkdirSync } from 'node:fs';
 import { comparisonLines, readReports } from './judge/compare.mjs';
@@ -10,7 +10,7 @@ import { COMPILER_PACKAGES, ensurePackages, WITNESS_PACKAGES } from './lib/packa
 import { heading } from './lib/steps.mjs';
 import { main as runVm } from './vm/cli.mjs';
 
-const HELP = `Usage: npm run judge [-- OPTIONS]
+const HELP = `Usage: npm run task -- judge [OPTIONS]
 
 Plays histories of a cluster on a proxy: Services, endpoints, the node and the
 proxy change and fail, while clients in network namespaces send requests all
@@ -72,7 +72,8 @@ async function judge(args) {
     process.stdout.write(`${comparisonLines(readReports(orders.compare)).join('\n')}\n`);
     return 0;
   }
-  if (process.getuid?.() !== 0) throw new Failure('npm run judge needs root, to create network namespaces');
+  if (process.getuid?.() !== 0)
+    throw new Failure('npm run task -- judge needs root, to create network namespaces');
   heading('Debian packages');
   ensurePackages({ ...COMPILER_PACKAGES, ...WITNESS_PACKAGES });
   ensureNodeModules();

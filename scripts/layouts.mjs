@@ -1,4 +1,4 @@
-// `npm run layouts`: writes the layouts of records, which src/kernel/*/layouts.ts state, to native/*/layouts.h for C++.
+// `npm run task -- layouts`: writes the layouts of records, which src/kernel/*/layouts.ts state, to native/*/layouts.h for C++.
 //
 //   node scripts/layouts.mjs           compiles the TypeScript, and writes the headers
 //   node scripts/layouts.mjs --check   ends with 1 when a header is not what the compiled TypeScript states
@@ -26,7 +26,7 @@ process.exitCode = await reportFailures('layouts', async () => {
     if (!check) writeFileSync(join(CHECKOUT, header), text);
     else if (!existsSync(join(CHECKOUT, header)) || readFileSync(join(CHECKOUT, header), 'utf8') !== text) {
       throw new Failure(
-        `${header} is not what src/kernel/${family}/layouts.ts states: run \`npm run layouts\``,
+        `${header} is not what src/kernel/${family}/layouts.ts states: run \`npm run task -- layouts\``,
       );
     }
   }
@@ -54,7 +54,7 @@ function load(path) {
 function headerOf(family, exported, fields) {
   const codes = Object.values(exported).filter((value) => value.numbers);
   const layouts = Object.entries(exported).filter(([, value]) => value[fields]);
-  return `// Written by \`npm run layouts\` from src/kernel/${family}/layouts.ts, which explains each name.
+  return `// Written by \`npm run task -- layouts\` from src/kernel/${family}/layouts.ts, which explains each name.
 #pragma once
 
 #include "records/fields.h"

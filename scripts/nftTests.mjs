@@ -3,8 +3,8 @@
 // (`npm run build`). nft is that of Debian sid, which is downloaded. Whole rulesets (`dumps/*.nft` of tests/shell) are read in the same way;
 // what nft makes of each is also listed by us, printed, and read again.
 //
-//   node scripts/nftTests.mjs PATH             prints the numbers of rules, and those that nft refuses and we apply
-//   node scripts/nftTests.mjs PATH --reasons   prints for each other rule, too, why it is not equal
+//   npm run task -- nft-tests PATH             prints the numbers of rules, and those that nft refuses and we apply
+//   npm run task -- nft-tests PATH --reasons   prints for each other rule, too, why it is not equal
 
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
@@ -26,7 +26,7 @@ process.exitCode = await reportFailures('nftTests', async () => {
   const [path, option, ...more] = process.argv.slice(2);
   const found = path === undefined ? undefined : statSync(path, { throwIfNoEntry: false });
   if (path === undefined || !found || (option ?? '--reasons') !== '--reasons' || more.length > 0)
-    throw new Failure('usage: node scripts/nftTests.mjs PATH [--reasons]');
+    throw new Failure('usage: npm run task -- nft-tests PATH [--reasons]');
   if (!process.env[INSIDE]) {
     const args = ['-n', process.execPath, join(CHECKOUT, 'scripts/nftTests.mjs'), ...process.argv.slice(2)];
     const { status, error } = spawnSync('unshare', args, {

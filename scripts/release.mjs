@@ -1,4 +1,4 @@
-// `npm run release`: checks a checkout before a release, pins the base images, and publishes the package and the images.
+// `npm run task -- release`: checks a checkout before a release, pins the base images, and publishes the package and the images.
 
 import { main } from './release/cli.mjs';
 

@@ -1,4 +1,4 @@
-// `npm run sbom`: writes the bill of materials of the package or of an image.
+// `npm run task -- sbom`: writes the bill of materials of the package or of an image.
 
 import { main } from './sbom/cli.mjs';
 

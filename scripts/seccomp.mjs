@@ -1,4 +1,4 @@
-// `npm run seccomp`: records the system calls of the agent, and writes the seccomp profile of deploy/seccomp.
+// `npm run task -- seccomp`: records the system calls of the agent, and writes the seccomp profile of deploy/seccomp.
 
 import { main } from './seccomp/cli.mjs';
 

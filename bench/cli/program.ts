@@ -7,17 +7,18 @@ import { readCommandOf } from '../../src/command/cli/program.js';
 /** Its arguments and options, which have been validated against its definition. */
 export type ProgramInvocation = Pick<Invocation, 'args' | 'options' | 'output'>;
 
-/** Runs the program with the arguments of the process, and sets its exit status. */
+/** Runs the program with the arguments of the process, and sets its exit status. `starter`: what a person types before its name. */
 export async function runProgram(
   definition: CommandDefinition<string>,
   run: (invocation: ProgramInvocation) => Promise<number> | number,
+  starter = 'npm run',
 ): Promise<void> {
   // A reader of the output that has read enough, such as head(1), is not a failure.
   process.stdout.on('error', (error: NodeJS.ErrnoException) =>
     process.exit(error.code === 'EPIPE' ? 0 : FAILED),
   );
   try {
-    process.exitCode = await readAndRun(definition, run);
+    process.exitCode = await readAndRun(definition, run, starter);
   } catch (error) {
     for (const line of errorLines(error)) process.stderr.write(`${line}\n`);
     process.exitCode = FAILED;
@@ -27,8 +28,9 @@ export async function runProgram(
 async function readAndRun(
   definition: CommandDefinition<string>,
   run: (invocation: ProgramInvocation) => Promise<number> | number,
+  starter: string,
 ): Promise<number> {
-  const program = { name: 'npm run', commands: [definition] };
+  const program = { name: starter, commands: [definition] };
   const args = [definition.name, ...process.argv.slice(2)];
   const reading = readCommandOf(program, args, columnsOf(process.stdout));
   if ('help' in reading) {

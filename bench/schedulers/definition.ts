@@ -63,13 +63,7 @@ the kernel. The same options give the same figures on every machine. docs/schedu
   ],
   examples: [
     ['schedulers', 'all figures, in half a minute'],
-    [
-      'schedulers -- --traffic short --order random',
-      'one table, as after a while of changes of the endpoints',
-    ],
-    [
-      'schedulers -- --schedulers rr,lc --nodes 300 --rate 20000 -o json',
-      'a cluster of your own, for programs',
-    ],
+    ['schedulers --traffic short --order random', 'one table, as after a while of changes of the endpoints'],
+    ['schedulers --schedulers rr,lc --nodes 300 --rate 20000 -o json', 'a cluster of your own, for programs'],
   ],
 };

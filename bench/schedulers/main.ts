@@ -1,4 +1,4 @@
-// The load figures as a program of a checkout. `npm run schedulers` builds and starts it.
+// The load figures as a program of a checkout. `npm run task -- schedulers` builds and starts it.
 import { writeReport } from '../../src/command/cli/output/output.js';
 import { type ProgramInvocation, runProgram } from '../cli/program.js';
 import { plainTable } from '../cli/text.js';
@@ -6,7 +6,7 @@ import { LOAD } from './definition.js';
 import { loadFigures, loadOptions } from './figures.js';
 import { loadMarkdown, loadTables } from './text.js';
 
-await runProgram(LOAD, run);
+await runProgram(LOAD, run, 'npm run task --');
 
 function run({ options, output }: ProgramInvocation): number {
   const wanted = loadOptions(options);

@@ -1,4 +1,4 @@
-// Written by `npm run layouts` from src/kernel/rtnetlink/layouts.ts, which explains each name.
+// Written by `npm run task -- layouts` from src/kernel/rtnetlink/layouts.ts, which explains each name.
 #pragma once
 
 #include "records/fields.h"

@@ -1,4 +1,4 @@
-// The options of `npm run judge`.
+// The options of `npm run task -- judge`.
 
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';

@@ -1,4 +1,4 @@
-// The command line of `npm run prebuild`.
+// The command line of `npm run task -- prebuild`.
 
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ import { ensurePackages, NODE_GYP_PACKAGES } from '../lib/packages.mjs';
 import { prebuild } from './build.mjs';
 import { pathOf, TARGETS } from './targets.mjs';
 
-const HELP = `Usage: npm run prebuild -- [OPTIONS]
+const HELP = `Usage: npm run task -- prebuild [OPTIONS]
 
 Builds the binaries of the addon that the package is published with, in prebuilds/, and prints their sizes. Each binary works
 with every Node.js that has Node-API 8. It contains its C++ library and needs no other library than libc. A binary whose sources

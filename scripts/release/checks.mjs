@@ -25,7 +25,7 @@ export function problemsOf({ description, lock, changelog, dockerfile, manifests
     ...changelogProblems(changelog, version),
     ...Object.values(basesOf(dockerfile)).map(({ image, digest }) =>
       digest === undefined
-        ? `the Dockerfile names ${image} without a digest: npm run release -- pin`
+        ? `the Dockerfile names ${image} without a digest: npm run task -- release pin`
         : undefined,
     ),
     ...[...manifests].map(([path, text]) => {

@@ -1,4 +1,4 @@
-// The command line of `npm run release`.
+// The command line of `npm run task -- release`.
 
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,7 +12,7 @@ import { problemsOf } from './checks.mjs';
 import { provenanceOf } from './provenance.mjs';
 import { PLATFORMS, stepsOf } from './steps.mjs';
 
-const HELP = `Usage: npm run release -- COMMAND [OPTIONS]
+const HELP = `Usage: npm run task -- release COMMAND [OPTIONS]
 
   check     what is missing before a release: version, changelog, tag, digests of the bases; exits with 1 if something is
   pin       writes the digests of the base images into the Dockerfile, as skopeo finds them in their registry

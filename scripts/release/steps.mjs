@@ -1,4 +1,4 @@
-// The steps of `npm run release -- publish`, as shell scripts.
+// The steps of `npm run task -- release publish`, as shell scripts.
 
 /** The platforms of the images, as buildah names them. */
 export const PLATFORMS = ['linux/amd64', 'linux/arm64'];
@@ -46,10 +46,10 @@ export function stepsOf(release) {
   ];
 }
 
-const BUILD = [`mkdir -p ${FOLDER}`, 'npm ci --ignore-scripts && npm run build && npm run prebuild'];
+const BUILD = [`mkdir -p ${FOLDER}`, 'npm ci --ignore-scripts && npm run build && npm run task -- prebuild'];
 
 const PUBLISH = [
-  `npm run --silent sbom -- --output ${FOLDER}/package.cdx.json`,
+  `npm run --silent task -- sbom --output ${FOLDER}/package.cdx.json`,
   'npm publish --provenance --access public',
 ];
 
@@ -67,9 +67,9 @@ function imageScript({ tag, snapshot, revision, time }, { suffix, authProviders 
   return [
     `buildah bud ${flags} --iidfile ${file}.id --manifest ${name} .`,
     `container=$(buildah from "$(cat ${file}.id)")`,
-    `SOURCE_DATE_EPOCH=${time} npm run --silent sbom -- --image "$(buildah mount "$container")" --output ${file}.cdx.json`,
+    `SOURCE_DATE_EPOCH=${time} npm run --silent task -- sbom --image "$(buildah mount "$container")" --output ${file}.cdx.json`,
     'buildah rm "$container"',
-    `npm run --silent release -- provenance --platform ${platform} --flavour ${authProviders} --snapshot '${snapshot ?? ''}' >${file}.slsa.json`,
+    `npm run --silent task -- release provenance --platform ${platform} --flavour ${authProviders} --snapshot '${snapshot ?? ''}' >${file}.slsa.json`,
   ].join('\n');
 }
 

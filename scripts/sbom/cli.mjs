@@ -1,4 +1,4 @@
-// The command line of `npm run sbom`.
+// The command line of `npm run task -- sbom`.
 
 import { existsSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -10,12 +10,12 @@ import { documentOf } from './cycloneDx.mjs';
 import { imageContents } from './image.mjs';
 import { packageContents } from './package.mjs';
 
-const HELP = `Usage: npm run sbom -- [OPTIONS]
+const HELP = `Usage: npm run task -- sbom [OPTIONS]
 
-Writes a bill of materials (CycloneDX 1.6, JSON) to standard output: of the package as npm publishes it, after npm run bundle
-and npm run prebuild; or of an image. Equal contents give equal bytes.
+Writes a bill of materials (CycloneDX 1.6, JSON) to standard output: of the package as npm publishes it, after npm run task -- bundle
+and npm run task -- prebuild; or of an image. Equal contents give equal bytes.
 
-  --image FOLDER   of the image whose root filesystem is in this folder; npm run image writes .cache/image/unpacked/rootfs.
+  --image FOLDER   of the image whose root filesystem is in this folder; npm run task -- image writes .cache/image/unpacked/rootfs.
                    Needs a machine of the image's architecture, because the image's Node.js names its own libraries.
   --output FILE    write to this file
   --help           print this text

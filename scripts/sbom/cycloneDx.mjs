@@ -39,7 +39,7 @@ export function documentOf({ subject, components }, time) {
       timestamp: `${new Date(time * 1000).toISOString().slice(0, 19)}Z`,
       tools: {
         components: [
-          { type: 'application', name: 'kube-netlink-proxy npm run sbom', version: subject.version },
+          { type: 'application', name: 'kube-netlink-proxy scripts/sbom.mjs', version: subject.version },
         ],
       },
       component: root,

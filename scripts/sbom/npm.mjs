@@ -71,7 +71,8 @@ export function packageComponent(name, version, license) {
 export function addonBinaries(folder, version, parts) {
   const files = readdirSync(join(folder, 'prebuilds'), { recursive: true, encoding: 'utf8' });
   const binaries = files.filter((path) => path.endsWith('.node')).sort();
-  if (binaries.length === 0) throw new Failure(`${folder}/prebuilds has no binary: run \`npm run prebuild\``);
+  if (binaries.length === 0)
+    throw new Failure(`${folder}/prebuilds has no binary: run \`npm run task -- prebuild\``);
   return binaries.map((path) => ({
     type: 'file',
     name: `prebuilds/${path}`,

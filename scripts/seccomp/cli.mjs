@@ -1,4 +1,4 @@
-// The command line of `npm run seccomp`.
+// The command line of `npm run task -- seccomp`.
 
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,7 +12,7 @@ import { RUNS } from './runs.mjs';
 const RECORDED = join(CHECKOUT, 'scripts/seccomp/recorded.json');
 const PROFILE = join(CHECKOUT, 'deploy/seccomp/kube-netlink-proxy.json');
 
-const HELP = `Usage: npm run seccomp -- COMMAND [OPTIONS]
+const HELP = `Usage: npm run task -- seccomp COMMAND [OPTIONS]
 
   record   runs end-to-end tests with their agents under strace, and adds the names of the system calls, and with the image the
            files that were opened, to scripts/seccomp/recorded.json; then as write
@@ -21,7 +21,7 @@ const HELP = `Usage: npm run seccomp -- COMMAND [OPTIONS]
 
 Options of record:
   --run NAME   only this run; may be repeated: ${RUNS.map(({ name }) => name).join(', ')}
-               Those with -image use the programs of the image: \`npm run image\` first.
+               Those with -image use the programs of the image: \`npm run task -- image\` first.
   --anew       forget the names that were recorded for these runs before
   --keep DIR   leave the output of strace in this folder
 `;
@@ -112,5 +112,5 @@ function write() {
 
 function check() {
   if (readFileSync(PROFILE, 'utf8') === current()) return 0;
-  throw new Failure(`${PROFILE} is not what was recorded: run \`npm run seccomp -- write\``);
+  throw new Failure(`${PROFILE} is not what was recorded: run \`npm run task -- seccomp write\``);
 }

@@ -111,7 +111,8 @@ function prepare({ image, machine }) {
     ...SECCOMP_PACKAGES,
     ...TEST_MACHINES[machine].packages,
   });
-  if (image && !existsSync(ROOTFS)) throw new Failure(`there is no ${ROOTFS}: run \`npm run image\` first`);
+  if (image && !existsSync(ROOTFS))
+    throw new Failure(`there is no ${ROOTFS}: run \`npm run task -- image\` first`);
   ensureSeccompLauncher();
   buildNative();
   buildTypeScript();

@@ -32,7 +32,7 @@ export const FEATURES = {
 /** What `npm test` prepares on this machine. */
 export const PREPARED = {
   apparmor: 'the parser of AppArmor',
-  command: 'the command of the package (npm run bundle)',
+  command: 'the command of the package (npm run task -- bundle)',
   curl: 'curl, as documents use it',
   cycloneDx: 'the schema of CycloneDX',
   deployTools: 'kustomize, the engine of templates of Go, and the types of Grafana',

@@ -20,7 +20,7 @@ export const NODES = [
 export const nodePath = (name: string): string => join(TOOLS, name, 'bin/node');
 
 /** The path of an npm's script. */
-export const npmPath = (name: string): string => join(TOOLS, name, 'bin/npm-cli.js');
+const npmPath = (name: string): string => join(TOOLS, name, 'bin/npm-cli.js');
 
 /** The tarball that `npm test` packed. */
 export function tarball(): string {

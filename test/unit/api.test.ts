@@ -3,6 +3,6 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { errorsOfScript } from '../support/documents/scripts.js';
 
-it('docs/api has the API of each export; a change of it needs `npm run api` and a line in CHANGELOG.md', () => {
+it('docs/api has the API of each export; a change of it needs `npm run task -- api` and a line in CHANGELOG.md', () => {
   assert.equal(errorsOfScript('scripts/api.mjs'), '');
 });

@@ -1,4 +1,4 @@
-// The records of conntrack. `npm run layouts` writes them to native/conntrack/layouts.h.
+// The records of conntrack. `npm run task -- layouts` writes them to native/conntrack/layouts.h.
 import { address, bits, codes, layout, nested, text, u8, u16, u32, u64 } from '../shared/records/layout.js';
 
 /** Addresses and ports of the packets of one direction. Of ICMP: the identifier, and type × 256 + code. */

@@ -1,4 +1,4 @@
-// The records of ipset. `npm run layouts` writes them to native/ipset/layouts.h.
+// The records of ipset. `npm run task -- layouts` writes them to native/ipset/layouts.h.
 import { address, bits, codes, layout, text, u8, u16, u32, unused } from '../shared/records/layout.js';
 
 /** The verbs of operations. */

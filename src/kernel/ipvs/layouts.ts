@@ -1,4 +1,4 @@
-// The records of IPVS. `npm run layouts` writes them to native/ipvs/layouts.h.
+// The records of IPVS. `npm run task -- layouts` writes them to native/ipvs/layouts.h.
 import { address, codes, layout, nested, text, u8, u16, u32, u64, unused } from '../shared/records/layout.js';
 
 /** The verbs of operations: the kernel's commands (`IPVS_CMD_NEW_SERVICE` and its like, include/uapi/linux/ip_vs.h). */

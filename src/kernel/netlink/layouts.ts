@@ -1,4 +1,4 @@
-// The records of transactions of netfilter. `npm run layouts` writes them to native/netlink/layouts.h.
+// The records of transactions of netfilter. `npm run task -- layouts` writes them to native/netlink/layouts.h.
 import { layout, u8, u32, unused } from '../shared/records/layout.js';
 
 /** What the kernel answered to a transaction. The {@link TRANSACTION_FAILURE}s follow; none if it was committed. */

@@ -1,4 +1,4 @@
-// The records of rtnetlink. `npm run layouts` writes them to native/rtnetlink/layouts.h.
+// The records of rtnetlink. `npm run task -- layouts` writes them to native/rtnetlink/layouts.h.
 import { codes, layout, text, u8, u16, u32, unused } from '../shared/records/layout.js';
 
 /** The kinds of names in a message that the addon replaces by a number. */

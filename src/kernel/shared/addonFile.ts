@@ -61,7 +61,7 @@ function notLoaded(which: string, cause: unknown, advice: string): Error {
 /** A checkout builds the addon with its own scripts. An installed package has one script, which fetches what the build needs. */
 function advice(root: string): string {
   const isCheckout = existsSync(join(root, 'scripts', 'build-native.mjs'));
-  if (isCheckout) return 'build it with `npm run build:native` (needs g++, make and python3)';
+  if (isCheckout) return 'build it with `npm run task -- build:native` (needs g++, make and python3)';
   const script = join(root, 'scripts', 'build-from-source.mjs');
   return `build it with \`node ${script}\` (needs npm, g++, make and python3)`;
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { prepared } from '../paths.js';
 import type { Container } from './daemonSet.js';
 
-/** The folder in which `npm run image` unpacks the image: `rootfs` and `config.json`. */
+/** The folder in which `npm run task -- image` unpacks the image: `rootfs` and `config.json`. */
 export const IMAGE = prepared('image/unpacked');
 
 /** A mount from the node. */

@@ -8,7 +8,7 @@ import { PATIENCE } from '../../laboratory/patience.js';
 import { COMMAND, launched } from '../../laboratory/proxyProcess.js';
 import { ROOT } from '../paths.js';
 
-/** The command of the package, which `npm run bundle` writes. */
+/** The command of the package, which `npm run task -- bundle` writes. */
 export const BUNDLED_COMMAND = join(ROOT, 'dist/command/main.js');
 
 /** A running program, and the lines of its standard error. */

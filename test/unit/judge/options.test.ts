@@ -1,4 +1,4 @@
-// The command line of `npm run judge`: its orders, and its errors.
+// The command line of `npm run task -- judge`: its orders, and its errors.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-// `npm run release`: what it finds missing, the digests that it writes, and the commands that it would run.
+// `npm run task -- release`: what it finds missing, the digests that it writes, and the commands that it would run.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';

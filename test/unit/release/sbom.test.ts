@@ -138,7 +138,7 @@ describe('a document', () => {
 
 it('a package without binaries is an error', () => {
   mkdirSync(join(folder, 'prebuilds'));
-  assert.throws(() => addonBinaries(folder, '1', []), /has no binary: run `npm run prebuild`/);
+  assert.throws(() => addonBinaries(folder, '1', []), /has no binary: run `npm run task -- prebuild`/);
 });
 
 it('a time that is no number is an error', () => {

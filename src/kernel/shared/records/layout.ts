@@ -1,5 +1,5 @@
 // The records that cross to the addon: numbers little-endian, each field at a fixed offset. A layout states the fields of a
-// record in their order, once for both sides: `npm run layouts` writes it down for C++.
+// record in their order, once for both sides: `npm run task -- layouts` writes it down for C++.
 
 /** The kinds of fields whose width is fixed, with their widths in bytes. An address of IPv4 is in the first 4 of 16 bytes. */
 const WIDTHS = { u8: 1, u16: 2, u32: 4, u64: 8, address: 16 } as const;

@@ -10,6 +10,19 @@ import { CHECKOUT } from '../lib/checkout.mjs';
 const OWN_PROCESS =
   /^(before|after)(Each)?\(|\bcloseAfter\b|\bmock\b|\bprocess\.(env|on|once|exit|chdir|umask|kill|std\w+|memoryUsage|cpuUsage)\b|\bWorker\b|\bgc\(|\bspawn|\bexecFile|\bfork\(|\bglobalThis\b|\bperformance\b|\/measures\/|'node:v8'|^\/\/ Needs: /m;
 
+/** Time for the process of a group to end after its last test, in ms. What keeps it is named, and must not cost the run. */
+const LINGERS = 60_000;
+
+/** The end of a group: `after` of a file that has no tests of its own runs after all of them. */
+const END = `import { after } from 'node:test';
+after(() => {
+  setTimeout(() => {
+    process.stderr.write(\`All tests have ended, but the process has not: \${process.getActiveResourcesInfo().join(', ')}\\n\`);
+    process.exit();
+  }, ${LINGERS}).unref();
+});
+`;
+
 // With all rows of their tables, few files keep a process busy for minutes.
 const groupSize = () => (process.env['KNP_TEST_EXTENT'] === 'whole' ? 8 : 120);
 
@@ -26,7 +39,7 @@ export function groupFiles(files, prefix) {
     const path = `${prefix}-${index + 1}.mjs`;
     // Dealt out, because the files of one folder take long alike.
     const dealt = others.filter((_file, n) => n % count === index);
-    writeFileSync(path, dealt.map((file) => `import '${pathToFileURL(compiled(file))}';\n`).join(''));
+    writeFileSync(path, dealt.map((file) => `import '${pathToFileURL(compiled(file))}';\n`).join('') + END);
     return path;
   });
   return [...alone.map(compiled), ...groups];

@@ -8,7 +8,6 @@
 
 #include <cstddef>
 
-#include "conntrack/types.h"
 #include "ipset/types.h"
 #include "ipvs/types.h"
 #include "rtnetlink/types.h"
@@ -32,13 +31,6 @@ inline bool IsQuick(const ipvs::Operation& operation) {
 // Addresses alone: links may load modules, and their deletion waits for RCU.
 inline bool IsQuick(const rtnetlink::Encoded& message) {
   return message.type == RTM_NEWADDR || message.type == RTM_DELADDR;
-}
-
-// Not with a helper, a master or NAT, whose modules may be loaded.
-inline bool IsQuick(const conntrack::Operation& operation) {
-  constexpr int kModules =
-      conntrack::kGivesHelper | conntrack::kTranslatesSource | conntrack::kTranslatesDestination;
-  return (operation.given & kModules) == 0 && (operation.flow.fields & conntrack::kHasMaster) == 0;
 }
 
 // Not sets: their creation may load a module, their destruction and exchange wait for RCU.

@@ -51,13 +51,6 @@ TEST(OnlyOperationsOfAFewMicrosecondsAreQuick) {
     operations[1].verb = verb;
     CHECK(!AreQuick(operations));
   }
-  std::vector<knp::conntrack::Operation> flows(1);
-  CHECK(AreQuick(flows));
-  flows[0].given = knp::conntrack::kTranslatesSource;
-  CHECK(!AreQuick(flows));
-  flows[0].given = knp::conntrack::kGivesTimeout;
-  flows[0].flow.fields = knp::conntrack::kHasMaster;
-  CHECK(!AreQuick(flows));
   std::vector<knp::rtnetlink::Encoded> changes(1);
   changes[0].type = RTM_DELADDR;
   CHECK(AreQuick(changes));

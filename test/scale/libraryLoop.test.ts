@@ -20,7 +20,7 @@ import { NAMING } from '../../src/kernel/netlink/names.js';
 import { formatRulesetAsync, type Ruleset } from '../../src/kernel/nftables/text/index.js';
 import { openRtnetlink } from '../../src/kernel/rtnetlink/index.js';
 import { PACKING as RTNETLINK } from '../../src/kernel/rtnetlink/verbs.js';
-import { loadAddon, type NativeClient, type NativeFailure } from '../../src/kernel/shared/addon.js';
+import { loadAddon, type NativeClient, type NativeFailure, type NativePortion } from '../../src/kernel/shared/addon.js';
 import { applyAll, type Packing, sendAll } from '../../src/kernel/shared/batch.js';
 import { Calls } from '../../src/kernel/shared/calls.js';
 import type { CallOptions, OperationResult } from '../../src/kernel/shared/types.js';
@@ -227,11 +227,17 @@ describe('the event loop', () => {
       async list(): Promise<Uint8Array> {
         return new Uint8Array();
       }
+      async query(): Promise<Uint8Array> {
+        return new Uint8Array();
+      }
+      async beginListing(): Promise<NativePortion> {
+        return { messages: new Uint8Array(), restarted: false, ended: true };
+      }
       async listServers(): Promise<Uint8Array> {
         return new Uint8Array();
       }
     }
-    Object.assign(addon, { RtnetlinkClient: Client, ConntrackClient: Client, IpvsClient: Client });
+    Object.assign(addon, { RtnetlinkClient: Client, NetlinkClient: Client, IpvsClient: Client });
     try {
       const routes = Array.from(
         { length: size },

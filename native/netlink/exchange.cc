@@ -23,15 +23,6 @@ Status SendAndReceive(Socket* socket, std::vector<uint8_t>* request, const Reply
 
 }  // namespace
 
-Status Command(Socket* socket, const Encode& encode) {
-  std::vector<uint8_t> request;
-  MessageBuilder builder(&request);
-  if (!encode(&builder)) return Status::Errno(EMSGSIZE);
-  Progress progress;
-  return SendAndReceive(
-      socket, &request, [](const Message&) { return Status{}; }, &progress);
-}
-
 Status Query(Socket* socket, const Encode& encode, const ReplyHandler& on_reply) {
   return Dump(
       socket, encode, [] {}, on_reply);

@@ -1,15 +1,17 @@
 // The deletion of the flows that a filter selects: listed, and then deleted by their names.
+import { constants } from 'node:os';
+import type { NetlinkError } from '../errors.js';
 import type { NativeFailure, NativeNetlinkClient, NativeStatus } from '../shared/addon.js';
 import { toNetlinkError, withoutStack } from '../shared/failures.js';
-import type { NetlinkError } from '../errors.js';
+import { MESSAGE_HEADER } from '../shared/wire/messages.js';
 import { TimeSlice } from '../timeSlice.js';
-import { FlowWriter } from './encode/batch.js';
-import { listFlows, readFlows } from './listing.js';
+import { type FlowReader, firstFlow } from './decode/flows.js';
+import { MessageWriter } from './encode/message.js';
+import { putFoundDeletion } from './encode/requests.js';
+import { listFlows, readersOf } from './listing.js';
 import { attemptOn, nameFlow } from './names.js';
-import { deletionOf } from './packing.js';
 import type { ListingPlan } from './plans.js';
-import type { Flow, FlowDeletion } from './types.js';
-import { constants } from 'node:os';
+import type { FlowDeletion } from './types.js';
 
 const OPERATION = 'conntrack.delete';
 const { ENOENT } = constants.errno;
@@ -22,21 +24,27 @@ const PORTION = 1024;
  * and may compare IPv6 addresses wrongly (see `kernelPart()`).
  */
 export async function deleteFlows(client: NativeNetlinkClient, plan: ListingPlan): Promise<FlowDeletion> {
-  const listed = readFlows(await listFlows(client, plan, OPERATION), OPERATION);
   const deletion = new Deletion(client);
   const slice = new TimeSlice();
-  for (const flow of listed) {
+  for (const reader of readersOf(await listFlows(client, plan, OPERATION), OPERATION)) {
     if (slice.spend(1)) await slice.yield();
-    if (flow) await deletion.add(flow);
+    if (reader && deletion.add(reader)) await deletion.send();
   }
-  return deletion.finish();
+  await deletion.send();
+  return deletion.result;
+}
+
+/** A flow that is deleted: where it was listed. Few are named, because few fail. */
+interface Listed {
+  readonly bytes: Uint8Array;
+  readonly start: number;
 }
 
 class Deletion {
   readonly #client: NativeNetlinkClient;
-  readonly #writer = new FlowWriter();
   readonly #failures: NetlinkError[] = [];
-  #portion: Flow[] = [];
+  #writer = new MessageWriter();
+  #flows: Listed[] = [];
   #deleted = 0;
   /** The failure of all flows that are still to be deleted. */
   #rest: NativeStatus | undefined;
@@ -45,35 +53,36 @@ class Deletion {
     this.#client = client;
   }
 
-  async add(flow: Flow): Promise<void> {
-    if (this.#portion.length === PORTION) await this.#send();
-    if (this.#portion.length === 0) this.#writer.begin();
-    this.#writer.write(deletionOf(flow));
-    this.#portion.push(flow);
+  /** Adds the flow that was read. Returns whether those that were added must be sent. */
+  add(flow: FlowReader): boolean {
+    putFoundDeletion(flow, this.#writer);
+    return this.#flows.push({ bytes: flow.bytes, start: flow.message.start - MESSAGE_HEADER }) === PORTION;
   }
 
-  async finish(): Promise<FlowDeletion> {
-    await this.#send();
-    return { deleted: this.#deleted, failures: this.#failures };
-  }
-
-  async #send(): Promise<void> {
-    const flows = this.#portion;
-    this.#portion = [];
+  /** Sends what was added. */
+  async send(): Promise<void> {
+    const flows = this.#flows;
+    const messages = this.#writer.written();
+    this.#flows = [];
+    this.#writer = new MessageWriter();
+    if (flows.length === 0) return;
     const rest = this.#rest;
     const failures: readonly NativeFailure[] = rest
       ? flows.map((_, index) => ({ ...rest, index }))
-      : flows.length > 0
-        ? await this.#writer.sendAll(this.#client)
-        : [];
+      : await this.#client.apply(messages);
     this.#deleted += flows.length - failures.length;
     for (const failure of failures) this.#note(flows[failure.index], failure);
   }
 
+  get result(): FlowDeletion {
+    return { deleted: this.#deleted, failures: this.#failures };
+  }
+
   /** A flow that ended by itself meanwhile is neither deleted nor a failure. */
-  #note(flow: Flow | undefined, failure: NativeFailure): void {
+  #note(listed: Listed | undefined, failure: NativeFailure): void {
     this.#rest ??= failure.rest;
-    if (!flow || failure.errno === ENOENT) return;
+    if (!listed || failure.errno === ENOENT) return;
+    const flow = firstFlow(listed.bytes.subarray(listed.start), OPERATION)?.flow();
     this.#failures.push(withoutStack(() => toNetlinkError(failure, attemptOn('delete', nameFlow(flow)))));
   }
 }

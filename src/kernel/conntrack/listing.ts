@@ -86,10 +86,15 @@ async function selectedOf(
 
 /** Reads the flows of a listing, each once. */
 export function* readFlows(portions: readonly Uint8Array[], operation: string): Reading<Flow> {
+  for (const reader of readersOf(portions, operation)) yield reader?.flow();
+}
+
+/** The same without an object for each: a reader that has read the flow, until the next one is asked for. */
+export function* readersOf(portions: readonly Uint8Array[], operation: string): Reading<FlowReader> {
   const names = new FlowNames(portions.reduce((sum, { length }) => sum + length, 0));
   for (const portion of portions) {
     const reader = new FlowReader(portion, operation);
-    while (reader.next()) yield names.add(reader) ? reader.flow() : undefined;
+    while (reader.next()) yield names.add(reader) ? reader : undefined;
   }
 }
 

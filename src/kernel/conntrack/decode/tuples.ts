@@ -4,7 +4,7 @@ import type { AttributeScanner } from '../../shared/wire/attributeScanner.js';
 import { AF, CTA_IP, CTA_PROTO, CTA_TUPLE } from '../numbers.js';
 import { isIcmp } from '../tuples.js';
 import type { FlowTuple } from '../types.js';
-import { isUsual, USUAL } from './usualTuple.js';
+import { USUAL4, USUAL6 } from './usualTuple.js';
 
 /** Bits of the addresses that a tuple has. */
 const SOURCE = 1;
@@ -19,6 +19,9 @@ interface LastAddress {
 
 /** A tuple that was read: places of its addresses in the bytes, and numbers. One object serves for all flows of a listing. */
 export class ReadTuple {
+  /** The place of the value of the attribute, and the place behind it. */
+  start = 0;
+  end = 0;
   /** Places of 4 or 16 bytes. */
   source = 0;
   destination = 0;
@@ -40,15 +43,21 @@ export class ReadTuple {
   /** Reads the tuple in the current attribute. */
   read(scanner: AttributeScanner): void {
     const { start, end, view } = scanner;
-    if (end - start === USUAL.SIZE && isUsual(view, start)) {
-      this.source = start + USUAL.source;
-      this.destination = start + USUAL.destination;
-      this.sourcePort = view.getUint16(start + USUAL.sourcePort);
-      this.destinationPort = view.getUint16(start + USUAL.destinationPort);
-      this.protocol = view.getUint8(start + USUAL.protocol);
-      this.zone = this.#six = 0;
-      this.#four = BOTH;
-    } else this.#readAny(scanner);
+    this.start = start;
+    this.end = end;
+    const usual = end - start === USUAL4.size ? USUAL4 : USUAL6;
+    if (end - start !== usual.size || !usual.isAt(view, start)) {
+      this.#readAny(scanner);
+      return;
+    }
+    this.source = start + usual.source;
+    this.destination = start + usual.destination;
+    this.sourcePort = view.getUint16(start + usual.sourcePort);
+    this.destinationPort = view.getUint16(start + usual.destinationPort);
+    this.protocol = view.getUint8(start + usual.protocol);
+    this.zone = 0;
+    this.#four = usual === USUAL4 ? BOTH : 0;
+    this.#six = usual === USUAL6 ? BOTH : 0;
   }
 
   #readAny(scanner: AttributeScanner): void {

@@ -66,15 +66,12 @@ export class FlowWriter implements OperationWriter<FlowOperation> {
   /** Sends the operations. A deletion of a flow that is gone is done. */
   async send(client: NativeNetlinkClient): Promise<NativeFailure[]> {
     const deletions = this.#deletions;
-    const failures = await this.sendAll(client);
-    return failures.filter(({ index, errno }) => errno !== ENOENT || !deletions.has(index));
-  }
-
-  /** The same, with the failures of deletions of flows that are gone. */
-  async sendAll(client: NativeNetlinkClient): Promise<NativeFailure[]> {
     const messages = this.#writer.written();
-    if (this.#waiting.length === 0) return client.apply(messages);
-    return new Sending(client, messages, this.#count).send(this.#waiting);
+    const failures =
+      this.#waiting.length === 0
+        ? await client.apply(messages)
+        : await new Sending(client, messages, this.#count).send(this.#waiting);
+    return failures.filter(({ index, errno }) => errno !== ENOENT || !deletions.has(index));
   }
 }
 

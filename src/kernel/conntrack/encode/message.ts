@@ -4,7 +4,8 @@ import { ByteWriter } from '../../shared/wire/byteWriter.js';
 import { AF, CTA_IP, CTA_PROTO, CTA_TUPLE, PROTOCOL } from '../numbers.js';
 import { isIcmp } from '../tuples.js';
 
-const NESTED = 0x8000; // NLA_F_NESTED
+/** `NLA_F_NESTED` */
+export const NESTED = 0x8000;
 
 /** A tuple, or a part of one: the fields that are undefined are left out. */
 export interface WrittenTuple {

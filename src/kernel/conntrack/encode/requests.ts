@@ -1,9 +1,10 @@
 // Requests that read or that change all flows.
-import { CTA, CTA_FILTER, FILTER_FLAG, FLAG, MESSAGE, PROTOCOL } from '../numbers.js';
+import type { FlowReader } from '../decode/flows.js';
 import type { Filter, TuplePart } from '../filters.js';
+import { AF, CTA, CTA_FILTER, FILTER_FLAG, FLAG, MESSAGE, PROTOCOL } from '../numbers.js';
 import type { CheckedTuple } from '../tuples.js';
 import type { FlowTable } from '../types.js';
-import { MessageWriter, type WrittenTuple } from './message.js';
+import { MessageWriter, NESTED, type WrittenTuple } from './message.js';
 
 /** What names a flow to the kernel: the zone of its original direction is that of the lookup. */
 export interface FlowName {
@@ -91,6 +92,25 @@ export function getRequest(name: FlowName, zeroCounters: boolean): Uint8Array {
 export function putName({ protocol, original, zone }: FlowName, writer: MessageWriter): void {
   writer.tuple(CTA.original, original.family, protocol, original);
   if (zone !== 0) writer.attribute16(CTA.zone, zone);
+}
+
+/** Writes IPCTNL_MSG_CT_DELETE of a flow that was read. */
+export function putFoundDeletion(flow: FlowReader, writer: MessageWriter): void {
+  const { bytes, original, zone, id } = flow;
+  const { source, destination, sourcePort, destinationPort } = original;
+  const family = flow.family === AF[6] ? 6 : 4;
+  writer.message(MESSAGE.delete, 0, family);
+  if (original.zone === 0) {
+    writer.attributeBytes(CTA.original | NESTED, bytes.subarray(original.start, original.end));
+  } else {
+    // Without its zone, which the kernel refuses beside that of the lookup (EINVAL).
+    const addressAt = (at: number) => bytes.subarray(at, at + (family === 6 ? 16 : 4));
+    const addresses = { source: addressAt(source), destination: addressAt(destination) };
+    writer.tuple(CTA.original, family, original.protocol, { ...addresses, sourcePort, destinationPort });
+  }
+  if (zone !== 0) writer.attribute16(CTA.zone, zone);
+  if (id !== 0) writer.attribute32(CTA.id, id);
+  writer.finish();
 }
 
 /** IPCTNL_MSG_CT_DELETE of every flow of both families. */

@@ -1,7 +1,10 @@
 // Operations on flows: their messages, and the rule that a value breaks.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { FlowReader } from '../../../../src/kernel/conntrack/decode/flows.js';
 import { FlowWriter } from '../../../../src/kernel/conntrack/encode/batch.js';
+import { MessageWriter } from '../../../../src/kernel/conntrack/encode/message.js';
+import { putFoundDeletion } from '../../../../src/kernel/conntrack/encode/requests.js';
 import { CTA } from '../../../../src/kernel/conntrack/numbers.js';
 import type { FlowOperation } from '../../../../src/kernel/conntrack/types.js';
 import { attribute, capture, FLOW, flowsIn, hex, writtenOperation } from '../../../support/tables/flows.js';
@@ -25,6 +28,34 @@ describe('a deletion', () => {
       assert.equal(typeof ours === 'string' ? ours : ours[16], theirs[16], 'nfgen_family');
     });
   }
+});
+
+describe('a deletion of a listed flow', () => {
+  const deletions = (messages: Uint8Array) => {
+    const writer = new MessageWriter();
+    const reader = new FlowReader(messages, 'conntrack.delete');
+    while (reader.next()) putFoundDeletion(reader, writer);
+    return new Uint8Array(writer.written());
+  };
+  const named = (messages: Uint8Array) =>
+    Buffer.concat(flowsIn(messages).map((flow) => writtenOperation({ do: 'deleteFlow', flow }) as Uint8Array));
+  /** Attributes of 8 bytes in any order: the kernel lists those of ICMP in another one than conntrack(8). */
+  const words = (messages: Uint8Array) => hex(messages)?.match(/.{16}/g)?.sort();
+
+  it('is that by its name', () => {
+    for (const name of ['flows4', 'flows6', 'details']) {
+      const messages = capture(`${name}.reply`);
+      assert.deepEqual(words(deletions(messages)), words(named(messages)));
+    }
+  });
+
+  it('has the zone of one direction beside the tuple', () => {
+    const { protocol, original } = FLOW;
+    const flow = { protocol, original, timeout: 1, zone: 6, replyZone: 0 };
+    const message = writtenOperation({ do: 'addFlow', flow });
+    assert.ok(typeof message !== 'string', String(message));
+    assert.equal(hex(deletions(message)), hex(named(message)));
+  });
 });
 
 describe('an operation', () => {

@@ -20,7 +20,12 @@ import { NAMING } from '../../src/kernel/netlink/names.js';
 import { formatRulesetAsync, type Ruleset } from '../../src/kernel/nftables/text/index.js';
 import { openRtnetlink } from '../../src/kernel/rtnetlink/index.js';
 import { PACKING as RTNETLINK } from '../../src/kernel/rtnetlink/verbs.js';
-import { loadAddon, type NativeClient, type NativeFailure, type NativePortion } from '../../src/kernel/shared/addon.js';
+import {
+  loadAddon,
+  type NativeClient,
+  type NativeFailure,
+  type NativePortion,
+} from '../../src/kernel/shared/addon.js';
 import { applyAll, type Packing, sendAll } from '../../src/kernel/shared/batch.js';
 import { Calls } from '../../src/kernel/shared/calls.js';
 import type { CallOptions, OperationResult } from '../../src/kernel/shared/types.js';

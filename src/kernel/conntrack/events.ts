@@ -39,10 +39,7 @@ async function checkEvents(netns: string | NativeNamespace, target: string | und
 }
 
 /** Reads the events of the selected flows. What cannot be read is lost, with all that follow. */
-export function* readEvents(
-  messages: Uint8Array,
-  selector?: Selector,
-): Generator<FlowEvent | Resync, void> {
+export function* readEvents(messages: Uint8Array, selector?: Selector): Generator<FlowEvent | Resync, void> {
   const reader = new FlowReader(messages, OPERATION);
   try {
     while (reader.message.next()) {
@@ -60,7 +57,13 @@ export function* readEvents(
 }
 
 /** Undefined for messages about something else. */
-function kindOf({ type, flags }: { readonly type: number; readonly flags: number }): FlowEventKind | undefined {
+function kindOf({
+  type,
+  flags,
+}: {
+  readonly type: number;
+  readonly flags: number;
+}): FlowEventKind | undefined {
   if (type === MESSAGE.delete) return 'destroy';
   if (type !== MESSAGE.new) return undefined;
   return (flags & (FLAG.create | FLAG.exclusive)) === 0 ? 'update' : 'new';

@@ -81,7 +81,9 @@ async function selectedOf(
     length += end - start;
   }
   // Else a few flows would hold the memory of a portion.
-  return length < messages.length / 2 ? new Uint8Array(messages.subarray(0, length)) : messages.subarray(0, length);
+  return length < messages.length / 2
+    ? new Uint8Array(messages.subarray(0, length))
+    : messages.subarray(0, length);
 }
 
 /** Reads the flows of a listing, each once. */

@@ -112,8 +112,7 @@ function partOf(
   for (const field of ['sourcePort', 'destinationPort'] as const) {
     if (!(field in tuple)) continue;
     part[field] = check.integer(`${side}.${field}`, tuple[field], 0, LARGEST_U16);
-    if (isIcmp(protocol))
-      check.fail(`${side}.${field}`, tuple[field], 'must be left out: ICMP has no ports');
+    if (isIcmp(protocol)) check.fail(`${side}.${field}`, tuple[field], 'must be left out: ICMP has no ports');
   }
   if ('icmp' in tuple) takeIcmp(`${side}.icmp`, tuple.icmp, protocol, part, check);
   return part;

@@ -6,7 +6,10 @@ const FOLDER = '/proc/sys/net/netfilter';
 const ZERO = 0x30;
 
 /** Whether a setting is not 0; undefined where it cannot be read. One that the kernel was built without is off. */
-export async function readSetting(netns: string | NativeNamespace, name: string): Promise<boolean | undefined> {
+export async function readSetting(
+  netns: string | NativeNamespace,
+  name: string,
+): Promise<boolean | undefined> {
   const digits = await read(netns, name);
   if (digits) return digits[0] !== ZERO;
   // The kernel has this file wherever it has connection tracking.

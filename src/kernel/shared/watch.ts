@@ -101,6 +101,10 @@ export function watchEvents<Event>(
   const { operation } = kind;
   const { signal } = options;
   const open: OpenWatch = (native, attempt) => openAs(native, opening, attempt);
-  const stream = eventStream((ready) => startWatch(kind, open, options, ready), { operation, signal, closed });
+  const stream = eventStream((ready) => startWatch(kind, open, options, ready), {
+    operation,
+    signal,
+    closed,
+  });
   return stream as EventStream<Event>; // the same events: every stream has resyncs
 }

@@ -1,8 +1,8 @@
 // Connection tracking in memory. It refuses the same arguments as the real one, and has the kernel's rules.
 import { constants } from 'node:os';
+import { checkedName } from '../conntrack/encode/operations.js';
 import { attemptOn, nameFlow, nameSelections } from '../conntrack/names.js';
 import { additionOf } from '../conntrack/newFlow.js';
-import { checkedName } from '../conntrack/encode/operations.js';
 import { deletionOf, PACKING } from '../conntrack/packing.js';
 import { planListingInSteps, planWatch, readGetOptions, selectionsOf } from '../conntrack/plans.js';
 import type {

@@ -45,7 +45,8 @@ function readAll(attributes: Iterable<Attribute>, depth = 0): void {
 /** A loss is a refusal. */
 function readEveryEvent(bytes: Uint8Array): void {
   for (const { kind } of readEvents(bytes)) {
-    if (kind === 'resync') throw new NetlinkError({ code: 'ERR_MALFORMED_REPLY', operation: 'conntrack.watch' });
+    if (kind === 'resync')
+      throw new NetlinkError({ code: 'ERR_MALFORMED_REPLY', operation: 'conntrack.watch' });
   }
 }
 

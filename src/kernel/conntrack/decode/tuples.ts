@@ -90,9 +90,7 @@ export class ReadTuple {
   /** The tuple as a value. */
   value(bytes: Uint8Array, family: Family): FlowTuple {
     const isSix = family === 6;
-    const source = isSix
-      ? sixAt(bytes, this.source, this.#sources)
-      : formatIPv4At(bytes, this.source);
+    const source = isSix ? sixAt(bytes, this.source, this.#sources) : formatIPv4At(bytes, this.source);
     const destination = isSix
       ? sixAt(bytes, this.destination, this.#destinations)
       : formatIPv4At(bytes, this.destination);

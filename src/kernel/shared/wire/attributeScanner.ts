@@ -45,9 +45,7 @@ export class AttributeScanner {
   place(width: number): number {
     const length = this.end - this.start;
     if (length >= width) return this.start;
-    throw this.malformed(
-      `attribute ${this.type}: the value has ${length} bytes, expected at least ${width}`,
-    );
+    throw this.malformed(`attribute ${this.type}: the value has ${length} bytes, expected at least ${width}`);
   }
 
   /** A number of 8 bits. */

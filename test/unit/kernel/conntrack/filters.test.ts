@@ -65,7 +65,10 @@ describe('a filter selects', () => {
   });
 
   it('with any of many', () => {
-    const filters = [...numbers(0, 200).map((service) => to(service, 53)), ...numbers(1000, 200).map((port) => to(250, port))];
+    const filters = [
+      ...numbers(0, 200).map((service) => to(service, 53)),
+      ...numbers(1000, 200).map((port) => to(250, port)),
+    ];
     filters.push(of({ family: 4, protocol: 'udp', original: { sourcePort: 4001 } }));
     filters.push(of({ family: 4, original: { destination: '10.97.0.0/16' } }));
     assert.ok(selects(filters, flowTo(199, 53)));
@@ -167,7 +170,10 @@ describe('the kernel', () => {
     assert.deepEqual(dumps([...filters, to(10, 53, 'tcp')]), [{ ...common, protocol: 0, original: {} }]);
     // The other family has a listing of its own: of both together, the kernel could filter nothing.
     const both = dumps([...filters, to6(10, 53)]);
-    assert.deepEqual(both.map(({ family }) => family), [4, 6]);
+    assert.deepEqual(
+      both.map(({ family }) => family),
+      [4, 6],
+    );
   });
 
   it('is asked for an address that all have, but not for networks with the same one', () => {

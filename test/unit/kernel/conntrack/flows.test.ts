@@ -73,7 +73,10 @@ describe('a listing of the kernel', () => {
     assert.equal(tcp?.counters?.original.bytes, 246n);
     assert.deepEqual(tcp.counters.reply, { packets: 3n, bytes: 164n });
     assert.equal(tcp.helper, 'ftp');
-    assert.deepEqual([tcp.start, tcp.stop, tcp.secctx, tcp.master], [undefined, undefined, undefined, undefined]);
+    assert.deepEqual(
+      [tcp.start, tcp.stop, tcp.secctx, tcp.master],
+      [undefined, undefined, undefined, undefined],
+    );
   });
 
   it('has expectations', () => {
@@ -138,8 +141,18 @@ describe('a flow', () => {
   it('is named by protocol, original tuple, zone and id', () => {
     const message = writtenFlow(FLOW);
     const tuple =
-      '14000180' + '08000100' + '0a000009' + '08000200' + '0a60000a' + // CTA_TUPLE_IP
-      '1c000280' + '05000100' + '11000000' + '06000200' + '12340000' + '06000300' + '00350000'; // CTA_TUPLE_PROTO
+      '14000180' +
+      '08000100' +
+      '0a000009' +
+      '08000200' +
+      '0a60000a' + // CTA_TUPLE_IP
+      '1c000280' +
+      '05000100' +
+      '11000000' +
+      '06000200' +
+      '12340000' +
+      '06000300' +
+      '00350000'; // CTA_TUPLE_PROTO
     assert.equal(hex(attribute(message, CTA.original)), tuple);
     assert.equal(hex(attribute(message, CTA.zone)), '0102');
     assert.equal(hex(attribute(message, CTA.id)), '01020304');
@@ -158,9 +171,7 @@ describe('a flow', () => {
     const message = listedFlow({
       protocol: 6,
       more: (writer) => {
-        writer.nested(CTA.replyCounters, () =>
-          writer.put(CTA_COUNTERS.bytes, () => writer.u64be(2n ** 63n)),
-        );
+        writer.nested(CTA.replyCounters, () => writer.put(CTA_COUNTERS.bytes, () => writer.u64be(2n ** 63n)));
         writer.nested(CTA.timestamp, () =>
           writer.put(CTA_TIMESTAMP.start, () => writer.u64be(1_700_000_000_000_000_001n)),
         );

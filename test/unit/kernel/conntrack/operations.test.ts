@@ -10,7 +10,8 @@ import type { FlowOperation } from '../../../../src/kernel/conntrack/types.js';
 import { attribute, capture, FLOW, flowsIn, hex, writtenOperation } from '../../../support/tables/flows.js';
 
 /** `nlmsg_type` and `nlmsg_flags`. */
-const head = (message: Uint8Array | string) => hex(typeof message === 'string' ? undefined : message.slice(4, 8));
+const head = (message: Uint8Array | string) =>
+  hex(typeof message === 'string' ? undefined : message.slice(4, 8));
 
 describe('a deletion', () => {
   // conntrack names the flows that it deletes by all their fields; we use only the fields that name them.
@@ -38,7 +39,9 @@ describe('a deletion of a listed flow', () => {
     return new Uint8Array(writer.written());
   };
   const named = (messages: Uint8Array) =>
-    Buffer.concat(flowsIn(messages).map((flow) => writtenOperation({ do: 'deleteFlow', flow }) as Uint8Array));
+    Buffer.concat(
+      flowsIn(messages).map((flow) => writtenOperation({ do: 'deleteFlow', flow }) as Uint8Array),
+    );
   /** Attributes of 8 bytes in any order: the kernel lists those of ICMP in another one than conntrack(8). */
   const words = (messages: Uint8Array) => hex(messages)?.match(/.{16}/g)?.sort();
 

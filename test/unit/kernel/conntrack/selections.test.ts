@@ -5,7 +5,13 @@ import type { Filter } from '../../../../src/kernel/conntrack/filters.js';
 import { filtered } from '../../../support/tables/flows.js';
 
 /** A filter with the fields of the selection that it leaves out. */
-const filter = (fields: Partial<Filter>): Filter => ({ family: 0, protocol: 0, original: {}, reply: {}, ...fields });
+const filter = (fields: Partial<Filter>): Filter => ({
+  family: 0,
+  protocol: 0,
+  original: {},
+  reply: {},
+  ...fields,
+});
 const bytes = (...numbers: number[]) => Uint8Array.from(numbers);
 
 describe('a filter', () => {
@@ -148,6 +154,7 @@ describe('a filter', () => {
     ],
   ];
   for (const [fault, selection] of broken) {
-    it(`is refused: ${fault} (${JSON.stringify(selection)})`, () => assert.equal(filtered(selection, true), fault));
+    it(`is refused: ${fault} (${JSON.stringify(selection)})`, () =>
+      assert.equal(filtered(selection, true), fault));
   }
 });

@@ -18,7 +18,6 @@ void StayLoaded() {
 
 Napi::Object Init(Napi::Env /*env*/, Napi::Object exports) {
   StayLoaded();
-  knp::binding::InitConntrack(exports);
   knp::binding::InitIpset(exports);
   knp::binding::InitIpvs(exports);
   knp::binding::InitNetlink(exports);

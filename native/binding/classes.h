@@ -5,7 +5,6 @@
 
 namespace knp::binding {
 
-void InitConntrack(Napi::Object exports);
 void InitIpset(Napi::Object exports);
 void InitIpvs(Napi::Object exports);
 void InitNetlink(Napi::Object exports);

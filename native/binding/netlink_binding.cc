@@ -5,12 +5,25 @@
 #include "binding/client_binding.h"
 #include "binding/watch_binding.h"
 #include "netlink/client.h"
+#include "netlink/setting.h"
 #include "netlink/transaction.h"
 
 namespace knp::binding {
 namespace {
 
 using netlink::MessageWatch;
+using netlink::Status;
+
+// A type of this namespace, in which Job then looks for ToValue().
+struct Portion : netlink::Portion {};
+
+Napi::Value ToValue(Napi::Env env, Portion portion) {
+  Napi::Object object = Napi::Object::New(env);
+  object.Set("messages", binding::ToValue(env, std::move(portion.messages)));
+  object.Set("restarted", portion.restarted);
+  object.Set("ended", portion.ended);
+  return object;
+}
 
 // Messages begin at multiples of 4 bytes.
 constexpr size_t kAlignment = 4;
@@ -53,6 +66,8 @@ class NetlinkClient : public ClientBinding<NetlinkClient, netlink::Client> {
            {
                InstanceMethod<&NetlinkClient::Apply>("apply"),
                InstanceMethod<&NetlinkClient::Query>("query"),
+               InstanceMethod<&NetlinkClient::BeginListing>("beginListing"),
+               InstanceMethod<&NetlinkClient::ReadListing>("readListing"),
                InstanceMethod<&NetlinkClient::Gather>("gather"),
                InstanceMethod<&NetlinkClient::Drop>("drop"),
                InstanceMethod<&NetlinkClient::Transact>("transact"),
@@ -74,6 +89,19 @@ class NetlinkClient : public ClientBinding<NetlinkClient, netlink::Client> {
     });
   }
 
+  Napi::Value BeginListing(const Napi::CallbackInfo& info) {
+    Records message;
+    if (!ReadRecords(info, 0, kAlignment, false, &message)) return {};
+    return Start<Portion>(info, [message = std::move(message)](netlink::Client* client, Portion* out) {
+      return client->BeginListing(message, out);
+    });
+  }
+
+  Napi::Value ReadListing(const Napi::CallbackInfo& info) {
+    return Start<Portion>(info,
+                          [](netlink::Client* client, Portion* out) { return client->ReadListing(out); });
+  }
+
   Napi::Value Gather(const Napi::CallbackInfo& info) {
     Records messages;
     if (ReadRecords(info, 0, kAlignment, false, &messages)) gathered_.push_back(std::move(messages));
@@ -93,7 +121,7 @@ class NetlinkClient : public ClientBinding<NetlinkClient, netlink::Client> {
     pieces->push_back(std::move(messages));
     return Start<Records>(info, [pieces](netlink::Client* client, Records* out) {
       netlink::TransactionAnswer answer;
-      netlink::Status status = client->Transact(std::move(*pieces), &answer);
+      Status status = client->Transact(std::move(*pieces), &answer);
       if (status.ok()) *out = netlink::StoreAnswer(answer);
       return status;
     });
@@ -119,11 +147,24 @@ class NetlinkWatch : public WatchBinding<NetlinkWatch, MessageWatch> {
   static void Init(Napi::Object exports) { Export(exports, "NetlinkWatch"); }
 };
 
+// readSetting(namespace, path)
+Napi::Value ReadSetting(const Napi::CallbackInfo& info) {
+  NamespaceArgument argument;
+  std::string path;
+  if (!argument.Read(info, 0) || !ReadText(info, 1, &path)) return {};
+  return Job<Records>::Start(info.Env(), [argument, path](Records* out) -> Status {
+    netlink::SharedNamespace network_namespace;
+    Status status = argument.Open(&network_namespace);
+    return status.ok() ? netlink::ReadSetting(*network_namespace, path, out) : status;
+  });
+}
+
 }  // namespace
 
 void InitNetlink(Napi::Object exports) {
   NetlinkClient::Init(exports);
   NetlinkWatch::Init(exports);
+  exports.Set("readSetting", Napi::Function::New<ReadSetting>(exports.Env(), "readSetting"));
 }
 
 }  // namespace knp::binding

@@ -6,8 +6,6 @@
 #include <iterator>
 #include <vector>
 
-#include "conntrack/codec.h"
-#include "conntrack/records.h"
 #include "genl/family.h"
 #include "ipset/codec.h"
 #include "ipset/records.h"
@@ -113,36 +111,6 @@ bool ReadLinkIndexes(const Message& message) {
   return rtnetlink::DecodeLinkIndexes(route, &indexes).ok();
 }
 
-bool ReadFlow(const Message& message) {
-  std::vector<conntrack::Flow> flows(1);
-  if (!conntrack::DecodeFlow(message, &flows.front()).ok()) return false;
-  return !conntrack::StoreFlows(flows).empty();
-}
-
-// As an event of whatever kind its type is.
-bool ReadFlowEvent(const Message& message) {
-  conntrack::FlowEvent event{};
-  conntrack::Flow flow;
-  std::vector<uint8_t> records;
-  if (!conntrack::DecodeEvent(message, &event, &flow).ok() || event == conntrack::FlowEvent::kNone)
-    return false;
-  conntrack::StoreEvent(event, flow, &records);
-  return !records.empty();
-}
-
-bool ReadExpectation(const Message& message) {
-  std::vector<conntrack::Expectation> expectations(1);
-  if (!conntrack::DecodeExpectation(message, &expectations.front()).ok()) return false;
-  return !conntrack::StoreExpectations(expectations).empty();
-}
-
-bool ReadConntrackStatistics(const Message& message) {
-  conntrack::Statistics statistics;
-  const bool global = conntrack::DecodeStatistics(message, &statistics).ok();
-  const bool cpu = conntrack::DecodeCpu(message, &statistics.cpus.emplace_back()).ok();
-  return (global || cpu) && !conntrack::StoreStatistics(statistics).empty();
-}
-
 // Alone, and as the second part of a listing.
 bool ReadSet(const Message& message) {
   std::vector<ipset::SetState> sets;
@@ -190,10 +158,6 @@ const Reader kReaders[] = {
     {"rtnetlink link", ReadLink},
     {"rtnetlink notification", ReadNotification},
     {"rtnetlink indexes of links", ReadLinkIndexes},
-    {"conntrack flow", ReadFlow},
-    {"conntrack event", ReadFlowEvent},
-    {"conntrack expectation", ReadExpectation},
-    {"conntrack statistics", ReadConntrackStatistics},
     {"ipset set and entries", ReadSet},
     {"ipset type", ReadSetType},
     {"ipset protocol", ReadIpsetProtocol},

@@ -51,18 +51,6 @@ uint32_t AttributeReader::BigEndian32() {
   return ntohl(U32());
 }
 
-bool AttributeReader::ReadBigEndian(uint16_t type, uint16_t* out) {
-  if (type_ != type) return false;
-  *out = BigEndian16();
-  return true;
-}
-
-bool AttributeReader::ReadBigEndian(uint16_t type, uint32_t* out) {
-  if (type_ != type) return false;
-  *out = BigEndian32();
-  return true;
-}
-
 std::string AttributeReader::String(size_t longest) {
   if (payload_ == nullptr) return {};
   const auto* text = reinterpret_cast<const char*>(payload_);

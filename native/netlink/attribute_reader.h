@@ -69,9 +69,6 @@ class AttributeReader {
     *out = Fixed<T>();
     return true;
   }
-  // The same of a number in network order.
-  bool ReadBigEndian(uint16_t type, uint16_t* out);
-  bool ReadBigEndian(uint16_t type, uint32_t* out);
   // The attributes inside this one.
   AttributeReader Nested() const { return AttributeReader(payload_, size_, error_); }
 

@@ -5,11 +5,13 @@
 #include <chrono>
 #include <cstdint>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "netlink/batch.h"
+#include "netlink/listing.h"
 #include "netlink/message_reader.h"
 #include "netlink/socket.h"
 #include "netlink/status.h"
@@ -37,14 +39,24 @@ class Client {
   // one (EBUSY), which a message of Send() may have begun.
   Status Query(const std::vector<uint8_t>& message, std::vector<uint8_t>* out);
 
+  // Begins a listing with one message (NLM_F_DUMP), and reads its first portion; then each later one, until
+  // one is the last. Any other call ends a listing that is under way.
+  Status BeginListing(const std::vector<uint8_t>& message, Portion* out);
+  Status ReadListing(Portion* out);
+
   // Carries out a transaction of netfilter: see Transact() in transaction.h.
   Status Transact(Pieces pieces, TransactionAnswer* out);
 
  private:
+  // Makes the socket free for another request: the kernel lists one thing at a time on a socket.
+  void EndListing();
+  Status ReadPortion(Portion* out);
+
   std::mutex mutex_;
   int protocol_ = 0;
   bool strict_checking_ = true;
   Socket socket_;
+  std::optional<Listing> listing_;
 };
 
 // Notifications of any groups of a protocol, as messages.

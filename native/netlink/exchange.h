@@ -19,11 +19,8 @@ using ReplyHandler = std::function<Status(const Message&)>;
 // Number of attempts to read before kInterrupted is returned.
 constexpr int kReadAttempts = 10;
 
-// Sends one message with NLM_F_REQUEST | NLM_F_ACK that changes something. The sequence number is filled in
-// here. Returns the error of the kernel as kErrno, and kUnknownOutcome when its reply was lost.
-Status Command(Socket* socket, const Encode& encode);
-
-// The same for a message that only reads. Every reply is handed over until the kernel acknowledges. When
+// Sends one message with NLM_F_REQUEST | NLM_F_ACK that only reads. The sequence number is filled in here.
+// Returns the error of the kernel as kErrno. Every reply is handed over until the kernel acknowledges. When
 // replies are lost (ENOBUFS), or one is longer than the socket's buffer, the request is sent again, and its
 // replies are handed over once more.
 Status Query(Socket* socket, const Encode& encode, const ReplyHandler& on_reply);

@@ -6,7 +6,6 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { openConntrack } from '../../src/kernel/conntrack/index.js';
-import { FILTER, LISTING, OPERATION } from '../../src/kernel/conntrack/layouts.js';
 import { loadAddon } from '../../src/kernel/shared/addon.js';
 
 const LOADER = '/proc/sys/kernel/modprobe';
@@ -88,32 +87,6 @@ test('the addon refuses arguments of the wrong type or length', async () => {
     const object = new (addon[name] as NonNullable<(typeof addon)[string]>)();
     return (method: string, ...args: unknown[]) => object[method]?.(...args);
   };
-  const client = make('ConntrackClient');
-  for (const records of [undefined, 'x', new Uint8Array(75), new Uint16Array(38)]) {
-    assert.throws(() => client('list', records), TypeError);
-    assert.throws(() => client('delete', records), TypeError);
-    assert.throws(() => client('apply', records), TypeError);
-  }
-  // Well formed, but the client has no socket yet: an errno, not a crash.
-  const how = new Uint8Array(LISTING.SIZE);
-  const filter = new Uint8Array(FILTER.SIZE);
-  const operation = new Uint8Array(OPERATION.SIZE).fill(255);
-  await assert.rejects(async () => client('list', filter, how), { errno: 9 });
-  assert.deepEqual(await client('list', new Uint8Array(0), how), Buffer.of());
-  await assert.rejects(async () => client('get', operation, true), { errno: 9 });
-  for (const verb of ['flush', 'statistics', 'listExpectations', 'capabilities']) {
-    await assert.rejects(async () => client(verb), { errno: 9 });
-  }
-  const [failure] = (await make('ConntrackClient')('apply', operation)) as { errno: number }[];
-  assert.equal(failure?.errno, 9);
-  client('close');
-  await assert.rejects(async () => client('list', filter, how), { code: 'ERR_CLOSED' });
-  const flows = make('ConntrackWatch');
-  assert.throws(() => flows('select', 7, new Uint8Array(FILTER.SIZE + 1)), TypeError);
-  flows('select', 7, filter);
-  flows('close');
-  flows('select', 7, filter);
-
   const watch = make('RtnetlinkWatch');
   const ignore = () => {};
   assert.throws(() => watch('open'), TypeError);

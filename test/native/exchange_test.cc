@@ -110,14 +110,6 @@ TEST(ABufferThatGrowsIsNoFailedAttempt) {
             .ok());
 }
 
-TEST(AChangeWhoseReplyIsLongerThanTheBufferIsUnknown) {
-  FakeKernel kernel([](const std::vector<Message>& request) -> std::vector<std::vector<uint8_t>> {
-    return {OfSize(9000, 0, request[0].sequence)};
-  });
-  const Encode request = Request(NLM_F_ACK);
-  CHECK(Command(&kernel.socket, request).kind == FailureKind::kUnknownOutcome);
-}
-
 TEST(ADatagramBeyondTheBoundIsMalformed) {
   FakeKernel kernel(
       [](const std::vector<Message>& request) -> std::vector<std::vector<uint8_t>> {

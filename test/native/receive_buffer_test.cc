@@ -114,12 +114,6 @@ TEST(AReadWhoseRepliesAreLostAtEveryAttemptIsGivenUp) {
   CHECK_EQUAL(attempts, knp::netlink::kReadAttempts);
 }
 
-TEST(AChangeWhoseReplyWasLostIsUnknownAndNotRepeated) {
-  Socket socket = RouteSocket(4096);
-  Overflow(&socket);
-  CHECK(Command(&socket, EncodeLinksRequest).kind == FailureKind::kUnknownOutcome);
-}
-
 TEST(ABatchOfTheSocketsOwnLimitDoesNotOverflow) {
   for (const int buffer_size : {4096, 65536, 1 << 20}) {
     Socket socket = RouteSocket(buffer_size);

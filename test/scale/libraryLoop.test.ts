@@ -20,7 +20,12 @@ import { NAMING } from '../../src/kernel/netlink/names.js';
 import { formatRulesetAsync, type Ruleset } from '../../src/kernel/nftables/text/index.js';
 import { openRtnetlink } from '../../src/kernel/rtnetlink/index.js';
 import { PACKING as RTNETLINK } from '../../src/kernel/rtnetlink/verbs.js';
-import { loadAddon, type NativeClient, type NativeFailure } from '../../src/kernel/shared/addon.js';
+import {
+  loadAddon,
+  type NativeClient,
+  type NativeFailure,
+  type NativePortion,
+} from '../../src/kernel/shared/addon.js';
 import { applyAll, type Packing, sendAll } from '../../src/kernel/shared/batch.js';
 import { Calls } from '../../src/kernel/shared/calls.js';
 import type { CallOptions, OperationResult } from '../../src/kernel/shared/types.js';
@@ -52,7 +57,7 @@ class Kernel implements NativeClient {
     await turn(); // as a call on another thread
     const failing = Math.min(this.#failing, PORTION);
     this.#failing -= failing;
-    return Array.from({ length: failing }, (_, index) => ({ index, errno: 2, code: '', message: '' }));
+    return Array.from({ length: failing }, (_, index) => ({ index, errno: 16, code: '', message: '' }));
   }
 }
 
@@ -191,7 +196,7 @@ describe('the event loop', () => {
         results = await batch(operations, true);
       });
       assert.equal(
-        results.findIndex((result) => result?.code !== 'ENOENT'),
+        results.findIndex((result) => result?.code !== 'EBUSY'),
         -1,
       );
       check(`${family}, 100000 failures`, block);
@@ -227,11 +232,17 @@ describe('the event loop', () => {
       async list(): Promise<Uint8Array> {
         return new Uint8Array();
       }
+      async query(): Promise<Uint8Array> {
+        return new Uint8Array();
+      }
+      async beginListing(): Promise<NativePortion> {
+        return { messages: new Uint8Array(), restarted: false, ended: true };
+      }
       async listServers(): Promise<Uint8Array> {
         return new Uint8Array();
       }
     }
-    Object.assign(addon, { RtnetlinkClient: Client, ConntrackClient: Client, IpvsClient: Client });
+    Object.assign(addon, { RtnetlinkClient: Client, NetlinkClient: Client, IpvsClient: Client });
     try {
       const routes = Array.from(
         { length: size },
@@ -242,7 +253,7 @@ describe('the event loop', () => {
         results = await (await openRtnetlink()).apply(routes);
       };
       check('rtnetlink.apply, 100000 failures', await longestBlock(apply));
-      assert.ok(results.every((result) => result?.code === 'ENOENT'));
+      assert.ok(results.every((result) => result?.code === 'EBUSY'));
       const selections = Array.from(
         { length: size },
         (_, i) => ({ family: 4, original: { source: address(i) } }) as const,

@@ -1,21 +1,28 @@
 // Connection tracking over ctnetlink: the flows of one network namespace.
 
-import { loadAddon, type NativeConntrackClient } from '../shared/addon.js';
-import { checkArray, checkOptions } from '../shared/arguments.js';
+import { loadAddon, type NativeNetlinkClient } from '../shared/addon.js';
+import { checkArray, checkCallOptions, checkOptions } from '../shared/arguments.js';
 import { applyAll } from '../shared/batch.js';
 import { openCalls, unless } from '../shared/calls.js';
 import { Client } from '../shared/client.js';
 import { toNetlinkError } from '../shared/failures.js';
-import { readAll } from '../shared/listing.js';
+import { RecordListing } from '../shared/listing.js';
 import type { CallOptions, EventStream, Listing, OpenOptions, OperationResult } from '../shared/types.js';
 import { withVerbs } from '../shared/verbs.js';
 import { watchEvents } from '../shared/watch.js';
 import { TimeSlice } from '../timeSlice.js';
+import { readCapabilities } from './capabilities.js';
+import { readCpus, readExpectations, readTotals } from './decode/reports.js';
+import { deleteFlows } from './deletion.js';
+import { checkedName } from './encode/operations.js';
+import { FLUSH, GET_STATISTICS, LIST_CPUS, LIST_EXPECTATIONS } from './encode/requests.js';
+import { watchOf } from './events.js';
+import { getFlow, listFlows, readFlows } from './listing.js';
 import { attemptOn, hintFor, nameFlow, nameSelections } from './names.js';
-import { packName } from './operations.js';
+import { NETLINK_NETFILTER } from './numbers.js';
 import { DELETION_PACKING, deletionOf } from './packing.js';
-import { readCapabilities, readEvents, readExpectations, readFlows, readStatistics } from './records.js';
-import { packFilter, packListingInSteps, packWatch, readGetOptions, selectionsOf } from './selections.js';
+import { planListingInSteps, planOf, planWatch, readGetOptions, selectionsOf } from './plans.js';
+import { deletionFilter } from './selections.js';
 import type {
   Conntrack,
   ConntrackCapabilities,
@@ -58,34 +65,44 @@ export * from './types.js';
  * `options.netns` is missing, and `EPERM` without CAP_NET_ADMIN, or without CAP_SYS_ADMIN, which `options.netns` needs.
  */
 export async function openConntrack(options: OpenOptions = {}): Promise<Conntrack> {
-  const native = new (loadAddon().ConntrackClient)();
+  const native = new (loadAddon().NetlinkClient)(NETLINK_NETFILTER, false);
   const attempt = { operation: 'conntrack.open', hint: hintFor };
-  return new ConntrackClient(await openCalls(native, options, attempt));
+  const calls = await openCalls<NativeNetlinkClient, FlowChange>(native, options, attempt);
+  try {
+    const ask = (client: NativeNetlinkClient) => client.query(GET_STATISTICS);
+    await calls.run({ ...attempt, target: calls.opening.target }, ask, { signal: options.signal });
+  } catch (error) {
+    void calls.close();
+    throw error;
+  }
+  return new ConntrackClient(calls);
 }
 
 class ConntrackClient
-  extends withVerbs(Client<NativeConntrackClient, FlowChange>, ConntrackVerbs)
+  extends withVerbs(Client<NativeNetlinkClient, FlowChange>, ConntrackVerbs)
   implements Conntrack
 {
   list(selection?: FlowSelection | readonly FlowSelection[], options: ListOptions = {}): Listing<Flow> {
-    checkOptions('conntrack.list', options);
+    const operation = 'conntrack.list';
+    checkOptions(operation, options);
+    const { signal } = options;
+    const call = { signal };
+    checkCallOptions(operation, call);
     const selections = selection === undefined ? undefined : selectionsOf(selection);
-    const list = async (client: NativeConntrackClient) => {
-      const { filters, how } = await new TimeSlice().finish(packListingInSteps(selections, options));
-      return client.list(filters, how);
+    const list = async (client: NativeNetlinkClient) => {
+      const plan = await new TimeSlice().finish(planListingInSteps(selections, options));
+      return listFlows(client, plan, operation, signal);
     };
-    return this.listing(attemptOn('list', nameSelections(selections ?? [])), list, readFlows, {
-      signal: options.signal,
-    });
+    const attempt = attemptOn('list', nameSelections(selections ?? []));
+    const start = async () => readFlows(await this.calls.run(attempt, list, call), operation);
+    return new RecordListing(start, signal);
   }
 
   async get(flow: FlowId, options: GetOptions = {}): Promise<Flow | undefined> {
-    const name = packName(flow, 'conntrack.get');
+    const name = checkedName(flow, 'conntrack.get');
     const { zeroCounters, call } = readGetOptions(options);
-    const attempt = attemptOn('get', nameFlow(flow));
-    const found = this.calls.run(attempt, (client) => client.get(name, zeroCounters), call);
-    const record = await unless('ENOENT', found);
-    return record && (await readAll(readFlows(record)))[0];
+    const get = (client: NativeNetlinkClient) => getFlow(client, name, zeroCounters);
+    return unless('ENOENT', this.calls.run(attemptOn('get', nameFlow(flow)), get, call));
   }
 
   async deleteFlows(flows: readonly FlowId[], options?: CallOptions): Promise<OperationResult[]> {
@@ -95,44 +112,38 @@ class ConntrackClient
 
   protected async deleteEach(filter: FlowFilter, options?: CallOptions): Promise<FlowDeletion> {
     const attempt = attemptOn('delete', nameSelections([filter]));
-    const record = packFilter(filter);
-    const deletion = await this.calls.run(attempt, (client) => client.delete(record), options);
-    const flows = await readAll(readFlows(deletion.failed));
-    const failures = deletion.failures.flatMap((failure) => {
-      const flow = flows[failure.index];
-      return flow ? [toNetlinkError(failure, attemptOn('delete', nameFlow(flow)))] : [];
-    });
-    return { deleted: deletion.deleted, failures };
+    const plan = planOf(deletionFilter(filter));
+    return this.calls.run(attempt, (client) => deleteFlows(client, plan), options);
   }
 
   protected async deleteAll(options: CallOptions): Promise<void> {
-    await this.calls.run(attemptOn('flush'), (client) => client.flush(), options);
+    const attempt = attemptOn('flush');
+    const [failure] = await this.calls.run(attempt, (client) => client.apply(FLUSH), options);
+    if (failure) throw toNetlinkError(failure, attempt);
   }
 
   watch(options: FlowWatchOptions = {}): EventStream<FlowEvent> {
-    const selected = packWatch(options);
+    const { groups, selector } = planWatch(options);
     const { kinds: _, selection: __, ...watching } = options;
-    const create = () => {
-      const watch = new (loadAddon().ConntrackWatch)();
-      watch.select(selected.kinds, selected.filters);
-      return watch;
-    };
-    const kind = { operation: 'conntrack.watch', create, read: readEvents };
-    return watchEvents(kind, this.calls, watching);
+    return watchEvents(watchOf(groups, selector), this.calls, watching);
   }
 
   async statistics(options?: CallOptions): Promise<ConntrackStatistics> {
-    const read = this.calls.run(attemptOn('statistics'), (client) => client.statistics(), options);
-    return readStatistics(await read);
+    const read = async (client: NativeNetlinkClient) => {
+      const totals = readTotals(await client.query(GET_STATISTICS));
+      return { ...totals, cpus: readCpus(await client.query(LIST_CPUS)) };
+    };
+    return this.calls.run(attemptOn('statistics'), read, options);
   }
 
   expectations(options?: CallOptions): Listing<Expectation> {
-    const list = (client: NativeConntrackClient) => client.listExpectations();
+    const list = (client: NativeNetlinkClient) => client.query(LIST_EXPECTATIONS);
     return this.listing(attemptOn('expectations'), list, readExpectations, options);
   }
 
   async capabilities(options?: CallOptions): Promise<ConntrackCapabilities> {
-    const read = this.calls.run(attemptOn('capabilities'), (client) => client.capabilities(), options);
-    return readCapabilities(await read);
+    const attempt = attemptOn('capabilities');
+    const { netns } = this.calls.opening;
+    return this.calls.run(attempt, (client) => readCapabilities(client, netns, attempt), options);
   }
 }

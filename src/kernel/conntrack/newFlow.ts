@@ -1,9 +1,8 @@
 // A flow that was listed → the addition that makes it again.
 import { argumentError } from '../shared/arguments.js';
-import { RecordWriter } from '../shared/records/recordWriter.js';
-import { OPERATION } from './layouts.js';
+import { FlowWriter } from './encode/batch.js';
+import { checkedName } from './encode/operations.js';
 import { natOf } from './nat.js';
-import { packName, writeOperation } from './operations.js';
 import type { FlowStatus } from './states.js';
 import type { Flow, NewFlow, Translation } from './types.js';
 
@@ -22,7 +21,7 @@ export function newFlowOf(flow: Flow): NewFlow {
 
 /** The same for another operation. */
 export function additionOf(flow: Flow, operation: string): NewFlow {
-  packName(flow, operation); // checks the fields that every flow has
+  checkedName(flow, operation); // checks the fields that every flow has
   const { protocol, original, timeout, zone, replyZone, mark, helper, tcpState, sctp, labels, master } = flow;
   const { source, destination } = natOf(flow);
   checkGiven(operation, { zone, replyZone, mark });
@@ -39,9 +38,7 @@ export function additionOf(flow: Flow, operation: string): NewFlow {
     ...(labels !== undefined && { labels }),
     ...(master !== undefined && { master }),
   };
-  const writer = new RecordWriter(OPERATION.SIZE, 1);
-  writeOperation({ do: 'addFlow', flow: added }, writer);
-  const invalid = writer.finish();
+  const invalid = new FlowWriter().write({ do: 'addFlow', flow: added });
   if (invalid) throw argumentError(operation, invalid);
   return added;
 }

@@ -1,24 +1,22 @@
-// How operations become records, which the addon's client and the fake have in common.
-import type { Packing } from '../shared/batch.js';
+// How operations become messages, which the client and the fake have in common.
+import type { MessagePacking, OperationWriter } from '../shared/batch.js';
 import { verbOf } from '../shared/reported.js';
-import { OPERATION } from './layouts.js';
+import { FlowWriter } from './encode/batch.js';
 import { attemptOf } from './names.js';
-import { writeOperation } from './operations.js';
 import type { FlowId, FlowOperation } from './types.js';
 
 /** Operations on flows. */
-export const PACKING: Packing<FlowOperation> = {
+export const PACKING: MessagePacking<FlowOperation> = {
   family: 'conntrack',
-  recordSize: OPERATION.SIZE,
-  write: writeOperation,
+  writer: () => new FlowWriter(),
   attempt: attemptOf,
   nameOf: verbOf,
 };
 
 /** Flows that are deleted, without an operation for each: an array of many would be made at once. */
-export const DELETION_PACKING: Packing<FlowId> = {
-  ...PACKING,
-  write: (flow, writer) => writeOperation(deletionOf(flow), writer),
+export const DELETION_PACKING: MessagePacking<FlowId> = {
+  family: 'conntrack',
+  writer: () => new DeletionWriter(),
   attempt: (flow) => attemptOf(deletionOf(flow)),
   nameOf: () => 'deleteFlow',
 };
@@ -26,4 +24,25 @@ export const DELETION_PACKING: Packing<FlowId> = {
 /** The operation that deletes a flow. */
 export function deletionOf(flow: FlowId): FlowOperation {
   return { do: 'deleteFlow', flow };
+}
+
+/** Writes the deletions of flows. */
+class DeletionWriter implements OperationWriter<FlowId> {
+  readonly #writer = new FlowWriter();
+
+  begin(): void {
+    this.#writer.begin();
+  }
+
+  write(flow: FlowId) {
+    return this.#writer.write(deletionOf(flow));
+  }
+
+  get size(): number {
+    return this.#writer.size;
+  }
+
+  send(client: Parameters<FlowWriter['send']>[0]) {
+    return this.#writer.send(client);
+  }
 }

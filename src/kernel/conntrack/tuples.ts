@@ -1,16 +1,17 @@
-// Tuples ↔ their part of a record.
-import type { Family } from '../net/address.js';
-import type { RecordReader } from '../shared/records/recordReader.js';
-import type { RecordWriter } from '../shared/records/recordWriter.js';
-import { TUPLE } from './layouts.js';
+// Rules of tuples, and their inverse.
+import { type Family, readAddressAsIs } from '../net/address.js';
+import type { Checker } from '../shared/checker.js';
+import { PROTOCOL } from './numbers.js';
 import type { FlowTuple, IcmpKind } from './types.js';
 
 export const LARGEST_U8 = 0xff;
 export const LARGEST_U16 = 0xffff;
 export const LARGEST_U32 = 0xffff_ffff;
 
-const ICMP = 1;
-const ICMPV6 = 58;
+/** Bits of an address, by its family. */
+export const WIDTHS = { 4: 32, 6: 128 } as const;
+
+const { icmp: ICMP, icmpv6: ICMPV6 } = PROTOCOL;
 /** Protocols of which a tuple is not complete without both ports: TCP, UDP, SCTP, UDP-Lite. */
 const WITH_PORTS: ReadonlySet<number> = new Set([6, 17, 132, 136]);
 /** The fields of a tuple. */
@@ -34,81 +35,80 @@ export function isIcmp(protocol: number): boolean {
 }
 
 /** Whether a value is a kind of ICMP, of which unknown fields are noted; else the value is noted. */
-export function isIcmpKind(path: string, icmp: unknown, writer: RecordWriter): icmp is Partial<IcmpKind> {
-  return writer.object(path, icmp, ICMP_FIELDS, 'a kind of ICMP');
+export function isIcmpKind(path: string, icmp: unknown, check: Checker): icmp is Partial<IcmpKind> {
+  return check.object(path, icmp, ICMP_FIELDS, 'a kind of ICMP');
 }
 
-/** Writes a whole tuple of a protocol; returns its family. `family` is that of its addresses, if it is known. */
-export function writeTuple(
-  path: string,
-  tuple: Partial<FlowTuple>,
-  protocol: number,
-  part: number,
-  writer: RecordWriter,
-  family?: Family,
-): Family {
-  if (!writer.object(path, tuple, TUPLE_FIELDS, 'a tuple')) return family ?? 4;
-  const own = family ?? writer.address(`${path}.source`, tuple.source, TUPLE.source, part);
-  if (family) writeAddress(`${path}.source`, tuple.source, TUPLE.source, family, part, writer);
-  writeAddress(`${path}.destination`, tuple.destination, TUPLE.destination, own, part, writer);
-  if (isIcmp(protocol)) writeIcmp(path, tuple, part, writer);
-  else writePorts(path, tuple, protocol, part, writer);
-  return own;
+/** A tuple that was checked. */
+export class CheckedTuple {
+  family: Family = 4;
+  /** Addresses, of which one of IPv4 has the first 4 bytes. */
+  readonly source = Buffer.alloc(16);
+  readonly destination = Buffer.alloc(16);
+  /** The identifier, of ICMP. */
+  sourcePort = 0;
+  /** The type × 256 + the code, of ICMP, as in the kernel's union. */
+  destinationPort = 0;
+
+  /** Takes a whole tuple of a protocol. `family` is that of its addresses, if it is known. */
+  take(
+    path: string,
+    tuple: Partial<FlowTuple> | undefined,
+    protocol: number,
+    check: Checker,
+    family?: Family,
+  ): this {
+    this.family = family ?? 4;
+    if (!check.object(path, tuple, TUPLE_FIELDS, 'a tuple')) return this;
+    const { source, destination } = tuple as Partial<FlowTuple>;
+    this.family = takeAddress(`${path}.source`, source, this.source, check, family);
+    takeAddress(`${path}.destination`, destination, this.destination, check, this.family);
+    if (isIcmp(protocol)) this.#takeIcmp(path, tuple, check);
+    else this.#takePorts(path, tuple, protocol, check);
+    return this;
+  }
+
+  #takePorts(path: string, tuple: Partial<FlowTuple>, protocol: number, check: Checker): void {
+    const { icmp } = tuple;
+    if (icmp !== undefined) {
+      check.fail(`${path}.icmp`, icmp, 'must be left out but for protocols 1 and 58', true);
+    }
+    const byDefault = hasPorts(protocol) ? undefined : 0;
+    for (const field of ['sourcePort', 'destinationPort'] as const) {
+      const { [field]: given = byDefault } = tuple;
+      this[field] = check.integer(`${path}.${field}`, given, 0, LARGEST_U16);
+    }
+  }
+
+  #takeIcmp(path: string, tuple: Partial<FlowTuple>, check: Checker): void {
+    for (const field of ['sourcePort', 'destinationPort'] as const) {
+      if (tuple[field] !== undefined && tuple[field] !== 0)
+        check.fail(`${path}.${field}`, tuple[field], 'must be 0 or left out: ICMP has no ports');
+    }
+    const { icmp } = tuple;
+    if (!isIcmpKind(`${path}.icmp`, icmp, check)) return;
+    const type = check.integer(`${path}.icmp.type`, icmp.type, 0, LARGEST_U8);
+    const code = check.integer(`${path}.icmp.code`, icmp.code, 0, LARGEST_U8);
+    this.sourcePort = check.integer(`${path}.icmp.id`, icmp.id, 0, LARGEST_U16);
+    this.destinationPort = (type << 8) | code;
+  }
 }
 
-/** Writes an address of this family. */
-export function writeAddress(
+/** Takes an address, of this family if it is given, into 16 bytes. Returns its family. */
+export function takeAddress(
   path: string,
   value: unknown,
-  field: (typeof TUPLE)['source'],
-  family: Family,
-  part: number,
-  writer: RecordWriter,
-): void {
-  if (writer.address(path, value as string, field, part) === family) return;
-  writer.fail(path, value, `must be an IPv${family} address`);
-}
-
-function writePorts(
-  path: string,
-  tuple: Partial<FlowTuple>,
-  protocol: number,
-  part: number,
-  writer: RecordWriter,
-): void {
-  if (tuple.icmp !== undefined) {
-    writer.fail(`${path}.icmp`, tuple.icmp, 'must be left out but for protocols 1 and 58', true);
+  bytes: Uint8Array,
+  check: Checker,
+  family?: Family,
+): Family {
+  const own = typeof value === 'string' ? readAddressAsIs(value, bytes, 0) : undefined;
+  if (own === undefined) {
+    check.fail(path, value, 'must be an IPv4 or IPv6 address', typeof value !== 'string');
+  } else if (family !== undefined && own !== family) {
+    check.fail(path, value, `must be an IPv${family} address`);
   }
-  const byDefault = hasPorts(protocol) ? undefined : 0;
-  for (const field of ['sourcePort', 'destinationPort'] as const) {
-    const { [field]: given = byDefault } = tuple;
-    const port = writer.integer(`${path}.${field}`, given, 0, LARGEST_U16);
-    writer.u16(TUPLE[field], port, part);
-  }
-}
-
-function writeIcmp(path: string, tuple: Partial<FlowTuple>, part: number, writer: RecordWriter): void {
-  for (const field of ['sourcePort', 'destinationPort'] as const) {
-    if (tuple[field] !== undefined && tuple[field] !== 0)
-      writer.fail(`${path}.${field}`, tuple[field], 'must be 0 or left out: ICMP has no ports');
-  }
-  const { icmp } = tuple;
-  if (!isIcmpKind(`${path}.icmp`, icmp, writer)) return;
-  const type = writer.integer(`${path}.icmp.type`, icmp.type, 0, LARGEST_U8);
-  const code = writer.integer(`${path}.icmp.code`, icmp.code, 0, LARGEST_U8);
-  writer.u16(TUPLE.sourcePort, writer.integer(`${path}.icmp.id`, icmp.id, 0, LARGEST_U16), part);
-  writer.u16(TUPLE.destinationPort, (type << 8) | code, part);
-}
-
-/** Reads a tuple of a protocol. */
-export function readTuple(reader: RecordReader, part: number, family: Family, protocol: number): FlowTuple {
-  const source = reader.address(TUPLE.source, family, part);
-  const destination = reader.address(TUPLE.destination, family, part);
-  const sourcePort = reader.u16(TUPLE.sourcePort, part);
-  const destinationPort = reader.u16(TUPLE.destinationPort, part);
-  if (!isIcmp(protocol)) return { source, destination, sourcePort, destinationPort };
-  const icmp = { type: destinationPort >> 8, code: destinationPort & LARGEST_U8, id: sourcePort };
-  return { source, destination, sourcePort: 0, destinationPort: 0, icmp };
+  return family ?? own ?? 4;
 }
 
 /** Types of ICMP and ICMPv6 whose answers have another type (`invmap` of nf_conntrack_proto_icmp.c and …_icmpv6.c). */

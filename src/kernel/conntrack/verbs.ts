@@ -4,7 +4,7 @@ import { changed, reported, verbOf } from '../shared/reported.js';
 import type { CallOptions, OperationResult } from '../shared/types.js';
 import { Applier } from '../shared/verbs.js';
 import { PACKING } from './packing.js';
-import { packFilter } from './selections.js';
+import { deletionFilter } from './selections.js';
 import type * as types from './types.js';
 import { FLUSH_CONFIRMATION } from './types.js';
 
@@ -19,7 +19,7 @@ export abstract class ConntrackVerbs extends Applier<types.FlowChange> implement
   }
 
   async delete(filter: types.FlowFilter, options?: CallOptions): Promise<types.FlowDeletion> {
-    packFilter(filter); // checks it
+    deletionFilter(filter); // checks it
     let deletion: types.FlowDeletion = { deleted: 0, failures: [] };
     await reported<types.FlowChange, OperationResult>(this, [{ do: 'delete', filter }], verbOf, async () => {
       deletion = await this.deleteEach(filter, options);

@@ -1,6 +1,6 @@
 // The verbs of ipset that send operations.
 import { checkOptions } from '../shared/arguments.js';
-import type { Packing } from '../shared/batch.js';
+import type { RecordPacking } from '../shared/batch.js';
 import { checkConfirmation } from '../shared/confirmation.js';
 import { verbOf } from '../shared/reported.js';
 import type { CallOptions, OperationResult } from '../shared/types.js';
@@ -13,7 +13,7 @@ import type * as types from './types.js';
 import { DESTROY_ALL_CONFIRMATION, FLUSH_ALL_CONFIRMATION } from './types.js';
 
 /** How operations of ipset become records. */
-export const PACKING: Packing<types.IpsetOperation> = {
+export const PACKING: RecordPacking<types.IpsetOperation> = {
   family: 'ipset',
   recordSize: OPERATION.SIZE,
   write: writeOperation,

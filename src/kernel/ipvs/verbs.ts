@@ -1,5 +1,5 @@
 // The verbs of IPVS that send operations.
-import type { Packing } from '../shared/batch.js';
+import type { RecordPacking } from '../shared/batch.js';
 import { checkConfirmation } from '../shared/confirmation.js';
 import { verbOf } from '../shared/reported.js';
 import type { CallOptions, OperationResult } from '../shared/types.js';
@@ -11,7 +11,7 @@ import type * as types from './types.js';
 import { FLUSH_CONFIRMATION } from './types.js';
 
 /** How operations of IPVS become records. */
-export const PACKING: Packing<types.IpvsOperation> = {
+export const PACKING: RecordPacking<types.IpvsOperation> = {
   family: 'ipvs',
   recordSize: OPERATION.SIZE,
   write: writeOperation,

@@ -1,5 +1,5 @@
 // The verbs of rtnetlink that send operations.
-import type { Packing } from '../shared/batch.js';
+import type { RecordPacking } from '../shared/batch.js';
 import { verbOf } from '../shared/reported.js';
 import type { CallOptions, OperationResult } from '../shared/types.js';
 import { Applier } from '../shared/verbs.js';
@@ -11,7 +11,7 @@ import type * as types from './types.js';
 type Operation = types.RtnetlinkOperation;
 
 /** How operations of rtnetlink become records. */
-export const PACKING: Packing<Operation> = {
+export const PACKING: RecordPacking<Operation> = {
   family: 'rtnetlink',
   recordSize: OPERATION.SIZE,
   write: writeOperation,

@@ -124,6 +124,10 @@ interface NativeRtnetlinkWatch extends NativeWatch {
 export interface NativeNetlinkClient extends NativeClient {
   /** Sends one message; the replies in the same form. */
   query(message: Uint8Array): Promise<Uint8Array>;
+  /** Sends one message, which asks for a listing, and resolves to its first portion. Any other call ends the listing. */
+  beginListing(message: Uint8Array): Promise<NativePortion>;
+  /** The next portion. Rejects with ERR_INTERRUPTED when ten attempts have failed. */
+  readListing(): Promise<NativePortion>;
   /** Copies whole messages that begin the next transaction, behind those of earlier calls. */
   gather(messages: Uint8Array): void;
   /** Forgets the gathered messages. */
@@ -133,6 +137,16 @@ export interface NativeNetlinkClient extends NativeClient {
    * NLM_F_ACK is filled in, too. Resolves to a `TRANSACTION_ANSWER`; rejects when the transaction failed as a whole.
    */
   transact(messages: Uint8Array): Promise<Uint8Array>;
+}
+
+/** A part of a listing. */
+export interface NativePortion {
+  /** Whole messages: 1 MiB or, in the last one, less. */
+  readonly messages: Uint8Array;
+  /** Whether the listing has begun again, because it changed or replies were lost: earlier portions are old. */
+  readonly restarted: boolean;
+  /** Whether it is the last one. */
+  readonly ended: boolean;
 }
 
 /** `native/binding/ipset_binding.cc`. */
@@ -147,36 +161,6 @@ export interface NativeIpsetClient extends NativeClient {
   protocol(): Promise<Uint8Array>;
   /** Path of libipset in UTF-8; rejects with ERR_LIBRARY where it is missing. */
   library(): Promise<Uint8Array>;
-}
-
-/** `native/binding/conntrack_binding.cc`. */
-export interface NativeConntrackClient extends NativeClient {
-  /** Takes whole filter records, and one record of a listing's options. */
-  list(filters: Uint8Array, how: Uint8Array): Promise<Uint8Array>;
-  /** Takes the operation record that names a flow. */
-  get(flow: Uint8Array, zeroCounters: boolean): Promise<Uint8Array>;
-  /** Takes one filter record. */
-  delete(filter: Uint8Array): Promise<NativeDeletion>;
-  flush(): Promise<Uint8Array>;
-  statistics(): Promise<Uint8Array>;
-  listExpectations(): Promise<Uint8Array>;
-  /** A `CAPABILITIES` record. */
-  capabilities(): Promise<Uint8Array>;
-}
-
-/** The watch of `native/binding/conntrack_binding.cc`. */
-interface NativeConntrackWatch extends NativeWatch {
-  /** Takes a sum of `EVENT_KIND` and whole filter records. Before open(). */
-  select(kinds: number, filters: Uint8Array): void;
-}
-
-/** The result of a deletion of flows by filter. */
-interface NativeDeletion {
-  readonly deleted: number;
-  /** Flows that could not be deleted, by their place in `failed`. */
-  readonly failures: readonly NativeFailure[];
-  /** Their flow records. */
-  readonly failed: Uint8Array;
 }
 
 /** How a program ended: `native/binding/process_binding.cc`. */
@@ -260,8 +244,6 @@ export interface Addon {
   readonly RtnetlinkClient: new () => NativeRtnetlinkClient;
   readonly RtnetlinkWatch: new () => NativeRtnetlinkWatch;
   readonly IpsetClient: new () => NativeIpsetClient;
-  readonly ConntrackClient: new () => NativeConntrackClient;
-  readonly ConntrackWatch: new () => NativeConntrackWatch;
   /**
    * Runs a program, which is looked up in the PATH of the environment, in the network namespace of the JavaScript thread.
    *
@@ -288,6 +270,11 @@ export interface Addon {
     words: readonly string[],
     environment: readonly string[],
   ) => NativeReading;
+  /**
+   * Reads a setting of a network namespace: a file of at most 64 bytes below `/proc/sys/net`. Rejects with a {@link NativeError}: `ENOENT`
+   * where the kernel was built without it.
+   */
+  readSetting(netns: string | NativeNamespace, path: string): Promise<Uint8Array>;
   /** Creates a network namespace with that name in a folder: `native/netlink/named_namespace.h`. */
   addNamespace(folder: string, name: string): Promise<void>;
   /** Deletes the name of a network namespace in a folder. */

@@ -46,12 +46,21 @@ export function attemptAt<Operation>(operation: Operation, naming: Naming<Operat
   }
 }
 
-/** How one family packs its operations into records. */
-export interface Packing<Operation> extends Naming<Operation> {
+/** How one family packs its operations: into records, which C++ makes messages of, or into messages. */
+export type Packing<Operation> = RecordPacking<Operation> | MessagePacking<Operation>;
+
+/** How a family with records packs its operations. */
+export interface RecordPacking<Operation> extends Naming<Operation> {
   /** Bytes of an operation record. */
   readonly recordSize: number;
   /** Writes one record; invalid values go to the writer. */
   write(operation: Operation, writer: RecordWriter): void;
+}
+
+/** How a family with messages packs its operations. */
+export interface MessagePacking<Operation> extends Naming<Operation> {
+  /** Writes the messages of a batch. */
+  writer(): OperationWriter<Operation>;
 }
 
 /** Writes operations one after another into the bytes that the addon takes, portion by portion. */
@@ -79,7 +88,7 @@ export async function applyAll<Operation, Client extends NativeClient, Change = 
   changeOf?: (operation: Operation) => Change,
 ): Promise<OperationResult[]> {
   checkBatch(operations, packing);
-  return sendAll(calls, operations, packing, recordsOf(packing), options, changeOf);
+  return sendAll(calls, operations, packing, writerOf(packing), options, changeOf);
 }
 
 /** Carries one operation out, or rejects with its error: NetlinkError, or TypeError and RangeError for a broken rule. */
@@ -89,7 +98,7 @@ export async function applyOne<Operation, Client extends NativeClient>(
   packing: Packing<Operation>,
   options?: CallOptions,
 ): Promise<void> {
-  const writer = recordsOf(packing);
+  const writer = writerOf(packing);
   writer.begin(1);
   const invalid = writer.write(operation);
   const attempt = () => attemptAt(operation, packing);
@@ -108,8 +117,12 @@ const MOST_KEPT = 262_144;
 /** A writer for the next batch of each family: memory for one operation costs more than to write it. */
 const spare = new WeakMap<object, RecordWriter>();
 
-/** Writes operations as records. */
-export function recordsOf<Operation>(packing: Packing<Operation>): OperationWriter<Operation> {
+/** Writes operations as a family packs them. */
+export function writerOf<Operation>(packing: Packing<Operation>): OperationWriter<Operation> {
+  return 'writer' in packing ? packing.writer() : recordsOf(packing);
+}
+
+function recordsOf<Operation>(packing: RecordPacking<Operation>): OperationWriter<Operation> {
   let writer: RecordWriter;
   return {
     begin(most) {

@@ -150,11 +150,13 @@ function orAborted<T>(result: Promise<T>, signal: AbortSignal): Promise<T> {
   });
 }
 
-function reportedBy({ errno, code, kernelMessage: message, step, path }: NativeError): Reported {
+/** The failure that an error of the addon is about. */
+export function reportedBy({ errno, code, kernelMessage: message, step, path }: NativeError): Reported {
   return { errno, code, message, step, path };
 }
 
-function isNativeError(error: unknown): error is NativeError {
+/** Whether it is an error of the addon. */
+export function isNativeError(error: unknown): error is NativeError {
   return error instanceof Error && 'kernelMessage' in error && 'errno' in error;
 }
 

@@ -1,4 +1,5 @@
 // The rules of values that are written: the first that is broken is noted.
+import { type IpProtocol, PROTOCOL_NUMBERS, type Protocol } from '../net/protocol.js';
 import { hasFields, type InvalidValue, integerRule, isIntegerWithin, objectRule } from './arguments.js';
 
 /** Checks values: notes the first invalid one. */
@@ -15,6 +16,26 @@ export class Checker {
   integer(path: string, value: unknown, least: number, most: number): number {
     if (isIntegerWithin(value, least, most)) return value;
     this.fail(path, value, integerRule(least, most), typeof value !== 'number');
+    return 0;
+  }
+
+  /** The number that stands for one of the names. */
+  choice<Name extends string>(path: string, value: unknown, choices: Readonly<Record<Name, number>>): number {
+    // What an object inherits is not a number. Object.hasOwn() takes several times as long.
+    const number: unknown = typeof value === 'string' ? choices[value as Name] : undefined;
+    if (typeof number === 'number') return number;
+    const rule = `must be one of ${Object.keys(choices).join(', ')}`;
+    this.fail(path, value, rule, typeof value !== 'string');
+    return 0;
+  }
+
+  /** The number of an IP protocol. */
+  protocol(path: string, value: IpProtocol | undefined): number {
+    if (typeof value === 'number') return this.integer(path, value, 1, 255);
+    const number: unknown = typeof value === 'string' ? PROTOCOL_NUMBERS[value as Protocol] : undefined;
+    if (typeof number === 'number') return number;
+    const rule = `must be one of ${Object.keys(PROTOCOL_NUMBERS).join(', ')}, or a number from 1 to 255`;
+    this.fail(path, value, rule, typeof value !== 'string');
     return 0;
   }
 

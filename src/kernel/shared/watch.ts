@@ -1,5 +1,5 @@
 // Watches of the addon: opened, started, and their notifications read.
-import type { NativePart, NativeWatch } from './addon.js';
+import type { NativeNamespace, NativePart, NativeWatch } from './addon.js';
 import {
   argumentError,
   findInvalidCallOptions,
@@ -10,14 +10,17 @@ import {
 import { type Calls, openAs } from './calls.js';
 import { eventStream, type Subscription } from './eventStream.js';
 import type { Attempt } from './failures.js';
-import type { EventStream, WatchOptions } from './types.js';
+import type { EventStream, Resync, WatchOptions } from './types.js';
 
 /** How the watch of a family is made, and its records read. */
 export interface WatchKind<Event> {
   /** `rtnetlink.watch`. */
   readonly operation: string;
   create(): NativeWatch;
+  /** Reads the events in records; a resync for those that it cannot read. */
   read(records: Uint8Array): Iterable<Event>;
+  /** Rejects if nothing would be reported in the namespace of the watch, whose path is `target`. */
+  opened?(netns: string | NativeNamespace, target: string | undefined): Promise<void>;
 }
 
 /** Opens the watch of the addon; `attempt` names it in errors. */
@@ -71,6 +74,7 @@ export async function startWatch<Event>(
       if (open) ready();
     });
   try {
+    await kind.opened?.(calls.opening.netns, calls.opening.target);
     await calls.run(attempt, async () => native.start(gather, keepAlive, notify));
   } catch (error) {
     close();
@@ -88,7 +92,7 @@ export async function startWatch<Event>(
  * that breaks a rule.
  */
 export function watchEvents<Event>(
-  kind: WatchKind<Event>,
+  kind: WatchKind<Event | Resync>,
   { opening, closed }: Pick<Calls<NativePart>, 'opening' | 'closed'>,
   options: WatchOptions,
 ): EventStream<Event> {
@@ -97,5 +101,10 @@ export function watchEvents<Event>(
   const { operation } = kind;
   const { signal } = options;
   const open: OpenWatch = (native, attempt) => openAs(native, opening, attempt);
-  return eventStream((ready) => startWatch(kind, open, options, ready), { operation, signal, closed });
+  const stream = eventStream((ready) => startWatch(kind, open, options, ready), {
+    operation,
+    signal,
+    closed,
+  });
+  return stream as EventStream<Event>; // the same events: every stream has resyncs
 }

@@ -13,7 +13,7 @@ import {
   type Naming,
   type OperationWriter,
   type Packing,
-  recordsOf,
+  writerOf,
 } from '../shared/batch.js';
 import { type Attempt, closedError, toNetlinkError } from '../shared/failures.js';
 import { RecordListing } from '../shared/listing.js';
@@ -78,7 +78,7 @@ export abstract class FakeClient<Change> extends Applier<Change> implements Faul
     packing: Packing<Operation>,
     options?: CallOptions,
   ): Promise<OperationResult[]> {
-    return this.sendAll(operations, packing, recordsOf(packing), options);
+    return this.sendAll(operations, packing, writerOf(packing), options);
   }
 
   /** As {@link applyAll}, with operations in any form. */
@@ -129,7 +129,7 @@ export abstract class FakeClient<Change> extends Applier<Change> implements Faul
     options?: CallOptions,
   ): Promise<void> {
     const attempt = attemptAt(operation, packing);
-    const writer = recordsOf(packing);
+    const writer = writerOf(packing);
     writer.begin(1);
     const broken = writer.write(operation);
     if (broken) throw argumentError(attempt.operation, broken);

@@ -1,10 +1,10 @@
 // Connection tracking in memory. It refuses the same arguments as the real one, and has the kernel's rules.
 import { constants } from 'node:os';
+import { checkedName } from '../conntrack/encode/operations.js';
 import { attemptOn, nameFlow, nameSelections } from '../conntrack/names.js';
 import { additionOf } from '../conntrack/newFlow.js';
-import { packName } from '../conntrack/operations.js';
 import { deletionOf, PACKING } from '../conntrack/packing.js';
-import { packListingInSteps, packWatch, readGetOptions, selectionsOf } from '../conntrack/selections.js';
+import { planListingInSteps, planWatch, readGetOptions, selectionsOf } from '../conntrack/plans.js';
 import type {
   Conntrack,
   ConntrackCapabilities,
@@ -29,7 +29,7 @@ import { familyOf } from '../net/address.js';
 import { ADDRESS } from '../net/shapes.js';
 import { checkArgument } from '../shapes.js';
 import { checkArray, checkObject, checkOptions } from '../shared/arguments.js';
-import { type Packing, recordsOf } from '../shared/batch.js';
+import { type Packing, writerOf } from '../shared/batch.js';
 import type { CallOptions, EventStream, Listing, OperationResult } from '../shared/types.js';
 import { withVerbs } from '../shared/verbs.js';
 import { atOnce } from '../steps.js';
@@ -91,7 +91,7 @@ export class FakeConntrack extends withVerbs(FakeClient<FlowChange>, ConntrackVe
     const selections = selection === undefined ? undefined : selectionsOf(selection);
     const { table = 'conntrack', zeroCounters = false, signal } = options;
     const act = () => {
-      atOnce(packListingInSteps(selections, options)); // checks them
+      atOnce(planListingInSteps(selections, options)); // checks them
       this.listings++;
       if (table !== 'conntrack') return [];
       const found = [...this.#flows.values()].filter(
@@ -104,7 +104,7 @@ export class FakeConntrack extends withVerbs(FakeClient<FlowChange>, ConntrackVe
   }
 
   async get(flow: FlowId, options: GetOptions = {}): Promise<Flow | undefined> {
-    packName(flow, 'conntrack.get');
+    checkedName(flow, 'conntrack.get');
     const { zeroCounters, call } = readGetOptions(options);
     const act = () => {
       const found = this.#find(flow);
@@ -126,7 +126,7 @@ export class FakeConntrack extends withVerbs(FakeClient<FlowChange>, ConntrackVe
       ...PACKING,
       attempt: ({ flow }) => attemptOn('delete', nameFlow(flow as Flow)),
     };
-    const results = await this.results(found.map(deletionOf), packing, recordsOf(packing));
+    const results = await this.results(found.map(deletionOf), packing, writerOf(packing));
     const failures = results.filter((result) => result !== undefined);
     return { deleted: found.length - failures.length, failures };
   }
@@ -136,7 +136,7 @@ export class FakeConntrack extends withVerbs(FakeClient<FlowChange>, ConntrackVe
   }
 
   watch(options: FlowWatchOptions = {}): EventStream<FlowEvent> {
-    packWatch(options);
+    planWatch(options);
     const { kinds, selection, ...watching } = options;
     const stream = this.events.stream('conntrack.watch', watching, this.closed);
     const selections = selection && [selection].flat();
@@ -208,7 +208,7 @@ export class FakeConntrack extends withVerbs(FakeClient<FlowChange>, ConntrackVe
 
   /** Ends a flow, as its time does. */
   end(flow: FlowId): void {
-    packName(flow, 'FakeConntrack.end'); // checks it
+    checkedName(flow, 'FakeConntrack.end'); // checks it
     const found = this.#find(flow);
     if (found) this.#remove(found);
   }

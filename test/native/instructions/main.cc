@@ -15,8 +15,6 @@
 #include <string>
 #include <vector>
 
-#include "conntrack/codec.h"
-#include "conntrack/records.h"
 #include "ipset/codec.h"
 #include "ipset/records.h"
 #include "ipvs/codec.h"
@@ -29,7 +27,6 @@
 
 namespace {
 
-namespace conntrack = knp::conntrack;
 namespace ipset = knp::ipset;
 namespace ipvs = knp::ipvs;
 namespace netlink = knp::netlink;
@@ -145,14 +142,6 @@ Bytes AddressMessage() {
   }
 }
 
-[[gnu::noinline]] void MeasureEncodeDeletionsOfFlows(const Bytes& records) {
-  Bytes buffer;
-  for (const conntrack::Operation& operation : conntrack::LoadOperations(records.data(), records.size())) {
-    MessageBuilder builder(&buffer);
-    Check(conntrack::EncodeDelete(&builder, operation.flow), "flow");
-  }
-}
-
 [[gnu::noinline]] void MeasureLoadSetEntries(const Bytes& records) {
   std::vector<ipset::Operation> operations;
   Check(ipset::LoadOperations(records.data(), records.size(), &operations), "entries");
@@ -178,14 +167,6 @@ Bytes AddressMessage() {
   });
 }
 
-[[gnu::noinline]] void MeasureDecodeFlows(const Bytes& datagram) {
-  std::vector<conntrack::Flow> flows;
-  DecodeMany(datagram, [&](const netlink::Message& message) {
-    return conntrack::DecodeFlow(message, &flows.emplace_back());
-  });
-  Check(!conntrack::StoreFlows(flows).empty(), "flows");
-}
-
 [[gnu::noinline]] void MeasureDecodeSetEntries(const Bytes& datagram) {
   for (size_t done = 0; done < kCount;) {
     std::vector<ipset::SetState> sets;
@@ -205,13 +186,6 @@ int main(int argc, char** argv) {
                           Store(record, rtnetlink::layout::Operation::kMessageLength, message.size());
                         }),
                         message);
-  MeasureEncodeDeletionsOfFlows(RecordsOf<conntrack::layout::Operation>([](uint8_t* record, size_t i) {
-    Store(record, conntrack::layout::Operation::kVerb, static_cast<uint8_t>(conntrack::Verb::kDeleteFlow));
-    uint8_t* flow = At(record, conntrack::layout::Operation::kFlow);
-    Store(flow, conntrack::layout::Flow::kFamily, 4);
-    Store(flow, conntrack::layout::Flow::kProtocol, IPPROTO_UDP);
-    Store(At(flow, conntrack::layout::Flow::kOriginal), conntrack::layout::Tuple::kSource, AddressOf(i));
-  }));
   MeasureLoadSetEntries(RecordsOf<ipset::layout::Operation>([](uint8_t* record, size_t i) {
     Store(record, ipset::layout::Operation::kVerb, static_cast<uint8_t>(ipset::Verb::kAdd));
     Store(record, ipset::layout::Operation::kName, "KUBE-CLUSTER-IP");
@@ -219,7 +193,6 @@ int main(int argc, char** argv) {
   }));
   MeasureDecodeRealServers(Read(folder + "ipvs-servers.reply"));
   MeasureDecodeRealServersWithoutCounters(Read(folder + "ipvs-servers.reply"));
-  MeasureDecodeFlows(Read(folder + "conntrack-flows4.reply"));
   MeasureDecodeSetEntries(Read(folder + "ipset-many-1.reply"));
   return 0;
 }

@@ -4,8 +4,7 @@
 //
 // Prints a table, in ms. The addon is not called: records are written, and read from records that are made up.
 import { fileURLToPath } from 'node:url';
-import { FLOW, TUPLE } from '../../../src/kernel/conntrack/layouts.js';
-import { readFlows } from '../../../src/kernel/conntrack/records.js';
+import { readFlows } from '../../../src/kernel/conntrack/listing.js';
 import { PACKING as IPSET } from '../../../src/kernel/ipset/verbs.js';
 import { PACKING as IPVS } from '../../../src/kernel/ipvs/verbs.js';
 import { parseAddressAsIs } from '../../../src/kernel/net/address.js';
@@ -13,8 +12,9 @@ import { readAddress } from '../../../src/kernel/rtnetlink/addresses/codec.js';
 import { MessageWriter, messagesOf } from '../../../src/kernel/rtnetlink/message.js';
 import { AF } from '../../../src/kernel/rtnetlink/numbers.js';
 import { PACKING as RTNETLINK } from '../../../src/kernel/rtnetlink/verbs.js';
-import type { Packing } from '../../../src/kernel/shared/batch.js';
+import type { RecordPacking } from '../../../src/kernel/shared/batch.js';
 import { RecordWriter } from '../../../src/kernel/shared/records/recordWriter.js';
+import { listedFlow } from '../tables/flows.js';
 import { listed } from '../tables/rtnetlink/messages.js';
 import { threadTimes } from './threadTimes.js';
 
@@ -36,7 +36,7 @@ const address = (family: 4 | 6, i: number) =>
 
 const list = <T>(make: (i: number) => T): T[] => Array.from({ length: COUNT }, (_, i) => make(i));
 
-function packing<Operation>(packing_: Packing<Operation>, operations: readonly Operation[]) {
+function packing<Operation>(packing_: RecordPacking<Operation>, operations: readonly Operation[]) {
   return () => {
     const writer = new RecordWriter(packing_.recordSize, operations.length);
     for (const operation of operations) {
@@ -89,18 +89,6 @@ function* readAddresses(listing: Uint8Array): Generator<unknown, void> {
   for (const message of messagesOf(listing, 'rtnetlink.listAddresses')) yield readAddress(message, links);
 }
 
-/** A flow as the addon lists it. */
-function flow(family: 4 | 6, i: number): Uint8Array {
-  const writer = new RecordWriter(FLOW.SIZE, 1);
-  writer.u8(FLOW.family, family);
-  for (const tuple of [FLOW.original, FLOW.reply]) {
-    writer.address('source', address(family, i), TUPLE.source, tuple);
-    writer.address('destination', address(family, 1), TUPLE.destination, tuple);
-  }
-  writer.finish();
-  return writer.records();
-}
-
 /** What is measured. */
 export const MEASURED: readonly Measured[] = [
   {
@@ -138,7 +126,11 @@ export const MEASURED: readonly Measured[] = [
       ),
   },
   parsing('rtnetlink: parse addresses', readAddresses, listedAddress),
-  parsing('conntrack: parse flows', readFlows, flow),
+  parsing(
+    'conntrack: parse flows',
+    (listing) => readFlows([listing], 'conntrack.list'),
+    (family, id) => listedFlow({ family, id, source: address(family, id), destination: address(family, 1) }),
+  ),
 ];
 
 /** The fastest round of each family, in ms: that which other processes disturbed least. The rounds alternate. */

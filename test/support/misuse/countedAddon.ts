@@ -7,8 +7,6 @@ const PARTS = [
   'IpsetClient',
   'RtnetlinkClient',
   'RtnetlinkWatch',
-  'ConntrackClient',
-  'ConntrackWatch',
   'NetlinkClient',
   'NetlinkWatch',
 ] as const satisfies (keyof Addon)[];
@@ -21,7 +19,7 @@ const ANSWERS: Readonly<Record<string, unknown>> = {
   apply: [],
   // A transaction that was committed.
   transact: new Uint8Array(TRANSACTION_ANSWER.SIZE),
-  delete: { deleted: 0, failures: [], failed: new Uint8Array() },
+  beginListing: { messages: new Uint8Array(), restarted: false, ended: true },
 };
 
 /** A stand-in for the addon, from its making to `restore()`. */

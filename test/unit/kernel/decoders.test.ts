@@ -4,6 +4,9 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { it } from 'node:test';
+import { readCpus, readExpectations, readTotals } from '../../../src/kernel/conntrack/decode/reports.js';
+import { readEvents } from '../../../src/kernel/conntrack/events.js';
+import { readFlows } from '../../../src/kernel/conntrack/listing.js';
 import { NetlinkError } from '../../../src/kernel/errors.js';
 import { type Attribute, AttributeReader } from '../../../src/kernel/netlink/attributeReader.js';
 import { readFamily } from '../../../src/kernel/netlink/generic.js';
@@ -39,6 +42,14 @@ function readAll(attributes: Iterable<Attribute>, depth = 0): void {
   }
 }
 
+/** A loss is a refusal. */
+function readEveryEvent(bytes: Uint8Array): void {
+  for (const { kind } of readEvents(bytes)) {
+    if (kind === 'resync')
+      throw new NetlinkError({ code: 'ERR_MALFORMED_REPLY', operation: 'conntrack.watch' });
+  }
+}
+
 /** What is not a list of attributes is refused. */
 function attempt(read: () => void): void {
   try {
@@ -69,6 +80,19 @@ const DECODERS: readonly [name: string, bytes: Uint8Array, read: (bytes: Uint8Ar
       for (const message of readMessages(bytes)) readFamily(message);
     },
   ],
+  ...['flows4', 'flows6', 'details'].map((name): (typeof DECODERS)[number] => [
+    `flows (${name})`,
+    capture(`native/captures/conntrack-${name}.reply`),
+    (bytes) => [...readFlows([bytes], 'conntrack.list')],
+  ]),
+  ['events of flows', capture('native/captures/conntrack-flows4.reply'), readEveryEvent],
+  [
+    'expectations',
+    capture('native/captures/conntrack-expectation.reply'),
+    (bytes) => [...readExpectations(bytes)],
+  ],
+  ['numbers of flows', capture('native/captures/conntrack-statistics.reply'), readTotals],
+  ['counters of CPUs', capture('native/captures/conntrack-cpus.reply'), readCpus],
   [
     'messages of any family',
     captured('links'),

@@ -1,7 +1,6 @@
 // Writes values into the fixed-size records that cross to the addon, and finds the invalid values.
 import { type Family, readAddressAsIs } from '../../net/address.js';
 import type { AddressPorts } from '../../net/addressPorts.js';
-import { type IpProtocol, PROTOCOL_NUMBERS, type Protocol } from '../../net/protocol.js';
 import { argumentError, type InvalidValue } from '../arguments.js';
 import { Checker } from '../checker.js';
 import type { Place, TextPlace } from './layout.js';
@@ -108,29 +107,9 @@ export class RecordWriter extends Checker {
     this.#view = new DataView(larger.buffer);
   }
 
-  /** The number that stands for one of the names. */
-  choice<Name extends string>(path: string, value: unknown, choices: Readonly<Record<Name, number>>): number {
-    // What an object inherits is not a number. Object.hasOwn() takes several times as long.
-    const number: unknown = typeof value === 'string' ? choices[value as Name] : undefined;
-    if (typeof number === 'number') return number;
-    const rule = `must be one of ${Object.keys(choices).join(', ')}`;
-    this.fail(path, value, rule, typeof value !== 'string');
-    return 0;
-  }
-
   /** The words that an operation needs that deletes what others have made too; see `checkConfirmation`. */
   confirmation(value: unknown, words: string): void {
     if (value !== words) this.fail('confirm', value, `must be '${words}'`, true);
-  }
-
-  /** The number of an IP protocol. */
-  protocol(path: string, value: IpProtocol | undefined): number {
-    if (typeof value === 'number') return this.integer(path, value, 1, 255);
-    const number: unknown = typeof value === 'string' ? PROTOCOL_NUMBERS[value as Protocol] : undefined;
-    if (typeof number === 'number') return number;
-    const rule = `must be one of ${Object.keys(PROTOCOL_NUMBERS).join(', ')}, or a number from 1 to 255`;
-    this.fail(path, value, rule, typeof value !== 'string');
-    return 0;
   }
 
   /** A text of at least 1 byte, without NUL, that leaves room for the zero at its end. */

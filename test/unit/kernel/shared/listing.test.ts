@@ -2,8 +2,7 @@
 import assert from 'node:assert/strict';
 import { type PerformanceEntry, PerformanceObserver } from 'node:perf_hooks';
 import { describe, it } from 'node:test';
-import { FLOW } from '../../../../src/kernel/conntrack/layouts.js';
-import { readFlows } from '../../../../src/kernel/conntrack/records.js';
+import { readFlows } from '../../../../src/kernel/conntrack/listing.js';
 import { readListing as readSets } from '../../../../src/kernel/ipset/listing.js';
 import { ConnectionListing } from '../../../../src/kernel/ipvs/connections.js';
 import { LISTED_SERVER, LISTED_SERVICE, SERVICE } from '../../../../src/kernel/ipvs/layouts.js';
@@ -15,6 +14,7 @@ import { encodeRoute } from '../../../../src/kernel/rtnetlink/routes/write.js';
 import { type Reading, RecordListing, readAll } from '../../../../src/kernel/shared/listing.js';
 import { WHOLE } from '../../../support/extent.js';
 import { blocksOf } from '../../../support/measures/threadBlocks.js';
+import { listedFlow } from '../../../support/tables/flows.js';
 import { listed, repeated } from '../../../support/tables/rtnetlink/messages.js';
 
 const RECORDS = WHOLE ? 100_000 : 60_000;
@@ -89,7 +89,8 @@ async function* connectionPieces(): AsyncGenerator<Uint8Array, void, undefined> 
 }
 
 describe(`no listing of ${RECORDS} records blocks the event loop for more than ${LONGEST_BLOCK} ms`, () => {
-  const flows = () => readFlows(new Uint8Array(RECORDS * FLOW.SIZE));
+  const portion = Buffer.concat(Array.from({ length: RECORDS }, (_, id) => listedFlow({ id })));
+  const flows = () => readFlows([portion], 'conntrack.list');
   const listings: [name: string, read: () => Promise<unknown>][] = [
     ['flows', () => readAll(flows())],
     [
@@ -121,7 +122,7 @@ describe(`no listing of ${RECORDS} records blocks the event loop for more than $
 });
 
 it('a short listing is read at once', async () => {
-  const blocks = await blocksOf(() => readAll(readFlows(new Uint8Array(3 * FLOW.SIZE))));
+  const blocks = await blocksOf(() => readAll(readFlows([listedFlow()], 'conntrack.list')));
   assert.equal(blocks.length, 1);
 });
 

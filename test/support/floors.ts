@@ -199,6 +199,12 @@ const FLOORS: readonly Floor[] = [
     outside: /^(node:.*|prom-client)$/,
   },
   {
+    name: 'health',
+    files: /^command\/health\//,
+    imports: ['net', 'servers'],
+    outside: /^node:worker_threads$/,
+  },
+  {
     name: 'proxy',
     files: /^proxy\/(proxy|proxyShapes|index)\.ts$/,
     imports: ['*'],

@@ -1,6 +1,6 @@
 // The metrics server: metrics, the configuration and, if enabled, profiles and debugging.
 
-import { Counter, Gauge, Registry } from '../../../node_modules/prom-client/index.d.js';
+import { Counter, Gauge, Registry } from 'prom-client';
 import { integerRule } from '../../kernel/arguments.js';
 import { BadRequest, type Handler, json, onlyOnHost, plain, type Response, routes } from './handler.js';
 import type { Metrics } from './metrics.js';

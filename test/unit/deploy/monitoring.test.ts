@@ -14,6 +14,7 @@ import {
   failureMetrics,
   kubeProxyMetrics,
   packetMetrics,
+  probeMetrics,
 } from '../../../src/command/servers/kubeProxyMetrics.js';
 import { contactMetrics, ownMetrics } from '../../../src/command/servers/ownMetrics.js';
 import { processMetrics } from '../../../src/command/servers/processMetrics.js';
@@ -72,6 +73,7 @@ function write(name: string, content: object): string {
 function known(): Map<string, readonly string[]> {
   const registry = new Registry();
   kubeProxyMetrics(registry);
+  probeMetrics(registry, () => 0);
   ownMetrics(registry, '1').close();
   contactMetrics(registry, () => []);
   processMetrics(registry, 0);

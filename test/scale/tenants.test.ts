@@ -10,14 +10,14 @@ import { measureTenant, shownFigures, type TenantFigures } from '../support/larg
  * other processes empty the caches of the CPU.
  */
 const TURN = 50;
-const LIVEZ = 250;
+const LIVEZ = 50;
 /** The same for a Service whose plan has all parts: it is planned in one turn. */
-const PLANNED_TURN = 1500;
+const PLANNED_TURN = 5000;
 /** Rows whose parts are in no plan. */
 const UNPLANNED: readonly string[] = ['nil ports', 'labels', 'annotations', 'managedFields'];
 /** The same for the largest objects: each is decoded and stored in one turn, and planned in one. */
-const LARGEST_TURN = 5000;
-const LARGEST_LIVEZ = 500;
+const LARGEST_TURN = 10_000;
+const LARGEST_LIVEZ = 100;
 /** Times and memory may be this many times those of ordinary objects. */
 const TIMES = 2;
 const MEMORY_TIMES = 3;

@@ -44,6 +44,7 @@ export async function* ahead<Item, Operation extends KeyedOperation<Item>>(
 ): AsyncIterable<Piece> {
   const { desired } = planner;
   const given = new Set<string>();
+  const slice = new TimeSlice();
   let own: string[] = [];
   const piece = (): Piece => {
     const node = [...planner.planRest()].filter((key) => !given.has(key));
@@ -54,7 +55,7 @@ export async function* ahead<Item, Operation extends KeyedOperation<Item>>(
   };
   let [done, left] = [0, 0];
   for (const list of services) {
-    for (const key of await planner.plan(list)) if (!desired.isShared(key)) own.push(key);
+    for (const key of await planner.plan(list, slice)) if (!desired.isShared(key)) own.push(key);
     done += list.length;
     left -= list.length;
     if (left > 0) continue;

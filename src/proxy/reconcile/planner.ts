@@ -196,11 +196,11 @@ export class Planner<Item, Operation extends KeyedOperation<Item>> {
   /**
    * Plans a piece of the Services, each in one turn of the event loop.
    *
+   * @param slice of the passes that plan several pieces
    * @returns the keys whose desired item may have changed; those that two of the Services have or had may repeat
    */
-  async plan(services: readonly string[]): Promise<string[]> {
+  async plan(services: readonly string[], slice = new TimeSlice()): Promise<string[]> {
     const keys: string[] = [];
-    const slice = new TimeSlice();
     for (const service of services) {
       for (const key of this.#planService(service)) keys.push(key);
       this.#noteGroups();

@@ -1,5 +1,6 @@
 // Decides when to plan, compare and apply. Depends on the contract of a mode, not on IPVS, ipset or iptables.
 
+import { TimeSlice } from '../../kernel/timeSlice.js';
 import type { DisturbedCheck, KeyedOperation, Mode } from '../modes/mode.js';
 import { endsWithin } from '../timers.js';
 import { Audit } from './audit.js';
@@ -173,9 +174,10 @@ export class Reconciler<Item, Operation extends KeyedOperation<Item>> {
 
   /** Plans the touched Services, and programs what differs from the known state. Returns the number of Services. */
   async #changes(record: PassRecord): Promise<number> {
+    const slice = new TimeSlice();
     const pieces = this.#planner.take();
     const keys = new Set<string>();
-    for (const piece of pieces) for (const key of await this.#planner.plan(piece)) keys.add(key);
+    for (const piece of pieces) for (const key of await this.#planner.plan(piece, slice)) keys.add(key);
     for (const key of this.#planner.planRest()) keys.add(key);
     // After the plans: what an item that cannot be read alone counts as depends on whether it is desired.
     if (this.#kernel.unknown.planned(keys, MOST_ALONE)) this.#retry = true;
@@ -199,11 +201,12 @@ export class Reconciler<Item, Operation extends KeyedOperation<Item>> {
     let programmed: ReadonlySet<string> = new Set();
     try {
       if (planner.held) await record.waitFor(reading);
+      const slice = new TimeSlice();
       pieces = planner.take();
       const [first = []] = pieces;
       isFirst &&= pieces.length > 1;
       for (const [place, piece] of pieces.entries()) {
-        await planner.plan(piece);
+        await planner.plan(piece, slice);
         // On an empty kernel the first piece is programmed next: to plan the others would take the CPU from the reading.
         if (isFirst && piece === first) await endsWithin(READING_ALONE, reading);
         if (!isFirst || !read) continue;

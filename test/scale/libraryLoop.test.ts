@@ -150,10 +150,10 @@ function collectGarbage(): void {
   (runInNewContext('gc') as () => void)();
 }
 
-/** The longest block of the event loop while `act` runs. A block in which much garbage was collected may be chance: eight tries. */
+/** The longest block of the event loop while `act` runs. A block in which much garbage was collected may be chance: three tries. */
 async function longestBlock(act: () => Promise<unknown>): Promise<number> {
   const tries: number[] = [];
-  while (tries.length < 8 && (tries.at(-1) ?? MOST + 1) > MOST) {
+  while (tries.length < 3 && (tries.at(-1) ?? MOST + 1) > MOST) {
     collectGarbage();
     const blocks = loopTurns();
     await turn();

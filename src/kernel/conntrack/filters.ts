@@ -6,8 +6,8 @@ import type { MaskedMark } from './types.js';
 
 /** The first bits of an address. */
 export interface AddressFilter {
-  /** 4 or 16 bytes. */
-  readonly bytes: Uint8Array;
+  /** 4 or 16 bytes. A list takes a third of the memory of a Uint8Array, and a call may have 100 000. */
+  readonly bytes: readonly number[];
   /** How many bits are compared. */
   readonly prefix: number;
 }
@@ -88,7 +88,7 @@ export class DumpPlan {
 
   /** Adds a filter. */
   add(filter: Filter): void {
-    this.#families[filter.family].add(kernelPart(filter));
+    this.#families[filter.family].add(filter);
   }
 
   /** A filter for each dump. */
@@ -103,7 +103,9 @@ class FamilyPlan {
   readonly #parts: Filter[] = [];
   #common: Filter | undefined;
 
-  add(part: Filter): void {
+  add(filter: Filter): void {
+    if (this.#parts.length > MOST_WALKS && this.#common && covers(this.#common, filter)) return;
+    const part = kernelPart(filter);
     this.#common = this.#common ? widened(this.#common, part) : part;
     const isNew = this.#parts.length <= MOST_WALKS && !this.#parts.some((other) => isEqual(other, part));
     if (isNew) this.#parts.push(part);
@@ -112,6 +114,22 @@ class FamilyPlan {
   dumps(): readonly Filter[] {
     return this.#common && this.#parts.length > MOST_WALKS ? [this.#common] : this.#parts;
   }
+}
+
+/** Whether a filter has all fields of the common one, which it then leaves as it is. */
+function covers({ protocol, original, reply, mark }: Filter, filter: Filter): boolean {
+  return (
+    (protocol === 0 || protocol === filter.protocol) &&
+    hasFields(original, filter.original) &&
+    hasFields(reply, filter.reply) &&
+    (mark === undefined || isSameMark(mark, filter.mark))
+  );
+}
+
+function hasFields(wanted: TuplePart, part: TuplePart): boolean {
+  for (const field in wanted)
+    if (!isSameValue(wanted[field as keyof TuplePart], part[field as keyof TuplePart])) return false;
+  return true;
 }
 
 /** The fields in which two kernel parts of a family are equal. Ports have no meaning to the kernel without their protocol. */
@@ -143,16 +161,12 @@ function isEqual(one: Filter, other: Filter): boolean {
 }
 
 function isEqualPart(one: TuplePart, other: TuplePart): boolean {
-  const fields = Object.keys(one);
-  return (
-    fields.length === Object.keys(other).length &&
-    fields.every((field) => isSameValue(one[field as keyof TuplePart], other[field as keyof TuplePart]))
-  );
+  return Object.keys(one).length === Object.keys(other).length && hasFields(one, other);
 }
 
 function isSameValue(one: AddressFilter | number | undefined, other: AddressFilter | number | undefined) {
   if (typeof one !== 'object' || typeof other !== 'object') return one === other;
-  return one.prefix === other.prefix && Buffer.compare(one.bytes, other.bytes) === 0;
+  return one.prefix === other.prefix && one.bytes.every((byte, i) => byte === other.bytes[i]);
 }
 
 function isSameMark(one: MaskedMark | undefined, other: MaskedMark | undefined): boolean {

@@ -73,7 +73,7 @@ async function selectedOf(
   const reader = new FlowReader(messages, operation);
   let length = 0;
   while (reader.next()) {
-    if (slice.spend(1)) await slice.yield();
+    if (slice.spend(selector.steps)) await slice.yield();
     if (!selector.selects(reader)) continue;
     const start = reader.message.start - MESSAGE_HEADER;
     const end = Math.min(aligned(reader.message.end), messages.length);

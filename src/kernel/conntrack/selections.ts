@@ -5,7 +5,7 @@ import { parseNetworkAsIs } from '../net/network.js';
 import { argumentError } from '../shared/arguments.js';
 import { Checker } from '../shared/checker.js';
 import { labelBits, maskedMark, statusBits } from './fields.js';
-import type { AddressFilter, Filter, TuplePart } from './filters.js';
+import { type AddressFilter, EVERY_FLOW, type Filter, type TuplePart } from './filters.js';
 import { isIcmp, isIcmpKind, LARGEST_U8, LARGEST_U16, TUPLE_FIELDS, WIDTHS } from './tuples.js';
 import type { FlowFilter, FlowSelection, IcmpKind, MaskedMark, TupleFilter } from './types.js';
 
@@ -22,7 +22,7 @@ type Draft<T> = { -readonly [Field in keyof T]: T[Field] };
 
 /** The filter of a selection; `toDelete` makes sure that it narrows, see {@link FlowFilter}. */
 export function filterOf(selection: FlowSelection, toDelete: boolean, check: Checker): Filter {
-  const filter: Draft<Filter> = { family: 0, protocol: 0, original: {}, reply: {} };
+  const filter: Draft<Filter> = { ...EVERY_FLOW };
   if (!check.isObject(toDelete ? 'filter' : 'selection', selection)) return filter;
   check.onlyFields('', selection, SELECTION_FIELDS, 'a filter');
   filter.family = familyOf(selection, check);
@@ -102,7 +102,7 @@ function partOf(
   protocol: number,
   check: Checker,
 ): TuplePart {
-  if (!(side in selection)) return {};
+  if (!(side in selection)) return EVERY_FLOW[side];
   const tuple: TupleFilter | undefined = selection[side];
   if (!check.object(side, tuple, TUPLE_FIELDS, 'a filter')) return {};
   const part: Draft<TuplePart> = {};
@@ -126,7 +126,7 @@ function addressOf(path: string, value: string | undefined, family: Family, chec
   if (!bytes) check.fail(path, value, 'must be an IPv4 or IPv6 address', typeof value !== 'string');
   // The error of a value that is neither is already noted.
   if (own !== family) check.fail(path, value, `must be an IPv${family} address or network`);
-  return { bytes: bytes ?? new Uint8Array(4), prefix: network?.prefix ?? WIDTHS[own] };
+  return { bytes: Array.from(bytes ?? [0, 0, 0, 0]), prefix: network?.prefix ?? WIDTHS[own] };
 }
 
 function takeIcmp(

@@ -14,9 +14,9 @@ class ByDestination {
 
   add(filter: Filter): void {
     const { destination } = filter.original;
-    if (destination && destination.prefix === 8 * destination.bytes.length) {
-      const { buffer, byteOffset, length } = destination.bytes;
-      addTo(this.#whole, new DataView(buffer, byteOffset, length).getUint32(length - 4), filter);
+    if (isWhole(destination)) {
+      const lastBits = destination.bytes.slice(-4).reduce((bits, byte) => ((bits << 8) | byte) >>> 0, 0);
+      addTo(this.#whole, lastBits, filter);
     } else this.#others.push(filter);
   }
 
@@ -30,10 +30,17 @@ class ByDestination {
 export class Selector {
   readonly #byPort = new Map<number, ByDestination>();
   readonly #others = new ByDestination();
+  #unindexed = 0;
+
+  /** The steps of a flow, see `TimeSlice.spend`: it may be compared with every filter that has no whole destination. */
+  get steps(): number {
+    return 1 + (this.#unindexed >> 5);
+  }
 
   /** Adds a filter. */
   add(filter: Filter): void {
-    const { destinationPort } = filter.original;
+    const { destination, destinationPort } = filter.original;
+    if (!isWhole(destination)) this.#unindexed++;
     if (destinationPort === undefined) this.#others.add(filter);
     else {
       const own = this.#byPort.get(destinationPort) ?? new ByDestination();
@@ -49,6 +56,10 @@ export class Selector {
     const own = this.#byPort.get(destinationPort);
     return (own?.selects(flow, lastBits) ?? false) || this.#others.selects(flow, lastBits);
   }
+}
+
+function isWhole(address: AddressFilter | undefined): address is AddressFilter {
+  return address !== undefined && address.prefix === 8 * address.bytes.length;
 }
 
 function addTo(map: Map<number, Filter[]>, key: number, filter: Filter): void {

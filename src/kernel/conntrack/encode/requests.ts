@@ -69,8 +69,8 @@ function flagsOf(part: TuplePart, protocol: number): number {
 function putTuple(type: number, { family, protocol }: Filter, part: TuplePart, writer: MessageWriter): void {
   const { source, destination, sourcePort, destinationPort } = part;
   const tuple: WrittenTuple = {
-    source: source?.bytes,
-    destination: destination?.bytes,
+    source: source && Uint8Array.from(source.bytes),
+    destination: destination && Uint8Array.from(destination.bytes),
     sourcePort,
     destinationPort,
   };
@@ -127,7 +127,7 @@ function plain(type: number, flags: number): Uint8Array {
   return new MessageWriter().message(type, flags, 0).finish().written();
 }
 
-const NO_ADDRESS = { bytes: new Uint8Array(4), prefix: 32 };
+const NO_ADDRESS = { bytes: [0, 0, 0, 0], prefix: 32 };
 const NOTHING: Filter = {
   family: 4,
   protocol: PROTOCOL.raw,
@@ -148,7 +148,7 @@ export function deleteNothingRequest(): Uint8Array {
 /** IPCTNL_MSG_CT_GET of a flow in a zone that a kernel with zones does not find; others return EOPNOTSUPP. */
 export function getNothingRequest(): Uint8Array {
   const writer = new MessageWriter().message(MESSAGE.get, 0, 4);
-  const bytes = NO_ADDRESS.bytes;
+  const bytes = Uint8Array.from(NO_ADDRESS.bytes);
   const tuple = { source: bytes, destination: bytes, sourcePort: 0, destinationPort: 0 };
   writer.tuple(CTA.original, 4, PROTOCOL.raw, tuple).attribute16(CTA.zone, 1);
   return writer.finish().written();

@@ -12,7 +12,6 @@ const filter = (fields: Partial<Filter>): Filter => ({
   reply: {},
   ...fields,
 });
-const bytes = (...numbers: number[]) => Uint8Array.from(numbers);
 
 describe('a filter', () => {
   it('names the fields that it compares', () => {
@@ -25,15 +24,15 @@ describe('a filter', () => {
     const expected = filter({
       family: 4,
       protocol: 17,
-      original: { destination: { bytes: bytes(10, 96, 0, 10), prefix: 32 }, destinationPort: 53 },
-      reply: { source: { bytes: bytes(10, 0, 0, 0), prefix: 9 }, sourcePort: 5353 },
+      original: { destination: { bytes: [10, 96, 0, 10], prefix: 32 }, destinationPort: 53 },
+      reply: { source: { bytes: [10, 0, 0, 0], prefix: 9 }, sourcePort: 5353 },
     });
     assert.deepEqual(filtered(selection, true), expected);
   });
 
   it('may look at ports and addresses that are zero', () => {
     const selection = { family: 6, protocol: 6, original: { source: '::', sourcePort: 0 } };
-    const original = { source: { bytes: new Uint8Array(16), prefix: 128 }, sourcePort: 0 };
+    const original = { source: { bytes: Array(16).fill(0), prefix: 128 }, sourcePort: 0 };
     assert.deepEqual(filtered(selection, true), filter({ family: 6, protocol: 6, original }));
   });
 

@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import { type PerformanceEntry, PerformanceObserver } from 'node:perf_hooks';
 import { describe, it } from 'node:test';
 import { keepYoungGenerationSmall } from '../../../../src/command/agent/heap.js';
-import { readFlows } from '../../../../src/kernel/conntrack/listing.js';
+import { listFlows, readFlows } from '../../../../src/kernel/conntrack/listing.js';
+import { planListingInSteps } from '../../../../src/kernel/conntrack/plans.js';
 import { readListing as readSets } from '../../../../src/kernel/ipset/listing.js';
 import { ConnectionListing } from '../../../../src/kernel/ipvs/connections.js';
 import { LISTED_SERVER, LISTED_SERVICE, SERVICE } from '../../../../src/kernel/ipvs/layouts.js';
@@ -12,11 +13,16 @@ import { encodeAddress, readAddress } from '../../../../src/kernel/rtnetlink/add
 import { type Message, messagesOf } from '../../../../src/kernel/rtnetlink/message.js';
 import { readRoute } from '../../../../src/kernel/rtnetlink/routes/read.js';
 import { encodeRoute } from '../../../../src/kernel/rtnetlink/routes/write.js';
+import type { NativeNetlinkClient } from '../../../../src/kernel/shared/addon.js';
 import { type Reading, RecordListing, readAll } from '../../../../src/kernel/shared/listing.js';
+import { atOnce } from '../../../../src/kernel/steps.js';
 import { WHOLE } from '../../../support/extent.js';
 import { blocksOf } from '../../../support/measures/threadBlocks.js';
 import { listedFlow } from '../../../support/tables/flows.js';
 import { listed, repeated } from '../../../support/tables/rtnetlink/messages.js';
+
+// The test runner follows each promise. What the garbage collector then does for those that it finds together is no part of its pauses.
+keepYoungGenerationSmall();
 
 const RECORDS = WHOLE ? 100_000 : 60_000;
 /** No callback of the event loop waits longer, in ms. */
@@ -89,8 +95,22 @@ async function* connectionPieces(): AsyncGenerator<Uint8Array, void, undefined> 
   for (let at = 0; at < text.length; at += 65_536) yield text.subarray(at, at + 65_536);
 }
 
-// The test runner follows each promise. What the garbage collector then does for those that it finds together is no part of its pauses.
-keepYoungGenerationSmall();
+/** Selects 500 flows by as many sources as a listing has records. None is selected. */
+async function selectBySources(): Promise<void> {
+  const messages = Buffer.concat(Array.from({ length: 500 }, (_, id) => listedFlow({ id })));
+  const client = { beginListing: async () => ({ messages, ended: true, restarted: false }) };
+  assert.deepEqual(await listFlows(client as unknown as NativeNetlinkClient, SOURCES, 'conntrack.list'), []);
+}
+
+const SOURCES = atOnce(
+  planListingInSteps(
+    Array.from({ length: RECORDS }, (_, i) => ({
+      family: 4,
+      original: { source: `192.${i >> 16}.${(i >> 8) & 255}.${i & 255}` },
+    })),
+    {},
+  ),
+);
 
 describe(`no listing of ${RECORDS} records blocks the event loop for more than ${LONGEST_BLOCK} ms`, () => {
   const portion = Buffer.concat(Array.from({ length: RECORDS }, (_, id) => listedFlow({ id })));
@@ -103,6 +123,7 @@ describe(`no listing of ${RECORDS} records blocks the event loop for more than $
         for await (const _ of new RecordListing(async () => flows()));
       },
     ],
+    ['flows, of which each is compared with many sources', selectBySources],
     ['addresses', () => readAll(readEach(addresses(), readAddress))],
     ['routes', () => readAll(readEach(routes(), readRoute))],
     [

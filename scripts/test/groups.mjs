@@ -10,15 +10,15 @@ import { CHECKOUT } from '../lib/checkout.mjs';
 const OWN_PROCESS =
   /^(before|after)(Each)?\(|\bcloseAfter\b|\bmock\b|\bprocess\.(env|on|once|exit|chdir|umask|kill|std\w+|memoryUsage|cpuUsage)\b|\bWorker\b|\bgc\(|\bspawn|\bexecFile|\bfork\(|\bglobalThis\b|\bperformance\b|\/measures\/|'node:v8'|^\/\/ Needs: /m;
 
-/** Time for the process of a group to end after its last test, in ms. What keeps it is named, and must not cost the run. */
-const LINGERS = 60_000;
+/** Time for the process of a group to end after its last test, in ms: below the time limit of a file, which does not say what keeps it. */
+const LINGERS = 600_000;
 
 /** The end of a group: `after` of a file that has no tests of its own runs after all of them. */
 const END = `import { after } from 'node:test';
 after(() => {
   setTimeout(() => {
     process.stderr.write(\`All tests have ended, but the process has not: \${process.getActiveResourcesInfo().join(', ')}\\n\`);
-    process.exit();
+    process.exit(1);
   }, ${LINGERS}).unref();
 });
 `;

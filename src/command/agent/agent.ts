@@ -92,7 +92,6 @@ export async function runAgent(parts: AgentParts): Promise<number> {
   const healthThread = openHealthThread(parts, ending);
   const health = new ProxyHealth(CLOCK, (facts) => healthThread.tell(facts));
   if (parts.hasNode) health.awaitNode();
-  ending.closes(() => healthThread.close());
   metrics.countProbes((probe, status) => healthThread.probes.get(probe, status));
   const leftOut = new LeftOut({ metrics, announcer });
   const { families } = opened;

@@ -40,7 +40,7 @@ export class BindError extends Error {
   }
 }
 
-/** Opens both servers. Rejects with a {@link BindError} if binding fails and has to be fatal. */
+/** Opens both servers, and closes the health thread with them. Rejects with a {@link BindError} if binding fails and has to be fatal. */
 export async function openServers({
   configuration,
   healthHardFail = false,
@@ -53,16 +53,16 @@ export async function openServers({
   const { healthzBindAddress, metricsBindAddress, bindAddressHardFail: hardFail } = configuration;
   const healthAddress = listenAddress(healthzBindAddress);
   const where = listenAddress(metricsBindAddress);
-  const close = async (error: unknown, server: ServerName) => {
+  const fail = async (error: unknown, server: ServerName): Promise<never> => {
     await health.close();
     throw new BindError(server, error);
   };
   if (healthAddress)
-    await health.serve(healthAddress, hardFail || healthHardFail).catch((error) => close(error, 'health'));
+    await health.serve(healthAddress, hardFail || healthHardFail).catch((error) => fail(error, 'health'));
   const handler = metricsHandler({ metrics, ...shown });
   const server = where
     ? await openServer({ where, handler, hardFail, failed, recovered }).catch((error) =>
-        close(error, 'metrics'),
+        fail(error, 'metrics'),
       )
     : undefined;
   return {

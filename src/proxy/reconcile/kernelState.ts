@@ -122,9 +122,10 @@ export class KernelState<Item, Operation extends KeyedOperation<Item>> {
     const slice = new TimeSlice();
     for (let i = 0; i < operations.length; i++) {
       const operation = operations[i] as Operation;
-      if (slice.spend(1)) await slice.yield();
-      this.#events.tried(operation.key);
       const error = results[i];
+      // For a failure, its Service may be planned again.
+      if (slice.spend(error ? undefined : 1)) await slice.yield();
+      this.#events.tried(operation.key);
       if (error) this.#fail(operation, error, record);
       else {
         this.#learn(operation);

@@ -57,7 +57,12 @@ export function numberOfIPv4(text: string): number | undefined {
 
 /** The canonical text of 4 or 16 bytes (RFC 5952). That of an IPv4-mapped address is `::ffff:10.0.0.1`. */
 export function formatAddress(bytes: Uint8Array): string {
-  return bytes.length === 4 ? formatIPv4At(bytes, 0) : formatIPv6(bytes);
+  return formatAddressAt(bytes, 0, bytes.length);
+}
+
+/** The same of the 4 or 16 bytes at a place. */
+export function formatAddressAt(bytes: Uint8Array, at: number, size: number): string {
+  return size === 4 ? formatIPv4At(bytes, at) : formatIPv6At(bytes, at);
 }
 
 /** The texts of all bytes with a dot: an address is then made from four texts instead of seven, with as many copies less. */
@@ -211,10 +216,10 @@ function isMapped(bytes: Uint8Array): boolean {
 const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16));
 const HEX_PADDED = HEX.map((text) => text.padStart(2, '0'));
 
-function formatIPv6(bytes: Uint8Array): string {
-  const zeros = longestZeroRun(bytes);
-  if (zeros === MAPPED_RUN && bytes[10] === 0xff && bytes[11] === 0xff) {
-    return `::ffff:${bytes[12]}.${bytes[13]}.${bytes[14]}.${bytes[15]}`;
+function formatIPv6At(bytes: Uint8Array, at: number): string {
+  const zeros = longestZeroRun(bytes, at);
+  if (zeros === MAPPED_RUN && bytes[at + 10] === 0xff && bytes[at + 11] === 0xff) {
+    return `::ffff:${formatIPv4At(bytes, at + 12)}`;
   }
   const start = zeros >> 8;
   const end = zeros & 255;
@@ -226,8 +231,8 @@ function formatIPv6(bytes: Uint8Array): string {
       continue;
     }
     if (i > 0 && i !== end) text += ':';
-    const high = bytes[i] ?? 0;
-    const low = bytes[i + 1] ?? 0;
+    const high = bytes[at + i] ?? 0;
+    const low = bytes[at + i + 1] ?? 0;
     text += high === 0 ? HEX[low] : `${HEX[high]}${HEX_PADDED[low]}`;
   }
   return text;
@@ -239,15 +244,15 @@ const NO_RUN = 0x1111;
 const MAPPED_RUN = 10;
 
 /**
- * The first longest run of at least two zero groups (RFC 5952, 4.2.3): the place of its first byte × 256 + that of the byte behind
- * it. One number, because an object would cost more than the search.
+ * The first longest run of at least two zero groups (RFC 5952, 4.2.3): the place of its first byte in the address × 256 + that of
+ * the byte behind it. One number, because an object would cost more than the search.
  */
-function longestZeroRun(bytes: Uint8Array): number {
+function longestZeroRun(bytes: Uint8Array, at: number): number {
   let run = NO_RUN;
   let longest = 2;
   let start = 0;
   for (let i = 0; i <= 16; i += 2) {
-    if (i < 16 && bytes[i] === 0 && bytes[i + 1] === 0) continue;
+    if (i < 16 && bytes[at + i] === 0 && bytes[at + i + 1] === 0) continue;
     if (i - start > longest) {
       longest = i - start;
       run = (start << 8) | i;

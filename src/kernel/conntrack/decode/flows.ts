@@ -88,7 +88,7 @@ export class FlowReader {
       family,
       protocol: protocolOfNumber(number) ?? number,
       original: original.value(bytes, family),
-      reply: this.reply.value(bytes, family),
+      reply: this.reply.value(bytes, family, original),
       zone: this.zone,
       replyZone: this.replyZone,
       id: this.id,

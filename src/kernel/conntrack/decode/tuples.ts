@@ -1,5 +1,5 @@
 // The tuple of one direction, as it is in a message.
-import { type Family, formatAddress, formatIPv4At } from '../../net/address.js';
+import { type Family, formatAddressAt } from '../../net/address.js';
 import type { AttributeScanner } from '../../shared/wire/attributeScanner.js';
 import { AF, CTA_IP, CTA_PROTO, CTA_TUPLE } from '../numbers.js';
 import { isIcmp } from '../tuples.js';
@@ -11,9 +11,10 @@ const SOURCE = 1;
 const DESTINATION = 2;
 const BOTH = SOURCE | DESTINATION;
 
-/** The last IPv6 addresses, which take longer to format than IPv4 addresses, with their places. */
+/** The last address that was formatted, with its place and bytes: 0 for none. */
 interface LastAddress {
   at: number;
+  size: number;
   text: string;
 }
 
@@ -37,8 +38,8 @@ export class ReadTuple {
   #six = 0;
   #icmpType = 0;
   #icmpCode = 0;
-  readonly #sources: LastAddress = { at: -1, text: '' };
-  readonly #destinations: LastAddress = { at: -1, text: '' };
+  readonly #lastSource: LastAddress = { at: 0, size: 0, text: '' };
+  readonly #lastDestination: LastAddress = { at: 0, size: 0, text: '' };
 
   /** Reads the tuple in the current attribute. */
   read(scanner: AttributeScanner): void {
@@ -87,13 +88,14 @@ export class ReadTuple {
     return family === AF[6] && this.#six === BOTH && this.#four === 0;
   }
 
-  /** The tuple as a value. */
-  value(bytes: Uint8Array, family: Family): FlowTuple {
-    const isSix = family === 6;
-    const source = isSix ? sixAt(bytes, this.source, this.#sources) : formatIPv4At(bytes, this.source);
-    const destination = isSix
-      ? sixAt(bytes, this.destination, this.#destinations)
-      : formatIPv4At(bytes, this.destination);
+  /**
+   * The tuple as a value. Most addresses are those of the tuple before, or of the other direction, `opposite`, whose value was made
+   * first: their texts are shared, since to format an address takes longer than to compare it.
+   */
+  value(bytes: Uint8Array, family: Family, opposite: ReadTuple = this): FlowTuple {
+    const size = family === 6 ? 16 : 4;
+    const source = textAt(bytes, this.source, size, this.#lastSource, opposite.#lastDestination);
+    const destination = textAt(bytes, this.destination, size, this.#lastDestination, opposite.#lastSource);
     const { sourcePort, destinationPort } = this;
     if (!isIcmp(this.protocol)) return { source, destination, sourcePort, destinationPort };
     const icmp = { type: destinationPort >> 8, code: destinationPort & 0xff, id: sourcePort };
@@ -167,14 +169,19 @@ export class ReadTuple {
   }
 }
 
-/** Many addresses of a listing are equal to the one before: the destination of the flows of a frontend. */
-function sixAt(bytes: Uint8Array, at: number, last: LastAddress): string {
-  if (last.at < 0 || !isEqual(bytes, at, last.at)) last.text = formatAddress(bytes.subarray(at, at + 16));
+/** The text of the address at a place, which may be that of one of two others. */
+function textAt(bytes: Uint8Array, at: number, size: number, last: LastAddress, other: LastAddress): string {
+  if (!isEqual(bytes, at, size, last)) {
+    last.text = isEqual(bytes, at, size, other) ? other.text : formatAddressAt(bytes, at, size);
+    last.size = size;
+  }
   last.at = at;
   return last.text;
 }
 
-function isEqual(bytes: Uint8Array, one: number, other: number): boolean {
-  for (let i = 15; i >= 0; i--) if (bytes[one + i] !== bytes[other + i]) return false;
+function isEqual(bytes: Uint8Array, at: number, size: number, last: LastAddress): boolean {
+  if (last.size !== size) return false;
+  // The last bytes of addresses differ most often.
+  for (let i = size - 1; i >= 0; i--) if (bytes[at + i] !== bytes[last.at + i]) return false;
   return true;
 }

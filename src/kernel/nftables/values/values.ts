@@ -1,5 +1,5 @@
 // Single values and concatenations ↔ their bytes.
-import { formatAddress, formatIPv4At, numberOfIPv4, parseAddressAsIs } from '../../net/address.js';
+import { formatAddressAt, formatIPv4At, numberOfIPv4, parseAddressAsIs } from '../../net/address.js';
 import { numberOfSymbol, SYMBOLS, symbolOfNumber } from './symbols.js';
 import type { ElementValue, Value, ValueType, ValueTypes } from './types.js';
 import { FORM, type Form, isValueType, type Layout, LENGTHS, layoutOf } from './valueTypes.js';
@@ -227,7 +227,7 @@ function readPart(type: ValueType, form: Form, bytes: Uint8Array, at: number): V
     case FORM.ipv4:
       return formatIPv4At(bytes, at);
     case FORM.ipv6:
-      return formatAddress(bytes.subarray(at, at + LENGTHS[form]));
+      return formatAddressAt(bytes, at, LENGTHS[form]);
     case FORM.ether:
       return Array.from(bytes.subarray(at, at + 6), (byte) => byte.toString(16).padStart(2, '0')).join(':');
     case FORM.name: {

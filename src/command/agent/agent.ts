@@ -4,7 +4,7 @@ import type { Logger } from 'pino';
 import { type Family, familyOf } from '../../kernel/net/address.js';
 import type { ResourceContact } from '../../proxy/api/contact.js';
 import type { FormerMode } from '../../proxy/modes/mode.js';
-import { createProxy, type ProxyEvents, type ServiceProxy } from '../../proxy/proxy.js';
+import { createProxy, type ServiceProxy } from '../../proxy/proxy.js';
 import type { NodeFacts } from '../../proxy/services/types.js';
 import type { Source } from '../../proxy/source/source.js';
 import type { Configuration } from '../config/configuration.js';
@@ -24,12 +24,14 @@ import type { Announcer } from './announce.js';
 import { ConfigurationFollower, type FollowedConfiguration } from './followConfiguration.js';
 import { keepYoungGenerationSmall } from './heap.js';
 import { LeftOut } from './leftOut.js';
-import { withLocalhostNodePorts } from './localhostNodePorts.js';
+import { inOrder, type ProxyListener } from './listeners.js';
+import { serveLocalhostNodePorts } from './localhostNodePorts.js';
 import { levelOf } from './log.js';
+import { logEvents } from './logEvents.js';
 import { measure, withTimedListing } from './measure.js';
 import { ownIdentity, watchForOtherAgents } from './otherAgents.js';
 import { followOwnNode } from './ownNode.js';
-import { withRuleMetrics } from './ruleMetrics.js';
+import { ruleMetrics } from './ruleMetrics.js';
 import { BindError, openServers, type ServerName } from './servers.js';
 import { telemetry } from './telemetry.js';
 
@@ -97,13 +99,14 @@ export async function runAgent(parts: AgentParts): Promise<number> {
   const { families } = opened;
   const { countsPorts } = opened.metrics;
   const foreignChains = () => opened.foreignChains?.() ?? [];
-  const told = telemetry({
-    ...{ log, families, countsPorts, metrics, health, serviceHealth: healthThread, leftOut, foreignChains },
-  });
-  const localhost = withLocalhostNodePorts(told, {
+  const localhost = serveLocalhostNodePorts({
     ...{ localhost: opened.localhostNodePorts, configuration, log, metrics },
   });
-  const { events } = localhost;
+  const listeners = [
+    logEvents(log, foreignChains),
+    telemetry({ families, countsPorts, metrics, health, serviceHealth: healthThread, leftOut }),
+    localhost.listener,
+  ];
   ending.closes(() => localhost.close());
   const state = new AgentState(aboutAgent(parts), leftOut, Date.now, parts.contacts);
   state.foreignChains = foreignChains;
@@ -132,7 +135,7 @@ export async function runAgent(parts: AgentParts): Promise<number> {
   }
   if (parts.configFile !== undefined) {
     const followed = new ConfigurationFollower(parts.configFile, {
-      ...{ log, events, health, metrics, announcer },
+      ...{ log, events: inOrder(listeners), health, metrics, announcer },
       node: parts.node.name,
       modes: MODES,
       exit: () => ending.reach(1, CONFIGURATION_UPDATED),
@@ -160,9 +163,9 @@ export async function runAgent(parts: AgentParts): Promise<number> {
   });
   if (known) {
     const settled = { ...parts, ...known };
-    const watched = withOwnNode(settled, state.watching(events), health, ending, state);
     healthThread.serveServices(nodePortAddresses(settled.node));
-    proxy = proxyOf(settled, watched);
+    const ownNode = followingOwnNode(settled, health, ending, state);
+    proxy = proxyOf(settled, [state.listener(), ...listeners, ownNode]);
     startProxy(proxy, others.admitted, ending);
   }
   const status = await ending.reached;
@@ -233,7 +236,7 @@ class Ending {
   }
 }
 
-function proxyOf(agent: AgentParts, events: ProxyEvents) {
+function proxyOf(agent: AgentParts, listeners: readonly ProxyListener[]) {
   const { opened, formerModes = [], drainBound, source, node, configuration, metrics, log } = agent;
   const { mode, minSyncPeriod, kernel } = opened;
   const { conntrack, rtnetlink } = kernel;
@@ -253,7 +256,10 @@ function proxyOf(agent: AgentParts, events: ProxyEvents) {
     externalIPs: servesExternalIPs(configuration.featureGates),
     settingRules: settingRulesOn(settingRulesOf(configuration, MODES), opened.refusedSettings),
     rest: minSyncPeriod,
-    events: ruleCounts ? withRuleMetrics(events, { ruleCounts, failedRestores }, metrics) : events,
+    events: inOrder([
+      ...(ruleCounts ? [ruleMetrics({ ruleCounts, failedRestores }, metrics)] : []),
+      ...listeners,
+    ]),
   });
 }
 
@@ -270,14 +276,13 @@ async function packetsOf(
   }
 }
 
-/** Adds the handling of changes of this node's Node object to the events. */
-function withOwnNode(
+/** A listener that handles changes of this node's Node object. */
+function followingOwnNode(
   { node, nodeAddresses, hasNode, configuration, log }: AgentParts,
-  events: ProxyEvents,
   health: ProxyHealth,
   ending: Ending,
   state: AgentState,
-): ProxyEvents {
+): ProxyListener {
   const { exitsOnNodeChange } = behaviourOf(configuration);
   const known = { podCIDRs: node.podCIDRs, addresses: nodeAddresses };
   const follow = followOwnNode(node.name, known, {
@@ -300,13 +305,7 @@ function withOwnNode(
       if (exitsOnNodeChange && hasNode) ending.reach(1, 'the Node was deleted');
     },
   });
-  return {
-    ...events,
-    changed(changes) {
-      events.changed?.(changes);
-      follow(changes);
-    },
-  };
+  return { changed: follow };
 }
 
 /** Health-check ports listen on all addresses, or, with nodePortAddresses, on those that matched at the start. */

@@ -2,10 +2,10 @@
 
 import type { Family } from '../../kernel/net/address.js';
 import type { ContactState, ResourceContact } from '../../proxy/api/contact.js';
-import type { ProxyEvents } from '../../proxy/proxy.js';
 import type { SyncSummary } from '../../proxy/reconcile/summary.js';
 import type { ConfigurationReport } from './followConfiguration.js';
 import type { LeftOut } from './leftOut.js';
+import type { ProxyListener } from './listeners.js';
 
 /** Number of failures and of problems that are listed. */
 const LISTED = 100;
@@ -141,31 +141,23 @@ export class AgentState {
     this.#now = now;
   }
 
-  /** The events, with the collection added. */
-  watching(events: ProxyEvents): ProxyEvents {
+  /** A listener that collects it. */
+  listener(): ProxyListener {
     return {
-      ...events,
-      synced: (summary, latency) => {
-        this.#synced(summary);
-        events.synced(summary, latency);
-      },
+      synced: (summary) => this.#synced(summary),
       failed: (error) => {
         this.#kernelError = String(error);
-        events.failed(error);
       },
       switched: (mode, summary) => {
         const left = summary.left.length;
         if (left === 0) this.#formerModes.delete(mode);
         else this.#formerModes.set(mode, { mode, connections: 0, error: `items left: ${left}` });
-        events.switched?.(mode, summary);
       },
       kept: (mode, connections) => {
         this.#formerModes.set(mode, { mode, connections, error: null });
-        events.kept?.(mode, connections);
       },
       unswitched: (mode, error) => {
         this.#formerModes.set(mode, { mode, connections: 0, error: String(error) });
-        events.unswitched?.(mode, error);
       },
     };
   }

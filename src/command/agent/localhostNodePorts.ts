@@ -1,13 +1,13 @@
 // Node ports on localhost that the agent serves: their listeners follow the passes of the proxy.
 import type { Logger } from 'pino';
 import { HOST } from '../../kernel/shared/hints.js';
-import type { ProxyEvents } from '../../proxy/proxy.js';
 import type { Configuration } from '../config/configuration.js';
 import { LocalhostPorts } from '../localhostPorts/localhostPorts.js';
 import type { LocalhostNodePorts } from '../modes/shared/definition.js';
 import { bindHint } from '../servers/listen.js';
 import type { Metrics } from '../servers/metrics.js';
 import { RepeatedFailures } from '../servers/repeatedFailures.js';
+import type { ProxyListener } from './listeners.js';
 import { mostOpenFiles } from './resourceLimits.js';
 
 /** The parts of the listeners. */
@@ -42,33 +42,26 @@ export function sharesOf(openFiles = Number.POSITIVE_INFINITY): FileShares {
 /** Number of node ports of the default range, 30000–32767. A cluster has seldom more. */
 const USUAL_PORTS = 2768;
 
-/** The events of a proxy, with the listeners. */
+/** Node ports on localhost that follow the events of a proxy. */
 interface ServedLocalhost {
-  readonly events: ProxyEvents;
-  /** Closes the listeners and their connections. */
+  readonly listener: ProxyListener;
+  /** Closes the ports and their connections. */
   close(): Promise<void>;
 }
 
-/** The events, which open and close listeners after each pass. Without a family to serve, they are the same events. */
-export function withLocalhostNodePorts(events: ProxyEvents, parts: LocalhostNodePortParts): ServedLocalhost {
+/** Opens and closes node ports on localhost after each pass; none without a family to serve. */
+export function serveLocalhostNodePorts(parts: LocalhostNodePortParts): ServedLocalhost {
   const { localhost, log } = parts;
-  if (!localhost) return { events, close: async () => {} };
+  if (!localhost) return { listener: {}, close: async () => {} };
   const metrics = localhost.hasMetrics
     ? parts.metrics.countLocalhost(() => rejected(localhost, log))
     : undefined;
-  if (localhost.families.length === 0) return { events, close: async () => {} };
+  if (localhost.families.length === 0) return { listener: {}, close: async () => {} };
   const ports = openPorts(localhost, parts, metrics);
   return {
-    events: {
-      ...events,
-      planned(service, input) {
-        events.planned?.(service, input);
-        ports.planned(service, input);
-      },
-      synced(summary, latency) {
-        events.synced(summary, latency);
-        void ports.apply();
-      },
+    listener: {
+      planned: (service, input) => ports.planned(service, input),
+      synced: () => void ports.apply(),
     },
     close: () => ports.close(),
   };

@@ -6,13 +6,16 @@ import type { Failure, SyncSummary } from '../../proxy/reconcile/summary.js';
 import { PASSES } from './log.js';
 
 /**
- * Event handlers that write a line for the first pass and for each failure. For later passes with changes, one each from verbosity 2 on, as in
+ * A listener that writes a line for the first pass and for each failure. For later passes with changes, one each from verbosity 2 on, as in
  * kube-proxy, and below it one for all of a minute.
+ *
+ * @param foreignChains base chains of other programs in the tables of the mode
  */
-export function logEvents(log: Logger): ProxyEvents {
+export function logEvents(log: Logger, foreignChains: () => readonly string[] = () => []): ProxyEvents {
   /** The first pass is always logged at level info, because operators wait for its line. */
   let first = true;
   const minute = new MinuteOfPasses(log);
+  const logForeign = logForeignChains(log, foreignChains);
   return {
     synced(summary, latency) {
       const { full, services, operations, phases, milliseconds } = summary;
@@ -48,6 +51,7 @@ export function logEvents(log: Logger): ProxyEvents {
         );
       }
       logFailures(log, summary);
+      if (full) logForeign();
     },
     incomplete(unread) {
       if (unread.length > 0)
@@ -79,7 +83,7 @@ export function logEvents(log: Logger): ProxyEvents {
 }
 
 /** Logs the base chains that other programs have in the tables of the mode, each time that they are others. */
-export function logForeignChains(log: Logger, list: () => readonly string[]): () => void {
+function logForeignChains(log: Logger, list: () => readonly string[]): () => void {
   let before = '';
   return () => {
     const chains = list();

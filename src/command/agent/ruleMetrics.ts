@@ -2,8 +2,8 @@
 
 import type { Family } from '../../kernel/net/address.js';
 import type { RuleCount } from '../../proxy/modes/mode.js';
-import type { ProxyEvents } from '../../proxy/proxy.js';
 import type { Metrics } from '../servers/metrics.js';
+import type { ProxyListener } from './listeners.js';
 
 /** The sources of the metrics. */
 interface RuleSources {
@@ -13,21 +13,18 @@ interface RuleSources {
   readonly failedRestores: () => ReadonlyMap<Family, number>;
 }
 
-/** The events, with an update of the metrics after each pass. As in kube-proxy, only a full pass restores all rules. */
-export function withRuleMetrics(
-  events: ProxyEvents,
+/** A listener that updates the metrics after each pass. As in kube-proxy, only a full pass restores all rules. */
+export function ruleMetrics(
   { ruleCounts, failedRestores }: RuleSources,
   metrics: Pick<Metrics, 'rules' | 'partialRestoreFailed'>,
-): ProxyEvents {
+): ProxyListener {
   return {
-    ...events,
-    synced(summary, latency) {
+    synced(summary) {
       for (const { family, table, total, written } of ruleCounts()) {
         metrics.rules(family, table, total, written);
       }
       const failed = failedRestores();
       if (!summary.full) for (const [family, count] of failed) metrics.partialRestoreFailed(family, count);
-      events.synced(summary, latency);
     },
   };
 }

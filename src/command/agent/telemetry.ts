@@ -1,20 +1,17 @@
-// Forwards the events of the proxy to the log, metrics, health, and the health-check ports of Services.
-import type { Logger } from 'pino';
+// Forwards the events of the proxy to metrics, health, and the health-check ports of Services.
 import type { Family } from '../../kernel/net/address.js';
 import type { ObjectChange } from '../../proxy/objects/types.js';
-import type { ProxyEvents } from '../../proxy/proxy.js';
 import type { SyncSummary } from '../../proxy/reconcile/summary.js';
 import type { HealthThread } from '../health/openThread.js';
 import type { ProxyHealth } from '../health/proxyHealth.js';
 import type { Metrics } from '../servers/metrics.js';
 import type { LeftOut } from './leftOut.js';
-import { logEvents, logForeignChains } from './logEvents.js';
+import type { ProxyListener } from './listeners.js';
 import { Refusals } from './refusals.js';
 import { ServiceStatus } from './serviceStatus.js';
 
 /** Receivers of the events. */
-interface Listeners {
-  readonly log: Logger;
+interface Receivers {
   readonly families: readonly Family[];
   /** The mode counts Service ports without local endpoints; default Services. */
   readonly countsPorts?: true | undefined;
@@ -22,21 +19,17 @@ interface Listeners {
   readonly health: ProxyHealth;
   readonly serviceHealth: Pick<HealthThread, 'update'>;
   readonly leftOut: Pick<LeftOut, 'found' | 'mended'>;
-  /** Base chains of other programs in the tables of the mode. Default: none. */
-  readonly foreignChains?: () => readonly string[];
 }
 
-/** Event handlers of a proxy that forward to all listeners. */
-export function telemetry(listeners: Listeners): ProxyEvents {
-  const { log, families, metrics, health } = listeners;
+/** A listener of a proxy that forwards to all receivers. */
+export function telemetry(receivers: Receivers): ProxyListener {
+  const { families, metrics, health, leftOut, serviceHealth } = receivers;
   const status = new ServiceStatus();
   const changed = new ChangeMetrics(families, metrics);
   /** Another pass was requested since the last one began. */
   let another = false;
   /** A full pass has ended: it has tried everything, and later passes only what it left. */
   let full = false;
-  const logged = logEvents(log);
-  const logForeign = logForeignChains(log, listeners.foreignChains ?? (() => []));
   metrics.expect(families);
   const refusals = new Refusals();
   /** A failure counts as a change that waits: the proxy becomes unhealthy if it lasts too long. */
@@ -58,11 +51,9 @@ export function telemetry(listeners: Listeners): ProxyEvents {
       changed.taken();
     },
     planned: (service, frontends) => status.note(service, frontends),
-    synced(summary, latency) {
-      logged.synced(summary, latency);
+    synced(summary) {
       const { milliseconds, repeated } = summary;
       full ||= summary.full;
-      if (summary.full) logForeign();
       const concern = refusals.after(summary);
       const succeeded = concern === 'none';
       const seconds = (milliseconds.plan + milliseconds.kernel) / 1000;
@@ -70,7 +61,7 @@ export function telemetry(listeners: Listeners): ProxyEvents {
       changed.ended(summary.unknown);
       countItems(summary, metrics);
       if (repeated !== undefined) metrics.repeated(repeated);
-      updateWithoutLocal(status, listeners);
+      updateWithoutLocal(status, receivers);
       if (concern === 'all') {
         waits();
         return;
@@ -82,17 +73,15 @@ export function telemetry(listeners: Listeners): ProxyEvents {
       if (succeeded && full) health.completed();
       if (another) waits();
       changed.programmed();
-      listeners.serviceHealth.update(status.takeHealthCheckChanges());
+      serviceHealth.update(status.takeHealthCheckChanges());
     },
-    ...inputEvents(listeners, logged),
-    failed(error) {
-      logged.failed(error);
-      waits();
+    incomplete(unread) {
+      metrics.unread(unread.length);
+      health.setUnread('objects', unread);
     },
-    ...(logged.switched && { switched: logged.switched }),
-    ...(logged.kept && { kept: logged.kept }),
-    ...(logged.unswitched && { unswitched: logged.unswitched }),
-    retrying: logged.retrying,
+    problems: (problems) => leftOut.found(problems),
+    mended: (problems) => leftOut.mended(problems),
+    failed: waits,
   };
 }
 
@@ -102,28 +91,6 @@ function countItems({ counts, repaired, repairs, unknown }: SyncSummary, metrics
   metrics.drainTimeouts(counts['drainTimeouts'] ?? 0);
   metrics.repaired(repaired, repairs?.phases ?? new Map());
   metrics.unknown(unknown);
-}
-
-/** The events of invalid and unreadable input. */
-function inputEvents(
-  { metrics, health, leftOut }: Listeners,
-  logged: ProxyEvents,
-): Pick<ProxyEvents, 'incomplete' | 'problems' | 'mended'> {
-  return {
-    incomplete(unread) {
-      logged.incomplete?.(unread);
-      metrics.unread(unread.length);
-      health.setUnread('objects', unread);
-    },
-    problems(problems) {
-      logged.problems(problems);
-      leftOut.found(problems);
-    },
-    mended(problems) {
-      logged.mended?.(problems);
-      leftOut.mended(problems);
-    },
-  };
 }
 
 /** The metrics of changes that no pass has read yet, and of those that are not programmed yet. */
@@ -181,7 +148,7 @@ class ChangeMetrics {
   }
 }
 
-function updateWithoutLocal(status: ServiceStatus, { families, countsPorts, metrics }: Listeners): void {
+function updateWithoutLocal(status: ServiceStatus, { families, countsPorts, metrics }: Receivers): void {
   for (const family of families) {
     for (const policy of ['internal', 'external'] as const) {
       const { ports, services } = status.withoutLocal(policy, family);

@@ -6,6 +6,7 @@ import { cleanUp } from '../../proxy/reconcile/cleanUp.js';
 import type { FormerModeEvents } from '../../proxy/reconcile/formerModes.js';
 import type { PlannedOperation } from '../../proxy/reconcile/plannedOperation.js';
 import type { AgentParts } from '../agent/agent.js';
+import { inOrder } from '../agent/listeners.js';
 import { logEvents, logFailures } from '../agent/logEvents.js';
 import { servesExternalIPs } from '../config/featureGates.js';
 import { settingRulesOf, settingRulesOn } from '../config/serviceSettings.js';
@@ -68,15 +69,12 @@ export async function runPreview(parts: PassParts, show: (preview: Preview) => v
  */
 export async function runOnce(parts: PassParts): Promise<number> {
   let unremoved = false;
-  const logged = logEvents(parts.log);
   const { proxy, unread } = proxyOf(parts, {
-    switched(mode, summary) {
+    switched(_mode, summary) {
       unremoved ||= summary.failures.length > 0;
-      logged.switched?.(mode, summary);
     },
-    unswitched(mode, error) {
+    unswitched() {
       unremoved = true;
-      logged.unswitched?.(mode, error);
     },
   });
   const summary = await proxy.once();
@@ -144,8 +142,7 @@ function proxyOf(
 } {
   let unread: readonly string[] = [];
   const events = {
-    ...logEvents(log),
-    ...special,
+    ...inOrder([logEvents(log), special]),
     incomplete: (names: readonly string[]) => {
       unread = names;
     },

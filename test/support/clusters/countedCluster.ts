@@ -2,6 +2,8 @@
 import assert from 'node:assert/strict';
 import { after } from 'node:test';
 import { pino } from 'pino';
+import { inOrder } from '../../../src/command/agent/listeners.js';
+import { logEvents } from '../../../src/command/agent/logEvents.js';
 import { telemetry } from '../../../src/command/agent/telemetry.js';
 import { ProxyHealth } from '../../../src/command/health/proxyHealth.js';
 import { openMetrics } from '../../../src/command/servers/metrics.js';
@@ -115,14 +117,14 @@ export const hostChange = (link: string, address: string): HostChange => ({
 
 /** The parts of an agent that handle the events of each pass. */
 function agentEvents(): ProxyEvents {
-  return telemetry({
-    log: pino({ level: 'silent' }),
+  const told = telemetry({
     families: [4, 6],
     metrics: openMetrics({ version: '0', kubernetesVersion: 'v0', startedAt: 0, now: () => 0 }),
     health: new ProxyHealth({ now: () => 0, elapsed: () => 0 }, () => {}),
     serviceHealth: { update() {} },
     leftOut: { found: () => {}, mended: () => {} },
   });
+  return inOrder([logEvents(pino({ level: 'silent' })), told]);
 }
 
 interface ClusterOptions extends Partial<IpvsOptions> {

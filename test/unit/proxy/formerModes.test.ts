@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import { AgentState } from '../../../src/command/agent/agentReport.js';
+import { inOrder } from '../../../src/command/agent/listeners.js';
 import { Refusals } from '../../../src/command/agent/refusals.js';
 import { NetlinkError } from '../../../src/kernel/errors.js';
 import { FakeKernel } from '../../../src/kernel/testing/index.js';
@@ -232,7 +233,7 @@ describe('the state of a former mode stays while the running one lacks what all 
     it(title, async () => {
       const state = new AgentState(ABOUT, { lines: () => [] }, () => 0);
       const reasons = new Set<string>();
-      const reporting = state.watching({ synced() {}, problems() {}, failed() {}, retrying() {} });
+      const reporting = inOrder([state.listener()]);
       const refusals = new Refusals();
       const concerns = new Set<string>();
       const synced = (summary: SyncSummary) => {

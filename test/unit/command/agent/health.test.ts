@@ -1,8 +1,8 @@
 // The situations of docs/health.md: the answers of /healthz, /readyz and /livez, and the result of `status`, in ipvs and iptables mode.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { pino } from 'pino';
 import { AgentState } from '../../../../src/command/agent/agentReport.js';
+import { inOrder } from '../../../../src/command/agent/listeners.js';
 import { followOwnNode } from '../../../../src/command/agent/ownNode.js';
 import { telemetry } from '../../../../src/command/agent/telemetry.js';
 import { decodeHealth, statusReport } from '../../../../src/command/cli/status/report.js';
@@ -58,15 +58,14 @@ class World {
     });
     closeAfter(metrics);
     this.#state = new AgentState(about, { lines: () => [] }, () => this.#now);
-    const events = telemetry({
-      log: pino({ level: 'silent' }),
+    const told = telemetry({
       families: [4, 6],
       metrics,
       health: this.#health,
       serviceHealth: { update() {} },
       leftOut: { found() {}, mended() {} },
     });
-    this.#events = this.#state.watching(events);
+    this.#events = inOrder([this.#state.listener(), told]);
     this.#follow = followOwnNode(
       'node-a',
       { podCIDRs: [], addresses: undefined },

@@ -2,11 +2,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { pino } from 'pino';
-import { sharesOf, withLocalhostNodePorts } from '../../../../src/command/agent/localhostNodePorts.js';
+import { serveLocalhostNodePorts, sharesOf } from '../../../../src/command/agent/localhostNodePorts.js';
 import { defaultConfiguration } from '../../../../src/command/config/configuration.js';
 import type { LocalhostNodePorts } from '../../../../src/command/modes/shared/definition.js';
 import { openMetrics } from '../../../../src/command/servers/metrics.js';
-import type { ProxyEvents } from '../../../../src/proxy/proxy.js';
 import type { SyncSummary } from '../../../../src/proxy/reconcile/summary.js';
 import { closeAfter } from '../../../support/closeAfter.js';
 import { freePort } from '../../../support/freePort.js';
@@ -23,21 +22,16 @@ const SUMMARY = {} as SyncSummary;
 
 function setUp(more: Partial<LocalhostNodePorts> = {}, openFiles = 1_048_576) {
   const lines: string[] = [];
-  const told: string[] = [];
   const metrics = closeAfter(
     openMetrics({ version: 'test', kubernetesVersion: 'v1.37.0', startedAt: 0, now: Date.now }),
   );
-  const events = {
-    planned: () => void told.push('planned'),
-    synced: () => void told.push('synced'),
-  } as unknown as ProxyEvents;
   const localhost: LocalhostNodePorts = {
     families: [4],
     hasMetrics: true,
     readRejected: async () => [{ family: 4, protocol: 'UDP', packets: 3 }],
     ...more,
   };
-  const served = withLocalhostNodePorts(events, {
+  const served = serveLocalhostNodePorts({
     localhost,
     configuration: defaultConfiguration(),
     openFiles,
@@ -50,22 +44,21 @@ function setUp(more: Partial<LocalhostNodePorts> = {}, openFiles = 1_048_576) {
       .split('\n')
       .filter((line) => line.startsWith('kubeproxy_nftables_localhost'))
       .map((line) => line.replace('kubeproxy_nftables_localhost_nodeport_', ''));
-  return { served, events, told, lines, shown };
+  return { served, lines, shown };
 }
 
 describe('node ports on localhost', () => {
   it('are opened after the pass that planned them, and closed with the agent', async () => {
-    const { served, told, lines, shown } = setUp();
+    const { served, lines, shown } = setUp();
     const server = await serve((socket) => socket.end('a'));
     const nodePort = await freePort();
-    served.events.planned?.('default/web', inputOf({ nodePort, endpoints: [`127.0.0.1:${server.port}`] }));
+    served.listener.planned?.('default/web', inputOf({ nodePort, endpoints: [`127.0.0.1:${server.port}`] }));
     assert.equal(await isRefused(nodePort), true);
-    served.events.synced(SUMMARY, 0);
+    served.listener.synced?.(SUMMARY, 0);
     await eventually('it is open', () =>
       lines.some((line) => line.includes('Created localhost nodeport proxy')),
     );
     assert.equal(await received(await dial(nodePort)), 'a');
-    assert.deepEqual(told, ['planned', 'synced']);
     assert.deepEqual(await shown(), [
       'listeners{ip_family="IPv4"} 1',
       'rejected_packets_total{ip_family="IPv4",protocol="UDP"} 3',
@@ -88,9 +81,9 @@ describe('node ports on localhost', () => {
     const want = async (wanted: readonly number[], message: string) => {
       for (const nodePort of ports) {
         const input = wanted.includes(nodePort) ? inputOf({ nodePort, endpoints }) : undefined;
-        served.events.planned?.(`default/web-${nodePort}`, input);
+        served.listener.planned?.(`default/web-${nodePort}`, input);
       }
-      served.events.synced(SUMMARY, 0);
+      served.listener.synced?.(SUMMARY, 0);
       await eventually(message, () => lines.some((line) => line.includes(message)));
     };
     await want(ports, 'RLIMIT_NOFILE is too low');
@@ -116,8 +109,8 @@ describe('node ports on localhost', () => {
   it('whose port is taken are an error in the log and a metric', async () => {
     const { served, lines, shown } = setUp();
     const taken = await serve(() => {});
-    served.events.planned?.('default/web', inputOf({ nodePort: taken.port, endpoints: ['127.0.0.1:1'] }));
-    served.events.synced(SUMMARY, 0);
+    served.listener.planned?.('default/web', inputOf({ nodePort: taken.port, endpoints: ['127.0.0.1:1'] }));
+    served.listener.synced?.(SUMMARY, 0);
     await eventually('it is logged', () => lines.length > 0);
     const { level, port, err, hint, msg } = JSON.parse(lines[0] ?? '');
     assert.deepEqual([level, port, msg], [50, taken.port, 'Failed to create localhost nodeport proxy']);
@@ -128,9 +121,9 @@ describe('node ports on localhost', () => {
     assert.ok(found.includes('listeners{ip_family="IPv4"} 0'), found.join());
   });
 
-  it('that no family has leave the events as they are; the metrics are shown', async () => {
-    const { served, events, shown } = setUp({ families: [] });
-    assert.equal(served.events, events);
+  it('that no family has listen to nothing; the metrics are shown', async () => {
+    const { served, shown } = setUp({ families: [] });
+    assert.deepEqual(served.listener, {});
     assert.deepEqual(await shown(), ['rejected_packets_total{ip_family="IPv4",protocol="UDP"} 3']);
   });
 

@@ -1,7 +1,7 @@
 // A change that arrives during a pass is not reported as programmed by this pass.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { pino } from 'pino';
+import { inOrder } from '../../../../src/command/agent/listeners.js';
 import { telemetry } from '../../../../src/command/agent/telemetry.js';
 import { openMetrics } from '../../../../src/command/servers/metrics.js';
 import { decodeObject } from '../../../../src/proxy/objects/decode.js';
@@ -36,8 +36,7 @@ function setUp(countsPorts?: true) {
   health.updated(6);
   const metrics = openMetrics({ version: '0', kubernetesVersion: 'v1.36.0', startedAt: 0, now: Date.now });
   closeAfter(metrics);
-  const events = telemetry({
-    log: pino({ level: 'silent' }),
+  const listener = telemetry({
     families: [6],
     countsPorts,
     metrics,
@@ -45,6 +44,7 @@ function setUp(countsPorts?: true) {
     serviceHealth: { update() {} },
     leftOut: { found() {}, mended() {} },
   });
+  const events = inOrder([listener]);
   const shown = async (name: string) => {
     const line = (await metrics.text()).split('\n').find((text) => text.startsWith(name));
     return Number(line?.split(' ').at(-1));

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type AgentReport, AgentState } from '../../../../src/command/agent/agentReport.js';
+import { inOrder } from '../../../../src/command/agent/listeners.js';
 import { askAgent, NoAnswer } from '../../../../src/command/cli/agentClient.js';
 import {
   decodeAgentReport,
@@ -48,7 +49,7 @@ function state(lines: string[] = []) {
     retrying: () => reached.push('retrying'),
   };
   const collected = new AgentState(ABOUT, { lines: () => lines }, () => NOW - 42_000);
-  return { collected, events: collected.watching(events), reached };
+  return { collected, events: inOrder([collected.listener(), events]), reached };
 }
 
 const error = new NetlinkError({

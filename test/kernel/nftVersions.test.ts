@@ -67,6 +67,28 @@ it('there are other versions', () => {
   assert.ok(versions.size >= 3, [...versions].join());
 });
 
+it('every version lists the elements of intervals of concatenations one by one', async () => {
+  run(ours, 'nft', ['flush', 'ruleset']);
+  const set = {
+    family: 'ip',
+    table: 't',
+    name: 's',
+    key: ['ipv4_addr', 'inet_service'],
+    flags: ['interval'],
+  } as const;
+  await nftables.addTable({ family: 'ip', name: 't' });
+  await nftables.addSet(set);
+  const range = { key: ['10.0.1.0', 80], keyEnd: ['10.0.1.255', 90] } as const;
+  await nftables.addElements(set, [{ key: ['10.0.0.1', 80] }, range, { key: ['10.0.0.9', 443] }]);
+  const elements = (program: string) =>
+    /elements = \{ ([^}]*) \}/.exec(list(ours, program))?.[1]?.split(/,\s+/).sort();
+  for (const program of PROGRAMS)
+    assert.deepEqual(elements(program), ['10.0.0.1 . 80', '10.0.0.9 . 443', '10.0.1.0/24 . 80-90'], program);
+  await nftables.deleteElements(set, [{ key: ['10.0.0.1', 80] }]);
+  for (const program of PROGRAMS)
+    assert.deepEqual(elements(program), ['10.0.0.9 . 443', '10.0.1.0/24 . 80-90'], program);
+});
+
 for (const { what, objects } of MIXED_LIFE.slice(0, 2))
   for (const layout of LAYOUTS)
     describe(`a mixed cluster: ${what}, layout ${layout}`, () => {

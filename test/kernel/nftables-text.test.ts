@@ -122,24 +122,6 @@ for (const family of Object.keys(RULE_LINES) as (keyof typeof RULE_LINES)[])
     assert.deepEqual(ours.map(compared), theirs.map(compared));
   });
 
-it('elements of intervals of concatenations are listed one by one by nft', async () => {
-  const set = {
-    family: 'ip',
-    table: 't',
-    name: 's',
-    key: ['ipv4_addr', 'inet_service'],
-    flags: ['interval'],
-  } as const;
-  await nftables.addTable({ family: 'ip', name: 't' });
-  await nftables.addSet(set);
-  const range = { key: ['10.0.1.0', 80], keyEnd: ['10.0.1.255', 90] } as const;
-  await nftables.addElements(set, [{ key: ['10.0.0.1', 80] }, range, { key: ['10.0.0.9', 443] }]);
-  const listed = () => /elements = \{ ([^}]*) \}/.exec(nft('list', 'ruleset'))?.[1]?.split(/,\s+/).sort();
-  assert.deepEqual(listed(), ['10.0.0.1 . 80', '10.0.0.9 . 443', '10.0.1.0/24 . 80-90']);
-  await nftables.deleteElements(set, [{ key: ['10.0.0.1', 80] }]);
-  assert.deepEqual(listed(), ['10.0.0.9 . 443', '10.0.1.0/24 . 80-90']);
-});
-
 /** What a table may have: what is printed of it is the same to nft. */
 const CONTENTS = [
   'set s { type ifname; flags interval; elements = { "dum*", "eth0" }\n }',

@@ -1,4 +1,5 @@
-// Every byte of the output of a command arrives, whatever it is written to. The rows are commands × formats × where the output goes.
+// Every byte of the output of a command arrives, whatever it is written to. The rows are commands × where the output goes; each row has the
+// next format.
 // Needs: nftables, command
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
@@ -121,11 +122,9 @@ function run({ words, errors }: CommandRow, format: string | undefined, sink: Si
 const steady = (text: string) => text.replace(/\d+/g, '0');
 
 const rows = Object.entries(COMMANDS).flatMap(([name, row]) =>
-  (row.formats.length > 0 ? row.formats : [undefined]).flatMap((format) =>
-    (Object.keys(SINKS) as SinkName[])
-      .filter((sink) => sink !== 'file')
-      .map((sink) => ({ name, row, format, sink })),
-  ),
+  (Object.keys(SINKS) as SinkName[])
+    .filter((sink) => sink !== 'file')
+    .map((sink, i) => ({ name, row, format: row.formats[i % row.formats.length], sink })),
 );
 const chosen = new Set(sample(rows, 4));
 

@@ -1,9 +1,9 @@
-// Recorded clusters with an API server: the agent reaches kube-proxy's kernel state and health responses.
+// Recorded clusters with an API server: the agent reaches kube-proxy's kernel state and health responses. The other recordings need no API
+// server: their state is compared in recordings.test.ts.
 // Needs: ipvs, dummy device
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import { RULE_MODULES } from '../../bench/ruleModules.js';
-import { WHOLE } from '../support/extent.js';
 import { runInNamespace } from '../support/namespaces/runInNamespace.js';
 import { tool } from '../support/namespaces/tools.js';
 import { type Scenario, scenarios } from '../support/oracle/oracle.js';
@@ -20,7 +20,7 @@ const isUsual = ({ steps }: Scenario) =>
 
 // Two in parallel, because a namespace is idle during the kernel's grace periods.
 describe('recordings of kube-proxy, with an API server', { concurrency: 2 }, () => {
-  for (const scenario of scenarios('ipvs').filter((each) => WHOLE || isUsual(each))) {
+  for (const scenario of scenarios('ipvs').filter(isUsual)) {
     it(`${scenario.name}: the recorded state and health responses at every step`, async () => {
       const report = await runInNamespace<ApiReport>(`api-${scenario.name}`, 'runOnApi.js', {
         args: [scenario.name],

@@ -108,7 +108,8 @@ export async function runCleanUp({ modes, unusable, log, print }: CleanUpParts):
     log.error({ err: reason }, `cannot remove the rules of IPv${family}`);
   }
   const left: string[] = [];
-  const used: string[] = [];
+  /** Modes have chains with equal names. */
+  const used = new Set<string>();
   for (const { name, open } of modes) {
     try {
       const state = await open();
@@ -117,14 +118,14 @@ export async function runCleanUp({ modes, unusable, log, print }: CleanUpParts):
       logFailures(log, result);
       operations += result.operations;
       left.push(...result.left);
-      used.push(...result.used);
+      for (const key of result.used) used.add(key);
       failed ||= result.failures.length > 0;
     } catch (error) {
       failed = true;
       log.error({ mode: name, err: String(error) }, 'cannot remove the items of a mode');
     }
   }
-  print(describeCleanUp(operations, { left, used, failed }));
+  print(describeCleanUp(operations, { left, used: [...used], failed }));
   return failed || left.length > 0 ? 1 : 0;
 }
 

@@ -6,7 +6,7 @@ import { nodePortHost } from '../shared/plan/nodePortAddresses.js';
 import { compare } from './plan/compare.js';
 import { describe } from './plan/describe.js';
 import { protectedItems } from './plan/excluded.js';
-import { groupOf, type Item, isOurs, LINK, type VirtualServiceItem } from './plan/items.js';
+import { groupOf, type Item, isOurs, isUsed, LINK, type VirtualServiceItem } from './plan/items.js';
 import { keep } from './plan/keep.js';
 import type { Operation } from './plan/operations.js';
 import type { IpvsOptions } from './plan/options.js';
@@ -58,6 +58,7 @@ export function createIpvsMode(kernel: IpvsKernel, options: IpvsOptions): Mode<I
     items: {
       isOurs: (item) =>
         isOurs(item) && !isProtected(item) && !(item.kind === 'set' && isForeignSet(item.set)),
+      isUsed,
       keep,
       groups: { of: groupOf, affectsNode },
     },

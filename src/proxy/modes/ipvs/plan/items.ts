@@ -177,6 +177,11 @@ export function isOurs(item: Item): boolean {
   return !('foreign' in item && item.foreign);
 }
 
+/** Whether a clean-up leaves the chain because a rule of another program jumps to it. */
+export function isUsed(item: Item): boolean {
+  return item.kind === 'chain' && item.foreign === true;
+}
+
 /** Items by key. */
 export function itemMap(items: Iterable<Item>): Map<string, Item> {
   const map = new Map<string, Item>();

@@ -1,4 +1,5 @@
-// Services whose addresses are in excludeCIDRs: they are served like all others, and their virtual services stay.
+// What a clean-up leaves: virtual services whose addresses are in excludeCIDRs, which are served like all others, and chains that other
+// programs use.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { FakeKernel } from '../../../../../src/kernel/testing/index.js';
@@ -102,4 +103,13 @@ it('a clean-up leaves a set with the name of one of this mode and another type',
     (await ipset.list()).map(({ name }) => name),
     ['KUBE-CLUSTER-IP'],
   );
+});
+
+it('a chain to which a rule of another program jumps stays in a clean-up, which names it', async () => {
+  const node = new FakeNode(HOST);
+  await sync(node, WEB + slice('web', '10.0.0.1'));
+  const rule = { family: 4, table: 'nat', chain: 'POSTROUTING', text: '-j KUBE-MARK-MASQ' } as const;
+  assert.deepEqual(await node.kernel.iptables.restore(4, [{ do: 'insertRule', rule }]), [undefined]);
+  const { failures, left, used } = await cleanUp(node.mode);
+  assert.deepEqual([failures, left, used], [[], [], ['chain IPv4 nat/KUBE-MARK-MASQ']]);
 });

@@ -166,7 +166,8 @@ test('when the kernel makes calls wait for a lock of another process, the event 
   const shown = `${calls} calls, slowest ${slowest.toFixed(0)} ms, sleeps of those that waited ${sleeps.map((each) => each.toFixed(2)).join(' ')} ms`;
   t.diagnostic(shown);
   assert.ok(sleeps.length >= 3, `the other process has hardly held the lock: ${shown}`);
-  assert.ok((sleeps.at(-2) ?? 0) < LONGEST_SLEEP, shown);
+  // If it waited for the kernel, all of them would be that long; other processes make only some so.
+  assert.ok((sleeps[sleeps.length >> 1] ?? 0) < LONGEST_SLEEP, shown);
   await unlessAbsent();
 });
 

@@ -17,8 +17,10 @@ import { HealthThread } from '../health/openThread.js';
 import { CLOCK, ProxyHealth } from '../health/proxyHealth.js';
 import { MODES } from '../modes/select.js';
 import type { OpenedMode } from '../modes/shared/definition.js';
+import { packetMetrics, probeMetrics } from '../servers/kubeProxyMetrics.js';
 import { bindHint } from '../servers/listen.js';
 import type { Metrics } from '../servers/metrics.js';
+import { contactMetrics } from '../servers/ownMetrics.js';
 import { AgentState } from './agentReport.js';
 import type { Announcer } from './announce.js';
 import { ConfigurationFollower, type FollowedConfiguration } from './followConfiguration.js';
@@ -94,13 +96,13 @@ export async function runAgent(parts: AgentParts): Promise<number> {
   const healthThread = openHealthThread(parts, ending);
   const health = new ProxyHealth(CLOCK, (facts) => healthThread.tell(facts));
   if (parts.hasNode) health.awaitNode();
-  metrics.countProbes((probe, status) => healthThread.probes.get(probe, status));
+  probeMetrics(metrics.registry, (probe, status) => healthThread.probes.get(probe, status));
   const leftOut = new LeftOut({ metrics, announcer });
   const { families } = opened;
   const { countsPorts } = opened.metrics;
   const foreignChains = () => opened.foreignChains?.() ?? [];
   const localhost = serveLocalhostNodePorts({
-    ...{ localhost: opened.localhostNodePorts, configuration, log, metrics },
+    ...{ localhost: opened.localhostNodePorts, expected: families, configuration, log, metrics },
   });
   const listeners = [
     logEvents(log, foreignChains),
@@ -111,7 +113,7 @@ export async function runAgent(parts: AgentParts): Promise<number> {
   const state = new AgentState(aboutAgent(parts), leftOut, Date.now, parts.contacts);
   state.foreignChains = foreignChains;
   if (parts.hasNode) state.nodeObject = 'unread';
-  if (parts.contacts) metrics.contacts(parts.contacts);
+  if (parts.contacts) contactMetrics(metrics.registry, parts.contacts);
   let follower: ConfigurationFollower | undefined;
   try {
     const about = { version: parts.version, startedAt, now: Date.now };
@@ -241,8 +243,8 @@ function proxyOf(agent: AgentParts, listeners: readonly ProxyListener[]) {
   const { mode, minSyncPeriod, kernel } = opened;
   const { conntrack, rtnetlink } = kernel;
   const { ruleCounts, packets } = opened.metrics;
-  const { failedRestores } = measure(kernel, opened.metrics, metrics);
-  if (packets) metrics.countPackets(packets.counters, () => packetsOf(packets, log));
+  const { failedRestores } = measure(kernel, opened, metrics);
+  if (packets) packetMetrics(metrics.registry, packets.counters, () => packetsOf(packets, log));
   return createProxy({
     source,
     mode,

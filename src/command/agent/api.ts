@@ -27,7 +27,8 @@ interface ApiParts {
   readonly objectEvents?: boolean;
   readonly version: string;
   readonly log: Logger;
-  readonly metrics: Pick<Metrics, 'requestFailed'>;
+  /** Default: failures are not counted. */
+  readonly metrics?: Pick<Metrics, 'own'>;
   /** Is called with each failure, besides the log and the metrics. */
   readonly failed?: ((error: Error) => void) | undefined;
   /** Default: those of the client and of its watches. */
@@ -107,10 +108,8 @@ export async function openApi(parts: ApiParts): Promise<Api> {
 }
 
 function report({ log, metrics, failed }: ApiParts, { resource, error, retryIn }: ApiTrouble): void {
-  metrics.requestFailed(
-    resource,
-    error.code === 'ERR_STATUS' && error.status > 0 ? `${error.status}` : error.code,
-  );
+  const code = error.code === 'ERR_STATUS' && error.status > 0 ? `${error.status}` : error.code;
+  metrics?.own.requestFailures.inc({ resource, code });
   const isAbsent = resource === SERVICE_CIDRS.name && error.status === 404;
   const hint = isAbsent ? `Kubernetes ${SERVICE_CIDRS.since} is the first with ServiceCIDRs` : undefined;
   log.warn(

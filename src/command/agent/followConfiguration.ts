@@ -42,7 +42,7 @@ interface ConfigurationListeners {
   readonly modes: KnownModes;
   readonly events: Pick<ProxyEvents, 'problems' | 'mended'>;
   readonly health: Pick<ProxyHealth, 'setUnread'>;
-  readonly metrics: Pick<Metrics, 'configuration'>;
+  readonly metrics: Pick<Metrics, 'own'>;
   readonly announcer: Pick<Announcer, 'configurationWaits'>;
   /** The contents have changed, and the agent has to end. */
   readonly exit: () => void;
@@ -79,7 +79,7 @@ export class ConfigurationFollower {
     this.#configuration = configuration;
     const hash = hashOf(file.text);
     this.#report = { inForce: hash, found: hash, waiting: [] };
-    listeners.metrics.configuration(this.#report);
+    this.#show();
     const reload: Reload = {
       read,
       updated: (found) => this.#updated(found),
@@ -102,8 +102,16 @@ export class ConfigurationFollower {
     this.#watch.close();
   }
 
+  #show(): void {
+    const { inForce, found, waiting } = this.#report;
+    const { configuration, configurationWaiting } = this.#listeners.metrics.own;
+    configuration.reset();
+    configuration.set({ in_force: inForce, found }, 1);
+    configurationWaiting.set(waiting.length);
+  }
+
   #updated({ text, configuration }: FoundConfiguration): void {
-    const { log, modes, metrics, announcer, exit } = this.#listeners;
+    const { log, modes, announcer, exit } = this.#listeners;
     if (this.#exitsOnChange) {
       this.close();
       exit();
@@ -115,7 +123,7 @@ export class ConfigurationFollower {
     const found = hashOf(text);
     const inForce = waiting.length === 0 ? found : this.#report.inForce;
     this.#report = { inForce, found, waiting };
-    metrics.configuration(this.#report);
+    this.#show();
     const file = this.#path;
     if (waiting.length === 0) {
       log.info({ file, applied }, 'the configuration file has changed; all of it is in force');

@@ -8,7 +8,7 @@ const SHOWN = 5;
 
 /** The receivers of the reports. */
 interface LeftOutListeners {
-  readonly metrics: Pick<Metrics, 'leftOut'>;
+  readonly metrics: Pick<Metrics, 'own'>;
   readonly announcer: Pick<Announcer, 'leftOut'>;
 }
 
@@ -66,6 +66,6 @@ export class LeftOut {
     const count = (objects.get(object) ?? 0) + difference;
     if (count > 0) objects.set(object, count);
     else objects.delete(object);
-    this.#listeners.metrics.leftOut(kind, reason, objects.size);
+    this.#listeners.metrics.own.leftOut.set({ kind, reason }, objects.size);
   }
 }

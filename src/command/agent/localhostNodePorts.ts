@@ -1,9 +1,11 @@
 // Node ports on localhost that the agent serves: their listeners follow the passes of the proxy.
 import type { Logger } from 'pino';
+import type { Family } from '../../kernel/net/address.js';
 import { HOST } from '../../kernel/shared/hints.js';
 import type { Configuration } from '../config/configuration.js';
 import { LocalhostPorts } from '../localhostPorts/localhostPorts.js';
 import type { LocalhostNodePorts } from '../modes/shared/definition.js';
+import { localhostMetrics, ofFamily, rejectedMetric } from '../servers/kubeProxyMetrics.js';
 import { bindHint } from '../servers/listen.js';
 import type { Metrics } from '../servers/metrics.js';
 import { RepeatedFailures } from '../servers/repeatedFailures.js';
@@ -16,7 +18,9 @@ interface LocalhostNodePortParts {
   readonly localhost: LocalhostNodePorts | undefined;
   readonly configuration: Pick<Configuration, 'conntrack'>;
   readonly log: Logger;
-  readonly metrics: Pick<Metrics, 'countLocalhost'>;
+  /** The families that are programmed. */
+  readonly expected: readonly Family[];
+  readonly metrics: Pick<Metrics, 'registry'>;
   /** Most open files of this process; undefined: any number. Default: that of the process. */
   readonly openFiles?: number | undefined;
 }
@@ -51,11 +55,9 @@ interface ServedLocalhost {
 
 /** Opens and closes node ports on localhost after each pass; none without a family to serve. */
 export function serveLocalhostNodePorts(parts: LocalhostNodePortParts): ServedLocalhost {
-  const { localhost, log } = parts;
+  const { localhost } = parts;
   if (!localhost) return { listener: {}, close: async () => {} };
-  const metrics = localhost.hasMetrics
-    ? parts.metrics.countLocalhost(() => rejected(localhost, log))
-    : undefined;
+  const metrics = localhost.hasMetrics ? showMetrics(localhost, parts) : undefined;
   if (localhost.families.length === 0) return { listener: {}, close: async () => {} };
   const ports = openPorts(localhost, parts, metrics);
   return {
@@ -65,6 +67,12 @@ export function serveLocalhostNodePorts(parts: LocalhostNodePortParts): ServedLo
     },
     close: () => ports.close(),
   };
+}
+
+function showMetrics(localhost: LocalhostNodePorts, { expected, metrics, log }: LocalhostNodePortParts) {
+  const shown = localhostMetrics(metrics.registry, expected);
+  rejectedMetric(metrics.registry, () => rejected(localhost, log));
+  return shown;
 }
 
 /** Packets that were rejected; none if they cannot be read, so that the other metrics are shown. */
@@ -89,7 +97,7 @@ const FEW_FILES =
 function openPorts(
   { families }: LocalhostNodePorts,
   { configuration, log, openFiles = mostOpenFiles(HOST.read) }: LocalhostNodePortParts,
-  metrics: ReturnType<Metrics['countLocalhost']> | undefined,
+  metrics: ReturnType<typeof localhostMetrics> | undefined,
 ): LocalhostPorts {
   const failures = new RepeatedFailures();
   const shares = sharesOf(openFiles);
@@ -109,7 +117,7 @@ function openPorts(
       },
       closed: (port) => log.debug({ ...port, protocol: 'TCP' }, 'Removing localhost nodeport proxy'),
       refused(port, error) {
-        metrics?.failed(port.family);
+        metrics?.failures.inc(ofFamily(port.family));
         if (!failures.failed(nameOf(port), error)) return;
         const found = { ...port, protocol: 'TCP', err: error.message, hint: bindHint(error) };
         log.error(found, 'Failed to create localhost nodeport proxy');
@@ -124,7 +132,7 @@ function openPorts(
           );
         else log.info('all node ports are served on localhost again');
       },
-      listeners: (family, count) => metrics?.listeners(family, count),
+      listeners: (family, count) => metrics?.listeners.set(ofFamily(family), count),
     },
     { times: timesOf(configuration), ...shares },
   );

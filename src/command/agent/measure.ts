@@ -6,6 +6,7 @@ import type { IptablesRestore } from '../../kernel/iptables/types.js';
 import { type Family, familyOf } from '../../kernel/net/address.js';
 import type { Batch, BatchSource } from '../../kernel/shared/types.js';
 import type { ModeMetrics } from '../modes/shared/definition.js';
+import { failureMetrics, ofFamily } from '../servers/kubeProxyMetrics.js';
 import type { Metrics } from '../servers/metrics.js';
 
 /** The parts of the kernel that report batches in every mode. */
@@ -16,11 +17,11 @@ interface CommonParts {
   readonly sysctl: BatchSource<never>;
 }
 
-/** The metrics of the kernel. */
-export type KernelMetrics = Pick<
-  Metrics,
-  'operations' | 'batch' | 'restoreFailed' | 'countFailures' | 'conntrackReconciled' | 'conntrackDeleted'
->;
+/** The mode's parts, by their label `family`, and its counters of failures. */
+interface MeasuredMode {
+  readonly families: readonly Family[];
+  readonly metrics: Pick<ModeMetrics, 'parts' | 'failures'>;
+}
 
 /** The measurements that others take. */
 interface Measured {
@@ -28,40 +29,37 @@ interface Measured {
   failedRestores(): ReadonlyMap<Family, number>;
 }
 
-/**
- * Counts the operations of all further batches by kind and result.
- *
- * @param own the mode's parts, by their label `family`, and its counters of failures
- */
+/** Counts the operations of all further batches by kind and result. */
 export function measure(
   { conntrack, iptables, rtnetlink, sysctl }: CommonParts,
-  { parts, failures }: Pick<ModeMetrics, 'parts' | 'failures'>,
-  metrics: KernelMetrics,
+  { families, metrics: { parts, failures } }: MeasuredMode,
+  metrics: Pick<Metrics, 'kubeProxy' | 'own' | 'registry'>,
 ): Measured {
+  const { kubeProxy, own, registry } = metrics;
   let failed = new Map<Family, number>();
   for (const [family, part] of Object.entries({ rtnetlink, sysctl })) {
-    part.onBatch = (batch) => count(metrics, family, batch);
+    part.onBatch = (batch) => count(own, family, batch);
   }
-  const countFailure = failures && failureCounter(failures, metrics);
+  const countFailure = failures && failureCounter(failures, families, registry);
   for (const [family, part] of Object.entries(parts ?? {})) {
     part.onBatch = (batch) => {
-      count(metrics, family, batch);
+      count(own, family, batch);
       countFailure?.(batch);
     };
   }
   iptables.onBatch = (batch) => {
-    count(metrics, 'iptables', batch);
+    count(own, 'iptables', batch);
     for (const [i, { family }] of batch.operations.entries()) {
       if (!batch.results[i]) continue;
-      metrics.restoreFailed(family);
+      kubeProxy.restoreFailures.inc(ofFamily(family));
       failed.set(family, (failed.get(family) ?? 0) + 1);
     }
   };
   conntrack.onBatch = (batch) => {
-    count(metrics, 'conntrack', batch);
+    count(own, 'conntrack', batch);
     for (const [i, change] of batch.operations.entries()) {
       const isDeleted = change.do === 'deleteFlow' && !batch.results[i];
-      if (isDeleted) metrics.conntrackDeleted(familyOf(change.flow.original.destination), 1);
+      if (isDeleted) kubeProxy.conntrackDeleted.inc(ofFamily(familyOf(change.flow.original.destination)));
     }
   };
   return {
@@ -76,7 +74,7 @@ export function measure(
 /** Measures the time to list flows, for which kube-proxy has a metric. */
 export function withTimedListing(
   conntrack: Pick<Conntrack, 'list' | 'deleteFlows'>,
-  metrics: Pick<KernelMetrics, 'conntrackReconciled'>,
+  { kubeProxy }: Pick<Metrics, 'kubeProxy'>,
 ): Pick<Conntrack, 'list' | 'deleteFlows'> {
   return {
     list(selections, options) {
@@ -85,7 +83,7 @@ export function withTimedListing(
         const started = performance.now();
         const flows = await listing.toArray();
         for (const family of familiesOf([selections ?? []].flat())) {
-          metrics.conntrackReconciled(family, (performance.now() - started) / 1000);
+          kubeProxy.conntrackDuration.observe(ofFamily(family), (performance.now() - started) / 1000);
         }
         return flows;
       };
@@ -98,17 +96,18 @@ export function withTimedListing(
 /** Counts the batches with a failed operation. */
 function failureCounter(
   { counters, of }: NonNullable<ModeMetrics['failures']>,
-  metrics: KernelMetrics,
+  families: readonly Family[],
+  registry: Metrics['registry'],
 ): (batch: Batch<unknown>) => void {
-  const fail = metrics.countFailures(counters);
+  const failed = failureMetrics(registry, counters, families);
   return (batch) => {
     if (!batch.results.some(Boolean)) return;
     const { counter, family } = of(batch);
-    fail(counter, family);
+    failed.get(counter)?.inc(ofFamily(family));
   };
 }
 
-function count(metrics: KernelMetrics, family: string, { names, results, duration }: Batch<unknown>): void {
+function count(own: Metrics['own'], family: string, { names, results, duration }: Batch<unknown>): void {
   const counts = new Map<string, Map<string, number>>();
   for (const [i, name] of names.entries()) {
     const ofName = counts.get(name) ?? new Map<string, number>();
@@ -116,9 +115,10 @@ function count(metrics: KernelMetrics, family: string, { names, results, duratio
     counts.set(name, ofName.set(result, (ofName.get(result) ?? 0) + 1));
   }
   for (const [name, ofName] of counts) {
-    for (const [result, operations] of ofName) metrics.operations(family, name, result, operations);
+    for (const [result, operations] of ofName) own.operations.inc({ family, kind: name, result }, operations);
   }
-  metrics.batch(family, names.length, duration / 1000);
+  own.batches.observe({ family }, names.length);
+  own.kernelDuration.observe({ family }, duration / 1000);
 }
 
 function codeOf(result: Partial<NetlinkError> | undefined): string {

@@ -2,6 +2,7 @@
 
 import type { Family } from '../../kernel/net/address.js';
 import type { RuleCount } from '../../proxy/modes/mode.js';
+import { ofFamily } from '../servers/kubeProxyMetrics.js';
 import type { Metrics } from '../servers/metrics.js';
 import type { ProxyListener } from './listeners.js';
 
@@ -16,15 +17,17 @@ interface RuleSources {
 /** A listener that updates the metrics after each pass. As in kube-proxy, only a full pass restores all rules. */
 export function ruleMetrics(
   { ruleCounts, failedRestores }: RuleSources,
-  metrics: Pick<Metrics, 'rules' | 'partialRestoreFailed'>,
+  { kubeProxy }: Pick<Metrics, 'kubeProxy'>,
 ): ProxyListener {
   return {
     synced(summary) {
       for (const { family, table, total, written } of ruleCounts()) {
-        metrics.rules(family, table, total, written);
+        kubeProxy.rulesTotal.set({ ...ofFamily(family), table }, total);
+        kubeProxy.rulesLast.set({ ...ofFamily(family), table }, written);
       }
       const failed = failedRestores();
-      if (!summary.full) for (const [family, count] of failed) metrics.partialRestoreFailed(family, count);
+      if (summary.full) return;
+      for (const [family, count] of failed) kubeProxy.partialRestoreFailures.inc(ofFamily(family), count);
     },
   };
 }

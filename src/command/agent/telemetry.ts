@@ -4,6 +4,7 @@ import type { ObjectChange } from '../../proxy/objects/types.js';
 import type { SyncSummary } from '../../proxy/reconcile/summary.js';
 import type { HealthThread } from '../health/openThread.js';
 import type { ProxyHealth } from '../health/proxyHealth.js';
+import { ofFamily, startAtZero } from '../servers/kubeProxyMetrics.js';
 import type { Metrics } from '../servers/metrics.js';
 import type { LeftOut } from './leftOut.js';
 import type { ProxyListener } from './listeners.js';
@@ -24,13 +25,14 @@ interface Receivers {
 /** A listener of a proxy that forwards to all receivers. */
 export function telemetry(receivers: Receivers): ProxyListener {
   const { families, metrics, health, leftOut, serviceHealth } = receivers;
+  const { kubeProxy, own } = metrics;
   const status = new ServiceStatus();
   const changed = new ChangeMetrics(families, metrics);
   /** Another pass was requested since the last one began. */
   let another = false;
   /** A full pass has ended: it has tried everything, and later passes only what it left. */
   let full = false;
-  metrics.expect(families);
+  expectFamilies(families, metrics);
   const refusals = new Refusals();
   /** A failure counts as a change that waits: the proxy becomes unhealthy if it lasts too long. */
   const waits = () => {
@@ -43,7 +45,7 @@ export function telemetry(receivers: Receivers): ProxyListener {
       changed.queued();
       for (const family of families) {
         health.queued(family);
-        metrics.queued(family);
+        kubeProxy.lastQueued.setToCurrentTime(ofFamily(family));
       }
     },
     taken() {
@@ -57,10 +59,15 @@ export function telemetry(receivers: Receivers): ProxyListener {
       const concern = refusals.after(summary);
       const succeeded = concern === 'none';
       const seconds = (milliseconds.plan + milliseconds.kernel) / 1000;
-      metrics.synced({ families, seconds, full: summary.full, succeeded });
+      const duration = summary.full ? kubeProxy.fullSyncDuration : kubeProxy.partialSyncDuration;
+      for (const family of families.map(ofFamily)) {
+        kubeProxy.syncDuration.observe(family, seconds);
+        duration.observe(family, seconds);
+        if (succeeded) kubeProxy.lastSynced.setToCurrentTime(family);
+      }
       changed.ended(summary.unknown);
-      countItems(summary, metrics);
-      if (repeated !== undefined) metrics.repeated(repeated);
+      countItems(summary, own);
+      if (repeated !== undefined) own.repeated.set(repeated);
       updateWithoutLocal(status, receivers);
       if (concern === 'all') {
         waits();
@@ -76,7 +83,7 @@ export function telemetry(receivers: Receivers): ProxyListener {
       serviceHealth.update(status.takeHealthCheckChanges());
     },
     incomplete(unread) {
-      metrics.unread(unread.length);
+      own.unread.set(unread.length);
       health.setUnread('objects', unread);
     },
     problems: (problems) => leftOut.found(problems),
@@ -86,11 +93,23 @@ export function telemetry(receivers: Receivers): ProxyListener {
 }
 
 /** The metrics of items after a pass. */
-function countItems({ counts, repaired, repairs, unknown }: SyncSummary, metrics: Metrics): void {
-  metrics.draining(counts['draining'] ?? 0);
-  metrics.drainTimeouts(counts['drainTimeouts'] ?? 0);
-  metrics.repaired(repaired, repairs?.phases ?? new Map());
-  metrics.unknown(unknown);
+function countItems({ counts, repaired, repairs, unknown }: SyncSummary, own: Metrics['own']): void {
+  own.draining.set(counts['draining'] ?? 0);
+  const { drainTimeouts } = counts;
+  if (drainTimeouts !== undefined) {
+    // The mode counts since its start.
+    own.drainTimeouts.reset();
+    own.drainTimeouts.inc(drainTimeouts);
+  }
+  own.repairs.inc(repaired);
+  for (const [phase, count] of repairs?.phases ?? []) own.repairedPhases.inc({ phase }, count);
+  own.unknown.set(unknown);
+}
+
+/** Shows 0 as the times of the last request and the last success, which were not yet, and in the counters of failures and flows. */
+function expectFamilies(families: readonly Family[], { kubeProxy }: Pick<Metrics, 'kubeProxy'>): void {
+  const { conntrackDeleted, restoreFailures, partialRestoreFailures, lastQueued, lastSynced } = kubeProxy;
+  startAtZero(families, lastQueued, lastSynced, conntrackDeleted, restoreFailures, partialRestoreFailures);
 }
 
 /** The metrics of changes that no pass has read yet, and of those that are not programmed yet. */
@@ -110,40 +129,49 @@ class ChangeMetrics {
   add(changes: readonly ObjectChange[]): void {
     const services = changes.filter(({ object }) => object.kind === 'Service').length;
     const slices = changes.filter(({ object }) => object.kind === 'EndpointSlice').length;
+    const { serviceChanges, endpointChanges } = this.#metrics.kubeProxy;
     // kube-proxy counts each change of a Service once per family.
-    this.#metrics.serviceChanges(services * this.#families.length);
-    this.#metrics.endpointChanges(slices);
-    this.#services += services;
-    this.#slices += slices;
-    this.#metrics.pending(this.#services, this.#slices);
+    serviceChanges.inc(services * this.#families.length);
+    endpointChanges.inc(slices);
+    this.#showPending(this.#services + services, this.#slices + slices);
     for (const change of changes) this.#triggers.note(change);
   }
 
   /** A pass is wanted. */
   queued(): void {
     this.#unapplied.queued();
-    this.#metrics.oldestUnapplied(this.#unapplied.oldest);
+    this.#showOldest();
   }
 
   /** A pass has read the changes. */
   taken(): void {
     this.#triggers.taken();
     this.#unapplied.taken();
-    this.#services = 0;
-    this.#slices = 0;
-    this.#metrics.pending(0, 0);
+    this.#showPending(0, 0);
+  }
+
+  #showPending(services: number, slices: number): void {
+    this.#services = services;
+    this.#slices = slices;
+    this.#metrics.kubeProxy.serviceChangesPending.set(services);
+    this.#metrics.kubeProxy.endpointChangesPending.set(slices);
+  }
+
+  #showOldest(): void {
+    this.#metrics.own.oldestUnapplied.set((this.#unapplied.oldest ?? 0) / 1000);
   }
 
   /** A pass or an audit has ended. `unknown`: number of items whose last operation failed. */
   ended(unknown: number): void {
     this.#unapplied.synced(unknown);
-    this.#metrics.oldestUnapplied(this.#unapplied.oldest);
+    this.#showOldest();
   }
 
   /** The changes that a pass had read are in the kernel, except for items that failed. */
   programmed(): void {
     for (const { family, triggeredAt } of this.#triggers.programmed()) {
-      this.#metrics.programmed(family, (Date.now() - triggeredAt) / 1000);
+      const seconds = (Date.now() - triggeredAt) / 1000;
+      this.#metrics.kubeProxy.programmingDuration.observe(ofFamily(family), seconds);
     }
   }
 }
@@ -152,7 +180,8 @@ function updateWithoutLocal(status: ServiceStatus, { families, countsPorts, metr
   for (const family of families) {
     for (const policy of ['internal', 'external'] as const) {
       const { ports, services } = status.withoutLocal(policy, family);
-      metrics.noLocalEndpoints(family, policy, countsPorts ? ports : services);
+      const labels = { ...ofFamily(family), traffic_policy: policy };
+      metrics.kubeProxy.noLocalEndpoints.set(labels, countsPorts ? ports : services);
     }
   }
 }

@@ -48,7 +48,6 @@ async function fromApi({ master }: KernelCommand, loaded: Loaded, limit: AnswerL
   const api = await openApi({
     ...{ configuration, master, nodeName, allNodes: false, version: VERSION },
     log: openLog(configuration.logging),
-    metrics: { requestFailed() {} },
     failed: (error) => limit.failed(error),
   });
   try {

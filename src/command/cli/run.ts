@@ -358,7 +358,7 @@ const agentModule = () => import('../agent/agent.js');
 async function openOwnMetrics(configuration: Configuration): Promise<Metrics> {
   const { openMetrics } = await import('../servers/metrics.js');
   const about = { version: VERSION, kubernetesVersion: `v${behaviourOf(configuration).version}.0` };
-  return openMetrics({ ...about, startedAt: startedAt(), now: Date.now });
+  return openMetrics({ ...about, startedAt: startedAt() });
 }
 
 /** Start time of this process, in ms since 1970. */

@@ -15,6 +15,9 @@ const PROGRAMMING_DURATIONS = [
   ...linearBuckets(120, 30, 7),
 ];
 
+/** kube-proxy's metrics. */
+export type KubeProxyMetrics = ReturnType<typeof kubeProxyMetrics>;
+
 /** Registers the metrics. A metric with labels has no series before its first use. */
 export function kubeProxyMetrics(registry: Registry) {
   const make = makers(registry);
@@ -24,6 +27,19 @@ export function kubeProxyMetrics(registry: Registry) {
     ...ruleMetrics(make),
     ...conntrackMetrics(make),
   };
+}
+
+/** The label of a family. */
+export function ofFamily(family: Family): { readonly ip_family: string } {
+  return { ip_family: `IPv${family}` };
+}
+
+/** Shows 0 for these families: a rate needs the 0 before the first event. */
+export function startAtZero(
+  families: readonly Family[],
+  ...metrics: readonly (Counter<'ip_family'> | Gauge<'ip_family'>)[]
+): void {
+  for (const metric of metrics) for (const family of families) metric.inc(ofFamily(family), 0);
 }
 
 type Makers = ReturnType<typeof makers>;
@@ -155,13 +171,16 @@ export interface ModeCounter {
   readonly help: string;
 }
 
-/** Registers counters of failures. Returns them by the name of the counter. */
+/** Registers counters of failures, with 0 for these families. Returns them by the name of the counter. */
 export function failureMetrics(
   registry: Registry,
   counters: readonly ModeCounter[],
+  families: readonly Family[],
 ): Map<string, Counter<'ip_family'>> {
   const { counter: make } = makers(registry);
-  return new Map(counters.map(({ counter, name, help }) => [counter, make(name, help)]));
+  const made = new Map(counters.map(({ counter, name, help }) => [counter, make(name, help)]));
+  startAtZero(families, ...made.values());
+  return made;
 }
 
 /**
@@ -189,16 +208,18 @@ export function packetMetrics(
   }
 }
 
-/** The metrics of node ports on localhost, which kube-proxy has in nftables mode from 1.37 on. */
-export function localhostMetrics(registry: Registry) {
+/** The metrics of node ports on localhost, which kube-proxy has in nftables mode from 1.37 on. Failures are 0 for these families. */
+export function localhostMetrics(registry: Registry, families: readonly Family[]) {
   const { gauge, counter } = makers(registry);
   const prefix = 'nftables_localhost_nodeport_listener';
+  const failures = counter(
+    `${prefix}_creation_failures_total`,
+    'Number of localhost NodePort userspace proxy listener creation failures.',
+  );
+  startAtZero(families, failures);
   return {
     listeners: gauge(`${prefix}s`, 'Number of active localhost NodePort userspace proxy listeners.'),
-    failures: counter(
-      `${prefix}_creation_failures_total`,
-      'Number of localhost NodePort userspace proxy listener creation failures.',
-    ),
+    failures,
   };
 }
 
@@ -227,8 +248,7 @@ export function rejectedMetric(registry: Registry, read: () => Promise<readonly 
       // The kernel has the number: it continues after a restart of this process.
       const found = await read();
       this.reset();
-      for (const { family, protocol, packets } of found)
-        this.inc({ ip_family: `IPv${family}`, protocol }, packets);
+      for (const { family, protocol, packets } of found) this.inc({ ...ofFamily(family), protocol }, packets);
     },
   });
 }

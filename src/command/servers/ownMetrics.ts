@@ -5,7 +5,10 @@ import { Counter, exponentialBuckets, Gauge, Histogram, type Registry } from 'pr
 /** Interval of the event loop's timer, in ms. A shorter delay may be missed. */
 const RESOLUTION = 100;
 
-/** Registers the metrics, and starts to measure the event loop. */
+/** The metrics that kube-proxy does not have. */
+export type OwnMetrics = ReturnType<typeof ownMetrics>;
+
+/** Registers the metrics. */
 export function ownMetrics(registry: Registry, version: string) {
   const registers = [registry];
   const own = (name: string, help: string) => ({ name: `kube_netlink_proxy_${name}`, help, registers });
@@ -87,12 +90,6 @@ export function ownMetrics(registry: Registry, version: string) {
       ...own('api_failures_total', 'Failed lists and watches of the API server.'),
       labelNames: ['resource', 'code'] as const,
     }),
-    close: measureEventLoop(
-      own(
-        'event_loop_delay_seconds',
-        'Delay of the event loop since the last scrape, in seconds; label statistic is p99 or max.',
-      ),
-    ),
   };
 }
 
@@ -127,14 +124,16 @@ export function contactMetrics(registry: Registry, read: () => readonly ContactO
 
 /**
  * Measures how much later than its interval a timer of the event loop fires, since the last scrape. A stall that begins
- * within one interval after a scrape is missed.
+ * within one interval after a scrape is missed. Returns what ends it.
  */
-function measureEventLoop(metric: { name: string; help: string; registers: Registry[] }): () => void {
+export function measureEventLoop(registry: Registry): () => void {
   const timer = monitorEventLoopDelay({ resolution: RESOLUTION });
   timer.enable();
   const delay = (nanoseconds: number) => Math.max(0, nanoseconds / 1e9 - RESOLUTION / 1000);
   new Gauge({
-    ...metric,
+    name: 'kube_netlink_proxy_event_loop_delay_seconds',
+    help: 'Delay of the event loop since the last scrape, in seconds; label statistic is p99 or max.',
+    registers: [registry],
     labelNames: ['statistic'],
     collect() {
       const fired = timer.count > 0;

@@ -119,7 +119,7 @@ export const hostChange = (link: string, address: string): HostChange => ({
 function agentEvents(): ProxyEvents {
   const told = telemetry({
     families: [4, 6],
-    metrics: openMetrics({ version: '0', kubernetesVersion: 'v0', startedAt: 0, now: () => 0 }),
+    metrics: openMetrics({ version: '0', kubernetesVersion: 'v0', startedAt: 0 }),
     health: new ProxyHealth({ now: () => 0, elapsed: () => 0 }, () => {}),
     serviceHealth: { update() {} },
     leftOut: { found: () => {}, mended: () => {} },

@@ -98,7 +98,7 @@ export async function startAgent(
     troubles++;
   };
   let ended: number | undefined;
-  const metrics = openMetrics({ version: 'test', kubernetesVersion: 'v1.36.0', startedAt: 0, now: Date.now });
+  const metrics = openMetrics({ version: 'test', kubernetesVersion: 'v1.36.0', startedAt: 0 });
   const log = pino({ base: null, level: 'debug' }, { write: (line: string) => lines.push(line) });
   const api = closeAfter(
     await openApi({

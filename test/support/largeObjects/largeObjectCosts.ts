@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import type { RawObject } from '../../../bench/apiServer/store.js';
 import { LeftOut } from '../../../src/command/agent/leftOut.js';
+import { openMetrics } from '../../../src/command/servers/metrics.js';
 import { decodeObject } from '../../../src/proxy/objects/decode.js';
 import { Interning } from '../../../src/proxy/objects/interning.js';
 import type { KubernetesObject } from '../../../src/proxy/objects/types.js';
@@ -52,7 +53,8 @@ async function costOf(mode: string, row: string, count: number, isLarge: boolean
   const dependents = new NodeDependents();
   const cache = new ServiceCache();
   const interning = new Interning();
-  const leftOut = new LeftOut({ metrics: { leftOut() {} }, announcer: { leftOut() {} } });
+  const metrics = openMetrics({ version: '0', kubernetesVersion: 'v1.36.0', startedAt: 0 });
+  const leftOut = new LeftOut({ metrics, announcer: { leftOut() {} } });
   const problems = new OpenProblems({
     problems: (found) => leftOut.found(found),
     mended: (solved) => leftOut.mended(solved),

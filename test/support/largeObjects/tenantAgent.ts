@@ -50,25 +50,16 @@ reserved.close();
 await once(reserved, 'close');
 
 const turns = loopTurns();
-let received = 0;
-let pending = 0;
-const count = (changes: number) => {
-  received += changes;
+const metrics = openMetrics({ version: 'test', kubernetesVersion: 'v1.36.0', startedAt: 0 });
+/** The sum of the values of metrics without labels. */
+const sumOf = async (...shown: readonly { get(): Promise<{ values: { value: number }[] }> }[]) => {
+  const values = await Promise.all(shown.map((each) => each.get()));
+  return values.reduce((sum, { values: [first] }) => sum + (first?.value ?? 0), 0);
 };
-const shown = openMetrics({ version: 'test', kubernetesVersion: 'v1.36.0', startedAt: 0, now: Date.now });
-const metrics = Object.create(shown, {
-  serviceChanges: { value: count },
-  endpointChanges: { value: count },
-  pending: {
-    value(services: number, slices: number) {
-      pending = services + slices;
-    },
-  },
-});
 const stop = new AbortController();
 const client = new ApiClient(await connectToApi({ master }), { userAgent: 'test' });
 const ended = runAgent({
-  log: pino({ base: null, level: 'debug' }, { write: logged }),
+  log: pino({ base: null, level: 'debug' }, { write: (line: string) => void logged(line) }),
   version: 'test',
   startedAt: Date.now(),
   metrics,
@@ -99,22 +90,24 @@ process.exitCode = await ended;
 turns.close();
 client.close();
 
-function logged(line: string): void {
+async function logged(line: string): Promise<void> {
   const { msg, full, services, operations, failures } = JSON.parse(line) as PassFigures & { msg: string };
   if (msg !== 'synced') return;
   const { user, system } = process.cpuUsage();
-  const figures: PassFigures = {
+  const { serviceChanges, endpointChanges, serviceChangesPending, endpointChangesPending } =
+    metrics.kubeProxy;
+  const figures = {
     full,
     services,
     operations,
     failures,
-    received,
-    pending,
     bytes: accepted.bytes,
     cpu: (user + system) / 1000,
     resident: process.memoryUsage.rss() / 1e6,
     peak: Number(/VmHWM:\s+(\d+) kB/.exec(readFileSync('/proc/self/status', 'utf8'))?.[1]) / 1000,
     turn: turns.take(),
   };
-  process.stdout.write(`${JSON.stringify(figures)}\n`);
+  const received = await sumOf(serviceChanges, endpointChanges);
+  const pending = await sumOf(serviceChangesPending, endpointChangesPending);
+  process.stdout.write(`${JSON.stringify({ ...figures, received, pending } satisfies PassFigures)}\n`);
 }

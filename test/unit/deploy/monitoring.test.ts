@@ -6,18 +6,16 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
-import { Registry } from 'prom-client';
 import { stringify } from 'yaml';
 import { COUNTERS } from '../../../src/command/modes/iptables/open.js';
 import { FAILURES } from '../../../src/command/modes/nftables/open.js';
 import {
   failureMetrics,
-  kubeProxyMetrics,
   packetMetrics,
   probeMetrics,
 } from '../../../src/command/servers/kubeProxyMetrics.js';
-import { contactMetrics, ownMetrics } from '../../../src/command/servers/ownMetrics.js';
-import { processMetrics } from '../../../src/command/servers/processMetrics.js';
+import { openMetrics } from '../../../src/command/servers/metrics.js';
+import { contactMetrics } from '../../../src/command/servers/ownMetrics.js';
 import { readDeployed } from '../../support/deployment/daemonSet.js';
 import { ROOT } from '../../support/paths.js';
 import { promtool } from '../../support/processes/promtool.js';
@@ -71,13 +69,11 @@ function write(name: string, content: object): string {
 
 /** Names and labels of every metric that the program has, in every mode. */
 function known(): Map<string, readonly string[]> {
-  const registry = new Registry();
-  kubeProxyMetrics(registry);
+  const { registry, close } = openMetrics({ version: '1', kubernetesVersion: 'v1.36.0', startedAt: 0 });
+  close();
   probeMetrics(registry, () => 0);
-  ownMetrics(registry, '1').close();
   contactMetrics(registry, () => []);
-  processMetrics(registry, 0);
-  failureMetrics(registry, FAILURES.counters);
+  failureMetrics(registry, FAILURES.counters, []);
   packetMetrics(registry, COUNTERS, async () => new Map());
   return new Map(
     registry.getMetricsAsArray().map((metric) => {

@@ -13,9 +13,7 @@ it('a refusal is counted with its HTTP status, another failure with its code', a
   const server = closeAfter(await new ApiServer().start());
   server.fail(/GET \/api\/v1\/services/, { status: 403 });
   server.fail(/GET \/apis\/discovery/, { status: 401 });
-  const metrics = closeAfter(
-    openMetrics({ version: '0', kubernetesVersion: 'v1.36.0', startedAt: 0, now: Date.now }),
-  );
+  const metrics = closeAfter(openMetrics({ version: '0', kubernetesVersion: 'v1.36.0', startedAt: 0 }));
   const failed: Error[] = [];
   const api = closeAfter(
     await openApi({
@@ -44,7 +42,7 @@ it('ServiceCIDRs are asked for only if the mode needs them, and a server that is
     const api = closeAfter(
       await openApi({
         ...{ configuration: defaultConfiguration(), master: server.url, nodeName: 'node-a', allNodes: false },
-        ...{ version: '0', metrics: { requestFailed() {} } },
+        version: '0',
         log: pino({}, { write: (line: string) => lines.push(line) }),
         ...(serviceCIDRs && { serviceCIDRs }),
       }),

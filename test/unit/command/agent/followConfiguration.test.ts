@@ -8,6 +8,7 @@ import { ConfigurationFollower } from '../../../../src/command/agent/followConfi
 import { defaultConfiguration } from '../../../../src/command/config/configuration.js';
 import { hashOf, readConfigurationFile } from '../../../../src/command/config/reload.js';
 import { MODES } from '../../../../src/command/modes/select.js';
+import { openMetrics } from '../../../../src/command/servers/metrics.js';
 import { describeProblem, type Problem } from '../../../../src/kernel/errors.js';
 import { until } from '../../../support/apiServer/cluster.js';
 import { closeAfter } from '../../../support/closeAfter.js';
@@ -41,6 +42,7 @@ function follow(exitsOnChange = false) {
   };
   const configuration = configurationOf('ipvs 0');
   const file = readConfigurationFile(path);
+  const metrics = closeAfter(openMetrics({ version: '0', kubernetesVersion: 'v1.36.0', startedAt: 0 }));
   const follower = new ConfigurationFollower(
     { file, configuration, read, exitsOnChange, times: { still: 10, again: 50 } },
     {
@@ -49,7 +51,7 @@ function follow(exitsOnChange = false) {
       modes: MODES,
       events: { problems: (all) => found.push(...all), mended: (all) => mended.push(...all) },
       health,
-      metrics: { configuration: () => {} },
+      metrics,
       announcer: { configurationWaits: (_, fields) => told.push(`event ${fields}`) },
       exit: () => told.push('exit'),
     },

@@ -54,7 +54,6 @@ class World {
       version: '0',
       kubernetesVersion: 'v1.36.0',
       startedAt: 0,
-      now: () => this.#now,
     });
     closeAfter(metrics);
     this.#state = new AgentState(about, { lines: () => [] }, () => this.#now);

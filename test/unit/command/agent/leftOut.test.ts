@@ -15,9 +15,7 @@ import { startServer, watches } from '../../../support/apiServer/scene.js';
 import { closeAfter } from '../../../support/closeAfter.js';
 
 function openOwnMetrics() {
-  const metrics = closeAfter(
-    openMetrics({ version: '0', kubernetesVersion: 'v1.36.0', startedAt: 0, now: Date.now }),
-  );
+  const metrics = closeAfter(openMetrics({ version: '0', kubernetesVersion: 'v1.36.0', startedAt: 0 }));
   /** The lines of the metric, sorted, because the order of detection is not fixed. */
   const gauge = async () =>
     (await metrics.text())

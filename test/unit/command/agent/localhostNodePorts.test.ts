@@ -22,9 +22,7 @@ const SUMMARY = {} as SyncSummary;
 
 function setUp(more: Partial<LocalhostNodePorts> = {}, openFiles = 1_048_576) {
   const lines: string[] = [];
-  const metrics = closeAfter(
-    openMetrics({ version: 'test', kubernetesVersion: 'v1.37.0', startedAt: 0, now: Date.now }),
-  );
+  const metrics = closeAfter(openMetrics({ version: 'test', kubernetesVersion: 'v1.37.0', startedAt: 0 }));
   const localhost: LocalhostNodePorts = {
     families: [4],
     hasMetrics: true,
@@ -33,6 +31,7 @@ function setUp(more: Partial<LocalhostNodePorts> = {}, openFiles = 1_048_576) {
   };
   const served = serveLocalhostNodePorts({
     localhost,
+    expected: [],
     configuration: defaultConfiguration(),
     openFiles,
     log: pino({ base: null, level: 'debug' }, { write: (line: string) => void lines.push(line) }),

@@ -1,31 +1,30 @@
 // Every kernel operation is counted, and its result stays the same.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { type KernelMetrics, measure, withTimedListing } from '../../../../src/command/agent/measure.js';
+import { measure, withTimedListing } from '../../../../src/command/agent/measure.js';
 import { FAILURES } from '../../../../src/command/modes/nftables/open.js';
 import { openMetrics } from '../../../../src/command/servers/metrics.js';
 import type { NftablesOperation } from '../../../../src/kernel/nftables/types.js';
 import { FakeKernel, failNth } from '../../../../src/kernel/testing/index.js';
+import { closeAfter } from '../../../support/closeAfter.js';
 
-/** A measured fake kernel, and the calls of the metrics as text. */
+/** A measured fake kernel, and the metrics of operations, restores and flows that are not 0. */
 function setUp() {
   const kernel = new FakeKernel();
-  const told: string[] = [];
-  const metrics: KernelMetrics = {
-    operations: (family, kind, result, count) => told.push(`${family} ${kind} ${result} ${count}`),
-    batch: (family, operations, seconds) => {
-      assert.ok(seconds >= 0);
-      told.push(`${family} batch of ${operations}`);
-    },
-    countFailures: () => (counter, family) => told.push(`${counter} of IPv${family} failed`),
-    restoreFailed: (family) => told.push(`restore of IPv${family} failed`),
-    conntrackReconciled: (family) => told.push(`looked at flows of IPv${family}`),
-    conntrackDeleted: (family, flows) => told.push(`deleted ${flows} of IPv${family}`),
-  };
-  const { failedRestores } = measure(kernel, { parts: { ipvs: kernel.ipvs, ipset: kernel.ipset } }, metrics);
+  const metrics = closeAfter(openMetrics({ version: '0', kubernetesVersion: 'v1.36.0', startedAt: 0 }));
+  const mode = { families: [4, 6], metrics: { parts: { ipvs: kernel.ipvs, ipset: kernel.ipset } } } as const;
+  const { failedRestores } = measure(kernel, mode, metrics);
   const conntrack = withTimedListing(kernel.conntrack, metrics);
+  const told = async () =>
+    (await metrics.text())
+      .split('\n')
+      .flatMap((line) => TOLD.exec(line)?.[1] ?? [])
+      .sort();
   return { kernel, measuredKernel: { ...kernel, conntrack }, told, failedRestores };
 }
+
+const TOLD =
+  /^\w+?_((?:operations_total|batch_operations_sum|restore_failures_total|sync_duration_seconds_count|deleted_entries_total)\{.*)$/;
 
 const SERVICE = { address: '10.96.0.1', port: 80, protocol: 'tcp' } as const;
 const SETTINGS = { scheduler: 'rr', schedulerFlags: [], onePacket: false };
@@ -38,12 +37,15 @@ it('operations of a batch are counted by kind and result', async () => {
     results.map((error) => error?.code),
     [undefined, 'EEXIST', undefined],
   );
-  assert.deepEqual(told, [
-    'ipvs addService ok 1',
-    'ipvs addService EEXIST 1',
-    'ipvs deleteService ok 1',
-    'ipvs batch of 3',
-  ]);
+  assert.deepEqual(
+    await told(),
+    [
+      'batch_operations_sum{family="ipvs"} 3',
+      'operations_total{family="ipvs",kind="addService",result="ok"} 1',
+      'operations_total{family="ipvs",kind="addService",result="EEXIST"} 1',
+      'operations_total{family="ipvs",kind="deleteService",result="ok"} 1',
+    ].sort(),
+  );
 });
 
 it('a batch that fails completely counts as a failure of each operation', async () => {
@@ -51,7 +53,13 @@ it('a batch that fails completely counts as a failure of each operation', async 
   kernel.ipset.close();
   const flush = { do: 'flush', name: 'a' } as const;
   await assert.rejects(measuredKernel.ipset.apply([flush, flush]), { code: 'ERR_CLOSED' });
-  assert.deepEqual(told, ['ipset flush ERR_CLOSED 2', 'ipset batch of 2']);
+  assert.deepEqual(
+    await told(),
+    [
+      'batch_operations_sum{family="ipset"} 2',
+      'operations_total{family="ipset",kind="flush",result="ERR_CLOSED"} 2',
+    ].sort(),
+  );
 });
 
 it('a failed restore is counted', async () => {
@@ -61,7 +69,14 @@ it('a failed restore is counted', async () => {
   const [error] = await measuredKernel.iptables.restore(6, [{ do: 'setChain', chain }]);
   assert.deepEqual([failedRestores(), failedRestores()], [new Map([[6, 1]]), new Map()]);
   assert.equal(error?.code, 'ENOMEM');
-  assert.deepEqual(told, ['iptables restore ENOMEM 1', 'iptables batch of 1', 'restore of IPv6 failed']);
+  assert.deepEqual(
+    await told(),
+    [
+      'operations_total{family="iptables",kind="restore",result="ENOMEM"} 1',
+      'batch_operations_sum{family="iptables"} 1',
+      'restore_failures_total{ip_family="IPv6"} 1',
+    ].sort(),
+  );
 });
 
 it('deletions of flows are counted, and listings are timed', async () => {
@@ -73,14 +88,17 @@ it('deletions of flows are counted, and listings are timed', async () => {
   await measuredKernel.conntrack.list([{ family: 6 }, { family: 4 }, { family: 6 }]).toArray();
   kernel.conntrack.fault = failNth(1);
   await measuredKernel.conntrack.deleteFlows(flows);
-  assert.deepEqual(told, [
-    'looked at flows of IPv6',
-    'looked at flows of IPv4',
-    'conntrack deleteFlow ENOMEM 1',
-    'conntrack deleteFlow ok 1',
-    'conntrack batch of 2',
-    'deleted 1 of IPv6',
-  ]);
+  assert.deepEqual(
+    await told(),
+    [
+      'operations_total{family="conntrack",kind="deleteFlow",result="ENOMEM"} 1',
+      'operations_total{family="conntrack",kind="deleteFlow",result="ok"} 1',
+      'batch_operations_sum{family="conntrack"} 2',
+      'sync_duration_seconds_count{ip_family="IPv6"} 1',
+      'sync_duration_seconds_count{ip_family="IPv4"} 1',
+      'deleted_entries_total{ip_family="IPv6"} 1',
+    ].sort(),
+  );
 });
 
 it('writes of settings are counted', async () => {
@@ -89,16 +107,17 @@ it('writes of settings are counted', async () => {
   kernel.sysctl.fault = failNth(1);
   await assert.rejects(measuredKernel.sysctl.write('net/ipv4/ip_forward', '0'), { code: 'ENOMEM' });
   assert.deepEqual(
-    told.filter((line) => !line.includes('batch')),
-    ['sysctl write ok 1', 'sysctl write ENOMEM 1'],
+    (await told()).filter((line) => line.startsWith('operations')),
+    ['ENOMEM', 'ok'].map((result) => `operations_total{family="sysctl",kind="write",result="${result}"} 1`),
   );
 });
 
 it('refused transactions of nftables mode are counted as kube-proxy counts failures', async () => {
   const kernel = new FakeKernel();
-  const metrics = openMetrics({ version: '0.1.0', kubernetesVersion: 'v1.36.0', startedAt: 0, now: () => 0 });
+  const metrics = openMetrics({ version: '0.1.0', kubernetesVersion: 'v1.36.0', startedAt: 0 });
   try {
-    measure(kernel, { parts: { nftables: kernel.nftables }, failures: FAILURES }, metrics);
+    const parts = { nftables: kernel.nftables };
+    measure(kernel, { families: [], metrics: { parts, failures: FAILURES } }, metrics);
     const transaction = (family: 'ip' | 'ip6', ...operations: ((of: object) => object)[]) =>
       kernel.nftables.apply(
         operations.map((make) => make({ family, table: 'none', name: 'a' })) as NftablesOperation[],

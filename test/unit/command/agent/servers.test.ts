@@ -10,6 +10,7 @@ import {
 } from '../../../../src/command/agent/servers.js';
 import { HealthThread } from '../../../../src/command/health/openThread.js';
 import { plain } from '../../../../src/command/servers/handler.js';
+import { probeMetrics } from '../../../../src/command/servers/kubeProxyMetrics.js';
 import { listen } from '../../../../src/command/servers/listen.js';
 import { openMetrics } from '../../../../src/command/servers/metrics.js';
 import { closeAfter } from '../../../support/closeAfter.js';
@@ -30,10 +31,8 @@ function parts(configuration: ServerParts['configuration']) {
       ended: (error) => failed('health', error, undefined),
     }),
   );
-  const metrics = closeAfter(
-    openMetrics({ version: '0.1.0', kubernetesVersion: 'v1.36.0', startedAt: 0, now: Date.now }),
-  );
-  metrics.countProbes((probe, status) => health.probes.get(probe, status));
+  const metrics = closeAfter(openMetrics({ version: '0.1.0', kubernetesVersion: 'v1.36.0', startedAt: 0 }));
+  probeMetrics(metrics.registry, (probe, status) => health.probes.get(probe, status));
   const all: ServerParts = {
     configuration,
     metrics,

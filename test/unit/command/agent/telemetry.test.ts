@@ -5,6 +5,7 @@ import { inOrder } from '../../../../src/command/agent/listeners.js';
 import { telemetry } from '../../../../src/command/agent/telemetry.js';
 import { openMetrics } from '../../../../src/command/servers/metrics.js';
 import { decodeObject } from '../../../../src/proxy/objects/decode.js';
+import type { ObjectChange } from '../../../../src/proxy/objects/types.js';
 import type { SyncSummary } from '../../../../src/proxy/reconcile/summary.js';
 import { nodeFacts } from '../../../../src/proxy/services/nodeFacts.js';
 import { ServiceCache } from '../../../../src/proxy/services/serviceCache.js';
@@ -29,12 +30,18 @@ const PASS: SyncSummary = {
   milliseconds: { plan: 1, kernel: 1 },
 };
 const TIMEOUT = 1000;
+const SERVICES = ['a', 'b'].map((name): ObjectChange => {
+  const metadata = { namespace: 'demo', name };
+  const spec = { clusterIP: 'fd00:96::1', ports: [{ port: 80 }] };
+  const { object } = decodeObject({ apiVersion: 'v1', kind: 'Service', metadata, spec });
+  return { type: 'set', object: object ?? assert.fail(name) };
+});
 
 function setUp(countsPorts?: true) {
   const clock = { time: 0 };
   const health = new TrackedHealth(TIMEOUT, { now: () => clock.time, elapsed: () => clock.time });
   health.updated(6);
-  const metrics = openMetrics({ version: '0', kubernetesVersion: 'v1.36.0', startedAt: 0, now: Date.now });
+  const metrics = openMetrics({ version: '0', kubernetesVersion: 'v1.36.0', startedAt: 0 });
   closeAfter(metrics);
   const listener = telemetry({
     families: [6],
@@ -52,6 +59,8 @@ function setUp(countsPorts?: true) {
   return {
     clock,
     health,
+    events,
+    lines: () => metrics.text(),
     tell: (name: string) => {
       events.changed?.([triggeredSlice(name, new Date(Date.now() + 1000).toISOString())]);
       events.queued?.();
@@ -76,6 +85,46 @@ function setUp(countsPorts?: true) {
       shown('kubeproxy_network_programming_duration_seconds_count{ip_family="IPv6"}').then((n) => n || 0),
   };
 }
+
+it('requests, passes and their items are counted', async () => {
+  const { events, lines } = setUp();
+  events.changed?.([triggeredSlice('a', new Date(Date.now() + 1000).toISOString()), ...SERVICES]);
+  events.queued?.();
+  const before = await lines();
+  assert.match(before, /^kubeproxy_sync_proxy_rules_service_changes_pending 2$/m);
+  assert.match(before, /^kube_netlink_proxy_oldest_unapplied_change_timestamp_seconds [1-9]/m);
+  events.taken?.();
+  const counts = { draining: 6, drainTimeouts: 5 };
+  const repairs = { phases: new Map([['elements', 5]]), keys: [] };
+  const milliseconds = { plan: 1, kernel: 2 };
+  events.synced({ ...PASS, full: true, counts, repaired: 8, repairs, repeated: 2, milliseconds }, 1);
+  events.synced({ ...PASS, counts, unknown: 4, milliseconds: { plan: 10_000, kernel: 10_000 } }, 1);
+  const text = await lines();
+  for (const line of [
+    'kube_netlink_proxy_audit_repairs_total 8',
+    'kube_netlink_proxy_repaired_operations_total{phase="elements"} 5',
+    'kube_netlink_proxy_repeated_repairs 2',
+    'kube_netlink_proxy_drain_timeouts_total 5',
+    'kube_netlink_proxy_draining_real_servers 6',
+    'kube_netlink_proxy_failed_items 4',
+    'kubeproxy_sync_full_proxy_rules_duration_seconds_sum{ip_family="IPv6"} 0.003',
+    'kubeproxy_sync_partial_proxy_rules_duration_seconds_bucket{le="16.384",ip_family="IPv6"} 0',
+    'kubeproxy_sync_partial_proxy_rules_duration_seconds_bucket{le="+Inf",ip_family="IPv6"} 1',
+    'kubeproxy_sync_proxy_rules_duration_seconds_count{ip_family="IPv6"} 2',
+    'kubeproxy_sync_proxy_rules_endpoint_changes_pending 0',
+    'kubeproxy_sync_proxy_rules_endpoint_changes_total 1',
+    'kubeproxy_sync_proxy_rules_service_changes_pending 0',
+    'kubeproxy_sync_proxy_rules_service_changes_total 2',
+  ])
+    assert.ok(text.split('\n').includes(line), `${line} is not among\n${text}`);
+  for (const time of ['last_queued', 'last']) {
+    const value = new RegExp(
+      `^kubeproxy_sync_proxy_rules_${time}_timestamp_seconds\\{ip_family="IPv6"\\} (\\S+)$`,
+      'm',
+    );
+    assert.ok(Math.abs(Number(value.exec(text)?.[1]) - Date.now() / 1000) < 3600, time);
+  }
+});
 
 describe('unreadable files', () => {
   it('are counted, and named by the health server', async () => {

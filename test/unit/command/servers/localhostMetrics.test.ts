@@ -1,11 +1,15 @@
 // The metrics of node ports on localhost.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
+import {
+  localhostMetrics,
+  ofFamily,
+  rejectedMetric,
+} from '../../../../src/command/servers/kubeProxyMetrics.js';
 import { openMetrics } from '../../../../src/command/servers/metrics.js';
 import { closeAfter } from '../../../support/closeAfter.js';
 
-const open = () =>
-  closeAfter(openMetrics({ version: 'test', kubernetesVersion: 'v1.37.0', startedAt: 0, now: Date.now }));
+const open = () => closeAfter(openMetrics({ version: 'test', kubernetesVersion: 'v1.37.0', startedAt: 0 }));
 
 it("the metrics of node ports on localhost have kube-proxy's names, labels and help once they are shown", async () => {
   const metrics = open();
@@ -13,9 +17,10 @@ it("the metrics of node ports on localhost have kube-proxy's names, labels and h
     (await metrics.text()).split('\n').filter((line) => line.includes('nftables_localhost_nodeport'));
   assert.deepEqual(await lines(), []);
   const found = [{ family: 4 as const, protocol: 'UDP', packets: 7 }];
-  const { listeners, failed } = metrics.countLocalhost(async () => found);
-  listeners(4, 2);
-  failed(6);
+  const { listeners, failures } = localhostMetrics(metrics.registry, []);
+  rejectedMetric(metrics.registry, async () => found);
+  listeners.set(ofFamily(4), 2);
+  failures.inc(ofFamily(6));
   const prefix = 'kubeproxy_nftables_localhost_nodeport';
   assert.deepEqual(
     (await lines()).filter((line) => !line.startsWith('# TYPE')),

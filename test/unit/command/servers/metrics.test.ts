@@ -2,66 +2,40 @@
 // Needs: promtool
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { type Counter, type Gauge, Histogram } from 'prom-client';
+import { telemetry } from '../../../../src/command/agent/telemetry.js';
 import { COUNTERS } from '../../../../src/command/modes/iptables/open.js';
+import {
+  failureMetrics,
+  localhostMetrics,
+  packetMetrics,
+  probeMetrics,
+  rejectedMetric,
+} from '../../../../src/command/servers/kubeProxyMetrics.js';
 import { type Metrics, openMetrics } from '../../../../src/command/servers/metrics.js';
+import { contactMetrics } from '../../../../src/command/servers/ownMetrics.js';
 import { closeAfter } from '../../../support/closeAfter.js';
+import { TrackedHealth } from '../../../support/fakes/trackedHealth.js';
 import { promtool } from '../../../support/processes/promtool.js';
 
 /** A block of the event loop, in ms. */
 const STALL = 500;
-/** 2026-11-20T17:32:31.5Z, in s. */
-const NOW = 1795195951.5;
-
 function open(): Metrics {
-  return closeAfter(
-    openMetrics({
-      version: '1.2.3',
-      kubernetesVersion: 'v1.36.2',
-      startedAt: 1795195000_250,
-      now: () => NOW * 1000,
-    }),
-  );
+  const started = { version: '1.2.3', kubernetesVersion: 'v1.36.2', startedAt: 1795195000_250 };
+  return closeAfter(openMetrics(started));
 }
 
-/** Updates every metric, in both families. */
-function use(metrics: Metrics): void {
-  for (const family of [4, 6] as const) {
-    metrics.queued(family);
-    metrics.synced({ families: [family], seconds: 0.003, full: true, succeeded: true });
-    metrics.synced({ families: [family], seconds: 20, full: false, succeeded: true });
-    metrics.programmed(family, 0.3);
-    metrics.noLocalEndpoints(family, 'internal', 1);
-    metrics.noLocalEndpoints(family, 'external', 2);
-    metrics.rules(family, 'nat', 40, 3);
-    metrics.rules(family, 'filter', 20, 0);
-    metrics.restoreFailed(family);
-    metrics.partialRestoreFailed(family, 1);
-    metrics.conntrackReconciled(family, 0.01);
-    metrics.conntrackDeleted(family, 7);
+/** Gives every metric a value, with each of its labels. */
+function use({ kubeProxy, own, registry }: Metrics): void {
+  probeMetrics(registry, () => 1);
+  contactMetrics(registry, () => [{ resource: 'services', state: 'lost', lastContact: 1795195900_500 }]);
+  const all: readonly unknown[] = [...Object.values(kubeProxy), ...Object.values(own)];
+  for (const metric of all as (Counter | Gauge | Histogram)[]) {
+    const { labelNames } = metric as unknown as { readonly labelNames: readonly string[] };
+    const labels = Object.fromEntries(labelNames.filter((name) => name !== 'le').map((name) => [name, 'a']));
+    if (metric instanceof Histogram) metric.observe(labels, 0.3);
+    else metric.inc(labels, 3);
   }
-  metrics.serviceChanges(2);
-  metrics.endpointChanges(3);
-  metrics.pending(4, 5);
-  metrics.countProbes(() => 1);
-  for (const family of ['ipvs', 'ipset', 'rtnetlink', 'iptables', 'conntrack', 'sysctl'] as const) {
-    metrics.operations(family, 'addService', 'ok', 12);
-    metrics.operations(family, 'addService', 'EEXIST', 1);
-    metrics.batch(family, 13, 0.002);
-  }
-  metrics.draining(6);
-  metrics.drainTimeouts(2);
-  metrics.drainTimeouts(5);
-  metrics.unknown(4);
-  metrics.oldestUnapplied(1795195900_500);
-  metrics.repaired(8, new Map([['elements', 5]]));
-  metrics.repeated(2);
-  metrics.configuration({ inForce: 'a', found: 'b', waiting: ['mode'] });
-  metrics.requestFailed('endpointslices', 'ECONNREFUSED');
-  metrics.requestFailed('services', 'ERR_TIMEOUT');
-  metrics.contacts(() => [
-    { resource: 'services', state: 'lost', lastContact: 1795195900_500 },
-    { resource: 'nodes', state: 'starting', lastContact: undefined },
-  ]);
 }
 
 /** A metric: type, help, names of labels (without le), and bounds of buckets. */
@@ -211,6 +185,7 @@ const OTHERS: [name: string, type: string, labels: string][] = [
   ['kube_netlink_proxy_event_loop_delay_seconds', 'gauge', 'statistic'],
   ['kube_netlink_proxy_failed_items', 'gauge', ''],
   ['kube_netlink_proxy_kernel_duration_seconds', 'histogram', 'family'],
+  ['kube_netlink_proxy_left_out_objects', 'gauge', 'kind reason'],
   ['kube_netlink_proxy_oldest_unapplied_change_timestamp_seconds', 'gauge', ''],
   ['kube_netlink_proxy_operations_total', 'counter', 'family kind result'],
   ['kube_netlink_proxy_repaired_operations_total', 'counter', 'phase'],
@@ -279,64 +254,22 @@ describe('metrics', () => {
     ]);
   });
 
-  it('have the recorded values', async () => {
+  it('name the builds and the contact with the API server', async () => {
     const metrics = open();
     use(metrics);
     const text = await metrics.text();
     const lines = new Set(text.split('\n'));
     for (const line of [
       'kube_netlink_proxy_build_info{version="1.2.3"} 1',
-      'kube_netlink_proxy_api_failures_total{resource="endpointslices",code="ECONNREFUSED"} 1',
       'kube_netlink_proxy_api_contact_lost{resource="services"} 1',
-      'kube_netlink_proxy_api_contact_lost{resource="nodes"} 0',
       'kube_netlink_proxy_api_last_contact_timestamp_seconds{resource="services"} 1795195900.5',
-      'kube_netlink_proxy_api_last_contact_timestamp_seconds{resource="nodes"} 0',
-      'kube_netlink_proxy_audit_repairs_total 8',
-      'kube_netlink_proxy_repaired_operations_total{phase="elements"} 5',
-      'kube_netlink_proxy_batch_operations_bucket{le="4",family="ipvs"} 0',
-      'kube_netlink_proxy_batch_operations_bucket{le="16",family="ipvs"} 1',
-      'kube_netlink_proxy_batch_operations_sum{family="ipvs"} 13',
-      'kube_netlink_proxy_drain_timeouts_total 5',
-      'kube_netlink_proxy_draining_real_servers 6',
-      'kube_netlink_proxy_failed_items 4',
-      'kube_netlink_proxy_oldest_unapplied_change_timestamp_seconds 1795195900.5',
-      'kube_netlink_proxy_kernel_duration_seconds_sum{family="ipset"} 0.002',
-      'kube_netlink_proxy_operations_total{family="sysctl",kind="addService",result="ok"} 12',
-      'kube_netlink_proxy_operations_total{family="sysctl",kind="addService",result="EEXIST"} 1',
-      'kubeproxy_conntrack_reconciler_deleted_entries_total{ip_family="IPv4"} 7',
-      'kubeproxy_conntrack_reconciler_sync_duration_seconds_count{ip_family="IPv6"} 1',
-      'kubeproxy_network_programming_duration_seconds_bucket{le="0.25",ip_family="IPv4"} 0',
-      'kubeproxy_network_programming_duration_seconds_bucket{le="0.5",ip_family="IPv4"} 1',
       'kubeproxy_proxy_healthz_total{code="200"} 1',
       'kubeproxy_proxy_livez_total{code="503"} 1',
-      'kubeproxy_sync_full_proxy_rules_duration_seconds_sum{ip_family="IPv4"} 0.003',
-      'kubeproxy_sync_partial_proxy_rules_duration_seconds_bucket{le="16.384",ip_family="IPv4"} 0',
-      'kubeproxy_sync_partial_proxy_rules_duration_seconds_bucket{le="+Inf",ip_family="IPv4"} 1',
-      'kubeproxy_sync_proxy_rules_duration_seconds_count{ip_family="IPv6"} 2',
-      'kubeproxy_sync_proxy_rules_endpoint_changes_pending 5',
-      'kubeproxy_sync_proxy_rules_endpoint_changes_total 3',
-      'kubeproxy_sync_proxy_rules_iptables_last{ip_family="IPv4",table="nat"} 3',
-      'kubeproxy_sync_proxy_rules_iptables_partial_restore_failures_total{ip_family="IPv6"} 1',
-      'kubeproxy_sync_proxy_rules_iptables_restore_failures_total{ip_family="IPv4"} 1',
-      'kubeproxy_sync_proxy_rules_iptables_total{ip_family="IPv6",table="filter"} 20',
-      `kubeproxy_sync_proxy_rules_last_queued_timestamp_seconds{ip_family="IPv4"} ${NOW}`,
-      `kubeproxy_sync_proxy_rules_last_timestamp_seconds{ip_family="IPv6"} ${NOW}`,
-      'kubeproxy_sync_proxy_rules_no_local_endpoints_total{ip_family="IPv6",traffic_policy="external"} 2',
-      'kubeproxy_sync_proxy_rules_service_changes_pending 4',
-      'kubeproxy_sync_proxy_rules_service_changes_total 2',
       'process_start_time_seconds 1795195000.25',
     ]) {
       assert.ok(lines.has(line), `${line} is not among\n${text}`);
     }
     assert.match(text, /^kubernetes_build_info\{.*git_version="v1\.36\.2".*major="1",minor="36",.*\} 1$/m);
-  });
-
-  it('keep the time of the last success when a pass fails', async () => {
-    const metrics = open();
-    metrics.synced({ families: [4, 6], seconds: 1, full: true, succeeded: false });
-    const text = await metrics.text();
-    assert.doesNotMatch(text, /last_timestamp/);
-    assert.match(text, /^kubeproxy_sync_proxy_rules_duration_seconds_count\{ip_family="IPv6"\} 1$/m);
   });
 
   it('include the process', async () => {
@@ -396,7 +329,7 @@ it('counters of packets have the numbers of the kernel at each scrape, and no se
   const lines = async () =>
     (await metrics.text()).split('\n').filter((line) => /^kubeproxy_iptables_.*packets/.test(line));
   assert.deepEqual(await lines(), []);
-  metrics.countPackets(COUNTERS, async () => packets);
+  packetMetrics(metrics.registry, COUNTERS, async () => packets);
   assert.deepEqual(await lines(), ['kubeproxy_iptables_localhost_nodeports_accepted_packets_total 3']);
   packets.set('localhost_nps_accepted_pkts', 5).set('ct_state_invalid_dropped_pkts', 0);
   assert.deepEqual(await lines(), [
@@ -408,10 +341,14 @@ it('counters of packets have the numbers of the kernel at each scrape, and no se
 it("each of kube-proxy's counters has its series from the start, with 0, for the families that are served", async () => {
   const metrics = open();
   const failures = [{ counter: 'sync', name: 'sync_proxy_rules_nftables_sync_failures_total', help: 'h' }];
-  metrics.expect([6]);
-  metrics.countProbes(() => 0);
-  metrics.countFailures(failures);
-  metrics.countLocalhost(async () => []);
+  telemetry({
+    ...{ metrics, families: [6], health: new TrackedHealth(1, { now: () => 0, elapsed: () => 0 }) },
+    ...{ serviceHealth: { update() {} }, leftOut: { found() {}, mended() {} } },
+  });
+  probeMetrics(metrics.registry, () => 0);
+  failureMetrics(metrics.registry, failures, [6]);
+  localhostMetrics(metrics.registry, [6]);
+  rejectedMetric(metrics.registry, async () => []);
   const lines = (await metrics.text()).split('\n');
   const counters = lines.flatMap((line) => /^# TYPE (kubeproxy_\w+) counter$/.exec(line)?.[1] ?? []);
   assert.ok(counters.length >= 9, counters.join());

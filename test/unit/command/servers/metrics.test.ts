@@ -292,8 +292,12 @@ describe('metrics', () => {
     // A busy machine delays the timer too, but not for so long.
     const long = (0.8 * STALL) / 1000;
     assert.ok((await max()) > long);
-    await pause(250);
-    assert.ok((await max()) < long);
+    // On a busy machine, others may follow.
+    for (let attempt = 1, later = long; later >= long; attempt++) {
+      assert.ok(attempt < 20, `${later} s`);
+      await pause(250);
+      later = await max();
+    }
   });
 
   it('pass promtool, except for kube-proxy’s names', async () => {

@@ -201,7 +201,7 @@ const FLOORS: readonly Floor[] = [
   {
     name: 'health',
     files: /^command\/health\//,
-    imports: ['net', 'servers'],
+    imports: ['net', 'servers', 'localhostPorts'],
     outside: /^node:worker_threads$/,
   },
   {

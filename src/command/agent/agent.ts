@@ -103,6 +103,7 @@ export async function runAgent(parts: AgentParts): Promise<number> {
   const foreignChains = () => opened.foreignChains?.() ?? [];
   const localhost = serveLocalhostNodePorts({
     ...{ localhost: opened.localhostNodePorts, expected: families, configuration, log, metrics },
+    open: (served, events, settings) => healthThread.openLocalhostPorts(served, events, settings),
   });
   const listeners = [
     logEvents(log, foreignChains),

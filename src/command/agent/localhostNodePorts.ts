@@ -3,7 +3,12 @@ import type { Logger } from 'pino';
 import type { Family } from '../../kernel/net/address.js';
 import { HOST } from '../../kernel/shared/hints.js';
 import type { Configuration } from '../config/configuration.js';
-import { LocalhostPorts } from '../localhostPorts/localhostPorts.js';
+import type {
+  LocalhostPortEvents,
+  LocalhostPortSettings,
+  PlannedPorts,
+} from '../localhostPorts/localhostPorts.js';
+import { LocalhostPlans } from '../localhostPorts/plans.js';
 import type { LocalhostNodePorts } from '../modes/shared/definition.js';
 import { localhostMetrics, ofFamily, rejectedMetric } from '../servers/kubeProxyMetrics.js';
 import { bindHint } from '../servers/listen.js';
@@ -21,9 +26,18 @@ interface LocalhostNodePortParts {
   /** The families that are programmed. */
   readonly expected: readonly Family[];
   readonly metrics: Pick<Metrics, 'registry'>;
+  /** Opens the listeners. They relay connections on another thread than the one that plans. */
+  readonly open: OpenLocalhostPorts;
   /** Most open files of this process; undefined: any number. Default: that of the process. */
   readonly openFiles?: number | undefined;
 }
+
+/** Makes listeners with these settings; `apply` is told what they serve. */
+export type OpenLocalhostPorts = (
+  families: readonly Family[],
+  events: LocalhostPortEvents,
+  settings: LocalhostPortSettings,
+) => { apply(planned: PlannedPorts): unknown; close(): Promise<void> };
 
 /** Shares of the open files: for listeners, and for connections, each of which has two. */
 interface FileShares {
@@ -60,10 +74,14 @@ export function serveLocalhostNodePorts(parts: LocalhostNodePortParts): ServedLo
   const metrics = localhost.hasMetrics ? showMetrics(localhost, parts) : undefined;
   if (localhost.families.length === 0) return { listener: {}, close: async () => {} };
   const ports = openPorts(localhost, parts, metrics);
+  const plans = new LocalhostPlans(localhost.families);
   return {
     listener: {
-      planned: (service, input) => ports.planned(service, input),
-      synced: () => void ports.apply(),
+      planned: (service, input) => plans.planned(service, input),
+      synced() {
+        const planned = plans.take();
+        if (planned.size > 0) void ports.apply(planned);
+      },
     },
     close: () => ports.close(),
   };
@@ -96,9 +114,9 @@ const FEW_FILES =
 
 function openPorts(
   { families }: LocalhostNodePorts,
-  { configuration, log, openFiles = mostOpenFiles(HOST.read) }: LocalhostNodePortParts,
+  { open, configuration, log, openFiles = mostOpenFiles(HOST.read) }: LocalhostNodePortParts,
   metrics: ReturnType<typeof localhostMetrics> | undefined,
-): LocalhostPorts {
+): ReturnType<OpenLocalhostPorts> {
   const failures = new RepeatedFailures();
   const shares = sharesOf(openFiles);
   const { mostListeners } = shares;
@@ -106,7 +124,7 @@ function openPorts(
     log.warn({ limit: 'RLIMIT_NOFILE', value: openFiles, mostListeners }, FEW_FILES);
   const nameOf = ({ family, port }: { readonly family: number; readonly port: number }) =>
     `${family} ${port}`;
-  return new LocalhostPorts(
+  return open(
     families,
     {
       opened(port, endpoints) {

@@ -1,6 +1,11 @@
-// The main thread's side of the health thread.
+// The main thread's side of the health thread, which also relays the connections to node ports on localhost.
 import { Worker } from 'node:worker_threads';
 import type { Family } from '../../kernel/net/address.js';
+import type {
+  LocalhostPortEvents,
+  LocalhostPortSettings,
+  PlannedPorts,
+} from '../localhostPorts/localhostPorts.js';
 import type { ListenAddress } from '../servers/listen.js';
 import { ProbeCounts } from './probeCounts.js';
 import type { HealthFacts } from './proxyHealth.js';
@@ -23,16 +28,31 @@ export type ToThread =
   | { readonly beat: true }
   | { readonly serve: { readonly where: ListenAddress; readonly hardFail: boolean } }
   | { readonly addresses: { readonly [family in Family]?: readonly string[] } }
-  | { readonly checks: ReadonlyMap<string, ServiceHealthCheck | undefined> };
+  | { readonly checks: ReadonlyMap<string, ServiceHealthCheck | undefined> }
+  | { readonly localhost: { readonly families: readonly Family[]; readonly settings: LocalhostPortSettings } }
+  | { readonly localhostPorts: PlannedPorts };
 
 /** An error of the thread. */
-interface PlainError {
+export interface PlainError {
   readonly message: string;
   readonly code: string | undefined;
 }
 
-/** A message of the thread: of the health server, or of the port of a Service. */
+/** An event of node ports on localhost, whose error is plain. */
+export type LocalhostEvent = {
+  [Name in keyof LocalhostPortEvents]: {
+    readonly localhost: Name;
+    readonly about: PlainErrors<Parameters<LocalhostPortEvents[Name]>>;
+  };
+}[keyof LocalhostPortEvents];
+
+type PlainErrors<Values> = {
+  [Place in keyof Values]: Values[Place] extends Error ? PlainError : Values[Place];
+};
+
+/** A message of the thread: of the health server, of the port of a Service, or of node ports on localhost. */
 export type FromThread =
+  | LocalhostEvent
   | { readonly served: true }
   | { readonly refused: PlainError }
   | { readonly failed: PlainError; readonly retryIn: number | undefined }
@@ -60,7 +80,7 @@ export interface HealthThreadOptions {
   readonly beat?: number;
 }
 
-/** A thread that serves health, readiness and liveness, and the health-check ports of Services. */
+/** A thread that serves health, readiness and liveness, the health-check ports of Services, and node ports on localhost. */
 export class HealthThread {
   /** Numbers of its responses. */
   readonly probes = new ProbeCounts();
@@ -70,6 +90,7 @@ export class HealthThread {
   /** Facts to be told at the end of the current callback. */
   #facts: HealthFacts | undefined;
   #served: { resolve(): void; reject(error: Error): void } | undefined;
+  #localhost: LocalhostPortEvents | undefined;
   #closed = false;
 
   constructor(options: HealthThreadOptions) {
@@ -116,6 +137,17 @@ export class HealthThread {
     this.#post({ checks });
   }
 
+  /** Opens node ports on localhost as `LocalhostPorts` does; `close` does nothing, because they close with the thread. */
+  openLocalhostPorts(
+    families: readonly Family[],
+    events: LocalhostPortEvents,
+    settings: LocalhostPortSettings,
+  ): { apply(planned: PlannedPorts): void; close(): Promise<void> } {
+    this.#localhost = events;
+    this.#post({ localhost: { families, settings } });
+    return { apply: (localhostPorts) => this.#post({ localhostPorts }), close: async () => {} };
+  }
+
   /** Ends the thread with all its listeners and connections. */
   async close(): Promise<void> {
     this.#closed = true;
@@ -129,7 +161,8 @@ export class HealthThread {
 
   #take(message: FromThread): void {
     const { failed, recovered, serviceFailed, serviceRecovered } = this.#options;
-    if ('served' in message) this.#served?.resolve();
+    if ('localhost' in message) this.#tellLocalhost(message);
+    else if ('served' in message) this.#served?.resolve();
     else if ('refused' in message) this.#served?.reject(errorOf(message.refused));
     else if ('service' in message) {
       const { service, port } = message;
@@ -137,6 +170,14 @@ export class HealthThread {
       else serviceRecovered(service, port);
     } else if ('failed' in message) failed(errorOf(message.failed), message.retryIn);
     else recovered();
+  }
+
+  #tellLocalhost(event: LocalhostEvent): void {
+    const events = this.#localhost;
+    if (event.localhost === 'refused') events?.refused(event.about[0], errorOf(event.about[1]));
+    else if (event.localhost === 'failed') events?.failed(event.about[0], errorOf(event.about[1]));
+    else
+      (events?.[event.localhost] as ((...about: readonly unknown[]) => void) | undefined)?.(...event.about);
   }
 
   #end(error: unknown): void {

@@ -1,9 +1,11 @@
-// The health thread: its own event loop answers the probes, whatever the main thread does. It is the entry of a worker (openThread.ts).
+// The health thread: its own event loop answers the probes and relays connections, whatever the main thread does. It is the entry of a worker (openThread.ts).
 import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
 import type { Family } from '../../kernel/net/address.js';
+import { AddressPorts } from '../../kernel/net/addressPorts.js';
+import { LocalhostPorts, type PlannedPorts, type WantedPort } from '../localhostPorts/localhostPorts.js';
 import { openServer } from '../servers/listen.js';
 import { healthHandler } from './answers.js';
-import type { FromThread, ThreadData, ToThread } from './openThread.js';
+import type { FromThread, PlainError, ThreadData, ToThread } from './openThread.js';
 import { ProbeCounts } from './probeCounts.js';
 import { CLOCK, healthOf, NO_FACTS } from './proxyHealth.js';
 import { ServiceHealthServers } from './serviceHealth.js';
@@ -18,6 +20,7 @@ let facts = NO_FACTS;
 /** Periods of this thread: if the whole process is stopped, neither thread has any. */
 let silentPeriods = 0;
 let serviceHealth: ServiceHealthServers | undefined;
+let localhostPorts: LocalhostPorts | undefined;
 
 setInterval(() => silentPeriods++, beat);
 main.on('message', take);
@@ -28,6 +31,8 @@ function take(message: ToThread): void {
   if ('serve' in message) void serve(message.serve);
   if ('addresses' in message) serviceHealth = openServiceHealth(message.addresses);
   if ('checks' in message) void serviceHealth?.update(message.checks);
+  if ('localhost' in message) localhostPorts = openLocalhostPorts(message.localhost);
+  if ('localhostPorts' in message) void localhostPorts?.apply(received(message.localhostPorts));
 }
 
 /** The health, after all messages that have arrived. */
@@ -59,12 +64,36 @@ function openServiceHealth(addresses: { readonly [family in Family]?: readonly s
   });
 }
 
+function openLocalhostPorts({ families, settings }: Extract<ToThread, { localhost: unknown }>['localhost']) {
+  return new LocalhostPorts(
+    families,
+    {
+      opened: (...about) => tell({ localhost: 'opened', about }),
+      closed: (...about) => tell({ localhost: 'closed', about }),
+      refused: (port, error) => tell({ localhost: 'refused', about: [port, plainError(error)] }),
+      failed: (port, error) => tell({ localhost: 'failed', about: [port, plainError(error)] }),
+      beyond: (...about) => tell({ localhost: 'beyond', about }),
+      listeners: (...about) => tell({ localhost: 'listeners', about }),
+    },
+    settings,
+  );
+}
+
+/** The plans with lists of endpoints that have methods. */
+function received(planned: PlannedPorts): PlannedPorts {
+  const revived = ({ nodePort, target }: WantedPort): WantedPort => ({
+    nodePort,
+    target: { ...target, endpoints: AddressPorts.ofCopy(target.endpoints) },
+  });
+  return new Map(Array.from(planned, ([service, ports]) => [service, ports.map(revived)]));
+}
+
 function tell(message: FromThread): void {
   main.postMessage(message);
 }
 
 /** A copy of an error between threads has no code. */
-function plainError(error: unknown): { message: string; code: string | undefined } {
+function plainError(error: unknown): PlainError {
   const { code } = error as NodeJS.ErrnoException;
   return { message: error instanceof Error ? error.message : String(error), code };
 }

@@ -2,13 +2,12 @@
 // KubeProxyNFTablesLocalhostNodePorts (KEP-6032). The rules of the kernel cannot translate destinations on loopback addresses.
 import { performance } from 'node:perf_hooks';
 import type { Family } from '../../kernel/net/address.js';
-import type { ServicePlanInput } from '../../proxy/services/types.js';
 import type { Chance, Target } from './endpointChoice.js';
 import { type NodePort, PortListener } from './listener.js';
 import type { RelayTimes } from './relay.js';
 
 /** Reports of the listeners. */
-interface LocalhostPortEvents {
+export interface LocalhostPortEvents {
   opened(port: NodePort, endpoints: number): void;
   closed(port: NodePort): void;
   /** The listener could not be opened; it is tried again. */
@@ -46,30 +45,28 @@ const TIMES: RelayTimes = { dial: 5000, idle: 24 * HOUR, halfClosed: HOUR };
 const SWEEP = 60_000;
 
 /** A node port of a Service that is wanted. */
-interface Wanted {
+export interface WantedPort {
   readonly nodePort: NodePort;
   readonly target: Target;
 }
 
+/** The node ports of Services that were planned; none for a Service that has none any more. */
+export type PlannedPorts = ReadonlyMap<string, readonly WantedPort[]>;
+
 /** A node port: what is wanted of it, and its listener. */
-interface Entry extends Wanted {
+interface Entry extends WantedPort {
   /** Undefined while it is not open. */
   listener: PortListener | undefined;
 }
 
 /** All node ports that are served on localhost. A change of a Service costs what this Service has. */
 export class LocalhostPorts {
-  readonly #families: ReadonlySet<Family>;
   readonly #events: LocalhostPortEvents;
   readonly #chance: Chance;
   readonly #times: RelayTimes;
   readonly #most: number;
   readonly #mostListeners: number;
   readonly #retryIn: number;
-  /** Services that were planned since the last {@link apply}, with the node ports that they want. */
-  #planned = new Map<string, readonly Wanted[]>();
-  /** Services whose last plan has node ports, applied or not. */
-  readonly #withPorts = new Set<string>();
   /** The keys of the node ports of each Service, as they were applied last. */
   readonly #ofService = new Map<string, readonly string[]>();
   /** By family and port. */
@@ -101,7 +98,6 @@ export class LocalhostPorts {
       ...chance
     }: LocalhostPortSettings = {},
   ) {
-    this.#families = new Set(families);
     this.#events = events;
     this.#chance = { now: () => performance.now(), random: Math.random, ...chance };
     this.#times = { ...TIMES, ...times };
@@ -110,25 +106,12 @@ export class LocalhostPorts {
     this.#retryIn = retryIn;
     const sweep = Math.min(SWEEP, this.#times.idle, this.#times.halfClosed);
     this.#sweep = setInterval(() => this.#closeIdle(), sweep).unref();
-    for (const family of this.#families) this.#count(family, 0);
+    for (const family of families) this.#count(family, 0);
   }
 
-  /** A Service was planned; undefined if it was deleted. Takes effect with {@link apply}. */
-  planned(service: string, input: ServicePlanInput | undefined): void {
-    const wanted = input ? this.#wantedOf(input) : [];
-    const hadPorts = wanted.length > 0 || this.#withPorts.delete(service);
-    if (wanted.length > 0) this.#withPorts.add(service);
-    // Most Services have no node port.
-    if (hadPorts) this.#planned.set(service, wanted);
-  }
-
-  /** The plans up to now are in the kernel. Resolves when the listeners are as they want. */
-  apply(): Promise<void> {
-    if (this.#planned.size > 0) {
-      const planned = this.#planned;
-      this.#planned = new Map();
-      this.#applied = this.#applied.then(() => this.#change(planned));
-    }
+  /** These plans are in the kernel. Resolves when the listeners are as all plans want. */
+  apply(planned: PlannedPorts): Promise<void> {
+    this.#applied = this.#applied.then(() => this.#change(planned));
     return this.#applied;
   }
 
@@ -141,31 +124,17 @@ export class LocalhostPorts {
     for (const [key, entry] of this.#entries) this.#remove(key, entry);
   }
 
-  #wantedOf({ ports }: ServicePlanInput): Wanted[] {
-    const wanted: Wanted[] = [];
-    for (const { family, protocol, frontends, affinitySeconds, ...lists } of ports) {
-      if (protocol !== 'tcp' || !this.#families.has(family)) continue;
-      for (const { kind, port, localPolicy } of frontends) {
-        if (kind !== 'nodePort') continue;
-        const endpoints = localPolicy ? lists.localEndpoints : lists.clusterEndpoints;
-        if (endpoints.size > 0)
-          wanted.push({ nodePort: { family, port }, target: { endpoints, affinitySeconds } });
-      }
-    }
-    return wanted;
-  }
-
-  async #change(planned: ReadonlyMap<string, readonly Wanted[]>): Promise<void> {
+  async #change(planned: PlannedPorts): Promise<void> {
     const left = new Set<string>();
     for (const service of planned.keys()) {
       for (const key of this.#ofService.get(service) ?? []) left.add(key);
       this.#ofService.delete(service);
     }
-    const wanted = new Map<string, Wanted>();
+    const wanted = new Map<string, WantedPort>();
     for (const [service, ports] of planned) {
       const keys = ports.map(({ nodePort }) => keyOf(nodePort));
       if (keys.length > 0) this.#ofService.set(service, keys);
-      for (const [i, key] of keys.entries()) wanted.set(key, ports[i] as Wanted);
+      for (const [i, key] of keys.entries()) wanted.set(key, ports[i] as WantedPort);
     }
     for (const key of left) {
       const entry = this.#entries.get(key);

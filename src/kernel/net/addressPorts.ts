@@ -49,6 +49,11 @@ export class AddressPorts implements Iterable<string> {
     return builder.build();
   }
 
+  /** @internal The list of a copy of another thread, which has the fields and no methods. */
+  static ofCopy({ family, numbers }: AddressPorts): AddressPorts {
+    return new AddressPorts(family, numbers);
+  }
+
   /** Number of entries. */
   get size(): number {
     return this.numbers.length / WIDTH[this.family];

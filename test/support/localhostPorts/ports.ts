@@ -7,6 +7,7 @@ import {
   type LocalhostPortSettings,
   LocalhostPorts,
 } from '../../../src/command/localhostPorts/localhostPorts.js';
+import { LocalhostPlans } from '../../../src/command/localhostPorts/plans.js';
 import { AddressPorts } from '../../../src/kernel/net/addressPorts.js';
 import type { Protocol } from '../../../src/kernel/net/protocol.js';
 import type { ServicePlanInput } from '../../../src/proxy/services/types.js';
@@ -134,9 +135,12 @@ export function open(settings: LocalhostPortSettings = {}, families: readonly (4
     settings,
   );
   closeAfter({ close: () => ports.close() });
+  const plans = new LocalhostPlans(families);
+  const planned = (service: string, input: ServicePlanInput | undefined) => plans.planned(service, input);
+  const apply = () => ports.apply(plans.take());
   const want = (service: string, given: Given | undefined) => {
-    ports.planned(service, given && inputOf(given));
-    return ports.apply();
+    planned(service, given && inputOf(given));
+    return apply();
   };
-  return { ports, told, counts, want };
+  return { ports: { planned, apply, close: () => ports.close() }, told, counts, want };
 }

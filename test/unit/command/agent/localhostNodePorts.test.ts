@@ -4,6 +4,7 @@ import { describe, it } from 'node:test';
 import { pino } from 'pino';
 import { serveLocalhostNodePorts, sharesOf } from '../../../../src/command/agent/localhostNodePorts.js';
 import { defaultConfiguration } from '../../../../src/command/config/configuration.js';
+import { LocalhostPorts } from '../../../../src/command/localhostPorts/localhostPorts.js';
 import type { LocalhostNodePorts } from '../../../../src/command/modes/shared/definition.js';
 import { openMetrics } from '../../../../src/command/servers/metrics.js';
 import type { SyncSummary } from '../../../../src/proxy/reconcile/summary.js';
@@ -32,6 +33,7 @@ function setUp(more: Partial<LocalhostNodePorts> = {}, openFiles = 1_048_576) {
   const served = serveLocalhostNodePorts({
     localhost,
     expected: [],
+    open: (...given) => new LocalhostPorts(...given),
     configuration: defaultConfiguration(),
     openFiles,
     log: pino({ base: null, level: 'debug' }, { write: (line: string) => void lines.push(line) }),

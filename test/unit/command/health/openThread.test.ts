@@ -2,10 +2,11 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { createServer, type Server } from 'node:net';
+import { type AddressInfo, createServer, type Server } from 'node:net';
 import { describe, it } from 'node:test';
 import { HealthThread, type HealthThreadOptions } from '../../../../src/command/health/openThread.js';
 import { CLOCK, ProxyHealth } from '../../../../src/command/health/proxyHealth.js';
+import { AddressPorts } from '../../../../src/kernel/net/addressPorts.js';
 import { closeAfter } from '../../../support/closeAfter.js';
 import { freePort } from '../../../support/freePort.js';
 import { ask } from '../../../support/http/request.js';
@@ -119,4 +120,38 @@ describe('the health thread', () => {
     thread.update(5 as never);
     assert.match((await next()) ?? '', /^ended: TypeError/);
   });
+});
+
+it('the health thread relays connections to node ports on localhost while the main thread is blocked', async () => {
+  const { thread } = await setUp();
+  const told: string[] = [];
+  const [endpoint, nodePort] = [await freePort('127.0.0.1'), await freePort('127.0.0.1')];
+  const { port: taken } = (await occupy(await freePort('127.0.0.1'))).address() as AddressInfo;
+  await new Promise<void>((resolve) => {
+    const ports = thread.openLocalhostPorts(
+      [4],
+      {
+        opened({ port }, endpoints) {
+          told.push(`opened ${port === nodePort}, ${endpoints} endpoint`);
+          resolve();
+        },
+        refused: (_, error) => void told.push(`refused ${(error as NodeJS.ErrnoException).code}`),
+        listeners: (family, count) => void told.push(`${count} of IPv${family}`),
+        ...{ closed() {}, failed() {}, beyond() {} },
+      },
+      { mostConnections: 5 },
+    );
+    const endpoints = AddressPorts.ofTexts(4, [`127.0.0.1:${endpoint}`]) ?? assert.fail();
+    const wanted = [taken, nodePort].map((port) => ({
+      nodePort: { family: 4, port } as const,
+      target: { endpoints, affinitySeconds: 0 },
+    }));
+    ports.apply(new Map([['demo/web', wanted]]));
+  });
+  assert.deepEqual(told, ['0 of IPv4', 'refused EADDRINUSE', '1 of IPv4', 'opened true, 1 endpoint']);
+  const program = `const { connect, createServer } = require('node:net');
+    createServer((socket) => socket.end('an answer')).listen(${endpoint}, '127.0.0.1', () =>
+      connect(${nodePort}, '127.0.0.1').on('data', (data) => process.stdout.write(data, () => process.exit())));`;
+  const { stdout } = spawnSync(process.execPath, ['-e', program], { encoding: 'utf8' });
+  assert.equal(stdout, 'an answer');
 });

@@ -310,6 +310,7 @@ function agentParts(session: Session, metrics: Metrics, situation: () => NodeSit
     configuration,
     configFile: file && { file, configuration, read: read(file), exitsOnChange: command.exitOnConfigChange },
     healthHardFail: command.healthHardFail,
+    wholeMinSyncPeriod: command.wholeMinSyncPeriod,
     flags: Object.fromEntries(flagTexts(command.given)),
     opened,
     formerModes: former,

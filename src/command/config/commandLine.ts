@@ -41,6 +41,8 @@ export interface KernelCommand {
   readonly nftablesLayout: string | undefined;
   /** Maximum time for which a real server is draining, in ms; undefined: the default. */
   readonly drainBound: number | undefined;
+  /** Wait the whole `minSyncPeriod` after each pass. */
+  readonly wholeMinSyncPeriod: boolean;
   /** Send events about objects that are left out. */
   readonly objectEvents: boolean;
   /** Exit when the configuration file changes. */
@@ -104,6 +106,7 @@ function kernelCommand(what: KernelCommand['do'], values: ReadonlyMap<string, Fl
     serviceSettings: (values.get('service-settings') as readonly string[] | undefined)?.filter(Boolean),
     nftablesLayout: values.get('nftables-layout') as string | undefined,
     drainBound,
+    wholeMinSyncPeriod: isSet('whole-min-sync-period'),
     objectEvents: isSet('object-events'),
     exitOnConfigChange: isSet('exit-on-config-change'),
     healthHardFail: isSet('healthz-bind-hard-fail'),

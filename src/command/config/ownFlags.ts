@@ -52,6 +52,11 @@ export const OWN_FLAGS = {
     default: '15m0s',
     help: 'maximum time for which the real server of a terminating endpoint is draining',
   },
+  'whole-min-sync-period': {
+    type: 'bool',
+    withConfig: true,
+    help: 'wait the whole minSyncPeriod after each pass, as kube-proxy does; default: four times as long as the pass took, minSyncPeriod at most',
+  },
   'exit-on-config-change': {
     type: 'bool',
     withConfig: true,

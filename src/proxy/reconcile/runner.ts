@@ -44,8 +44,10 @@ type Reason = 'retry' | 'upkeep' | 'audit' | 'overdue audit';
 interface Periods {
   /** Time without changes after which an audit starts: `ipvs.syncPeriod`. */
   readonly audit: number;
-  /** Minimum time from the end of a pass to the start of the next: `minSyncPeriod`; default 0. Audits do not wait for it. */
+  /** Time from the end of a pass to the start of the next: `minSyncPeriod`; default 0. Audits do not wait for it. */
   readonly rest?: number;
+  /** The rest is at most this many times as long as the pass took; default: it does not depend on the pass. */
+  readonly restFactor?: number | undefined;
 }
 
 /** If changes never pause, an audit starts after this number of audit periods. */
@@ -121,8 +123,11 @@ export class Runner {
     return this.#due || this.#passes.pending || this.#passes.auditing;
   }
 
-  #rest(): void {
-    const { rest = 0 } = this.#periods;
+  /** @param took the time of the pass, in ms; undefined if it failed */
+  #rest(took: number | undefined): void {
+    const { rest: most = 0, restFactor } = this.#periods;
+    const isWhole = took === undefined || restFactor === undefined;
+    const rest = isWhole ? most : Math.min(most, Math.ceil(restFactor * took));
     if (rest === 0) return;
     this.#resting = this.#timers.set(() => {
       this.#resting = undefined;
@@ -181,10 +186,13 @@ export class Runner {
     }
     this.#due = false;
     this.#slicesTurn = true;
+    let took: number | undefined;
     try {
-      return await this.#passes.sync();
+      const summary = await this.#passes.sync();
+      took = summary.milliseconds.plan + summary.milliseconds.kernel;
+      return summary;
     } finally {
-      this.#rest();
+      this.#rest(took);
     }
   }
 

@@ -66,6 +66,7 @@ const PARTS = {
   externalIPs: true,
   settingRules: new Map([['scheduler', undefined]]),
   rest: 0,
+  restFactor: 1,
   events: {
     ...SOURCE_EVENTS,
     ...methods('queued', 'taken', 'planned', 'failed', 'retrying', 'kept', 'switched', 'unswitched'),

@@ -31,7 +31,7 @@ const summary = (failures: number, full = false, unknown = failures): SyncSummar
 const AUDIT = 60_000;
 
 /** A runner with scripted passes and manual timers. */
-function setUp(results: (SyncSummary | Error)[], rest = 0, audit = AUDIT) {
+function setUp(results: (SyncSummary | Error)[], rest = 0, audit = AUDIT, restFactor?: number) {
   const told: string[] = [];
   let slices = 3;
   let reported = 0;
@@ -83,7 +83,7 @@ function setUp(results: (SyncSummary | Error)[], rest = 0, audit = AUDIT) {
       },
       clear: (timer) => timers.delete(timer as object),
     },
-    { audit, rest },
+    { audit, rest, restFactor },
   );
   const settle = async () => {
     for (let i = 0; i < 10; i++) await turn();
@@ -335,6 +335,20 @@ describe('Runner', () => {
     assert.deepEqual(await settle(), ['sync']);
     await runner.stop();
     assert.deepEqual(armed(), []);
+  });
+
+  it('waits less after a quick pass than after a long one, and not longer than configured', async () => {
+    const took = (plan: number, kernel: number) => ({ ...summary(1), milliseconds: { plan, kernel } });
+    const passes = [took(0.5, 1.25), took(100, 50), took(200, 100), new Error('blind')];
+    const { runner, settle, fire, armed } = setUp(passes, 1000, AUDIT, 4);
+    for (const rest of [7, 600, 1000]) {
+      runner.request();
+      assert.deepEqual(await settle(), ['sync']);
+      fire(rest);
+    }
+    runner.request();
+    await settle();
+    assert.ok(armed().includes(1000), 'it is not known what a pass takes that cannot read');
   });
 
   it('stops: the current pass ends, no other starts, and no timer remains', async () => {

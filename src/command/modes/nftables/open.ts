@@ -7,10 +7,10 @@ import { HOST, type Machine } from '../../../kernel/shared/hints.js';
 import type { Batch } from '../../../kernel/shared/types.js';
 import type { FormerState } from '../../../proxy/modes/mode.js';
 import { createNftablesMode, nftablesMode } from '../../../proxy/modes/nftables/index.js';
-import { TABLE_FAMILY } from '../../../proxy/modes/nftables/plan/containers.js';
 import { protocolOfCounter } from '../../../proxy/modes/nftables/plan/localhostPorts.js';
 import { TABLE } from '../../../proxy/modes/nftables/plan/names.js';
 import { ForeignChains } from '../../../proxy/modes/nftables/program/foreignChains.js';
+import { TABLE_FAMILY } from '../../../proxy/modes/nftablesRules/plan/families.js';
 import type { Configuration } from '../../config/configuration.js';
 import { behaviourOf } from '../../config/mirroredVersion.js';
 import type {

@@ -5,7 +5,7 @@ import type { Family } from '../../../kernel/net/address.js';
 import type { Expression } from '../../../kernel/nftables/expressions/types.js';
 import type { BaseChain, Nftables, NftablesOperation } from '../../../kernel/nftables/types.js';
 import { HOST, type Machine, moduleHint, stateOfModule } from '../../../kernel/shared/hints.js';
-import { TABLE_FAMILY } from '../../../proxy/modes/nftables/plan/containers.js';
+import { TABLE_FAMILY } from '../../../proxy/modes/nftablesRules/plan/families.js';
 
 /** The table of the probe, which exists within a transaction only. */
 const PROBE_TABLE = 'kube-proxy-probe';

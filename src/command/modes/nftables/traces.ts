@@ -2,8 +2,8 @@
 import { NetlinkError } from '../../../kernel/errors.js';
 import type { Nftables } from '../../../kernel/nftables/types.js';
 import { HOST, type Machine, stateOfModule } from '../../../kernel/shared/hints.js';
-import { familyOfTable } from '../../../proxy/modes/nftables/plan/fixedChains.js';
 import { TABLE } from '../../../proxy/modes/nftables/plan/names.js';
+import { familyOfTable } from '../../../proxy/modes/nftablesRules/plan/families.js';
 
 /** Opens nftables. */
 export type OpenNftables = () => Promise<Pick<Nftables, 'listTables' | 'close'>>;

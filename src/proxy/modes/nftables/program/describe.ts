@@ -1,11 +1,12 @@
 // Operations as a readable diff, in the notation of nft.
 import type { Known } from '../../mode.js';
-import { slotMapOf, TABLE_FAMILY } from '../plan/containers.js';
+import type { Rule } from '../../nftablesRules/plan/expressions.js';
+import { TABLE_FAMILY } from '../../nftablesRules/plan/families.js';
+import { sameRule } from '../../nftablesRules/plan/sameRules.js';
+import { slotMapOf } from '../plan/containers.js';
 import { type ChainItem, type ElementItem, type Item, verdictText } from '../plan/items.js';
 import { TABLE } from '../plan/names.js';
 import type { Operation } from '../plan/operations.js';
-import type { Rule } from '../plan/rules.js';
-import { sameRule } from '../plan/sameRules.js';
 import { BalancedElement, LooseElement, slotChanges } from '../plan/slots.js';
 import { ruleText } from './ruleText.js';
 

@@ -3,9 +3,10 @@
 import type { Family } from '../../../../kernel/net/address.js';
 import { ruleText as textOfExpressions } from '../../../../kernel/nftables/text/print/rule.js';
 import type { SetContent } from '../../../../kernel/nftables/text/sets.js';
-import { setNamed, TABLE_FAMILY } from '../plan/containers.js';
+import type { Rule } from '../../nftablesRules/plan/expressions.js';
+import { TABLE_FAMILY } from '../../nftablesRules/plan/families.js';
+import { setNamed } from '../plan/containers.js';
 import { TABLE } from '../plan/names.js';
-import type { Rule } from '../plan/rules.js';
 
 const NO_LINKS = new Map<number, string>();
 

@@ -6,7 +6,6 @@ import { type Network, parseNetwork } from '../../../../kernel/net/network.js';
 import type { Protocol } from '../../../../kernel/net/protocol.js';
 import type { Expression, Register } from '../../../../kernel/nftables/expressions/types.js';
 import { containsAll, type LocalMatch } from '../../shared/plan/localDetector.js';
-import { ADDRESS_TYPE, type SlotMap } from './containers.js';
 
 /** A rule. */
 export interface Rule {
@@ -36,7 +35,12 @@ const HEADER = {
 } as const;
 
 /** Loads an address, or its first bytes. */
-function address(family: Family, field: 'saddr' | 'daddr', register: Register, bytes?: number): Expression {
+export function loadAddress(
+  family: Family,
+  field: 'saddr' | 'daddr',
+  register: Register = 1,
+  bytes?: number,
+): Expression {
   const header = HEADER[family];
   return {
     kind: 'payload',
@@ -48,7 +52,7 @@ function address(family: Family, field: 'saddr' | 'daddr', register: Register, b
 }
 
 /** Loads the protocol and the port of the destination. */
-function protocolAndPort(protocol: Register, port: Register): Expression[] {
+export function protocolAndPort(protocol: Register, port: Register): Expression[] {
   return [
     { kind: 'meta', key: 'l4proto', register: protocol },
     { kind: 'payload', base: 'transport', offset: 2, length: 2, register: port },
@@ -57,7 +61,7 @@ function protocolAndPort(protocol: Register, port: Register): Expression[] {
 
 /** `ip saddr @set`: the address is an element of a set. */
 export function addressIn(family: Family, field: 'saddr' | 'daddr', set: string): Part {
-  return [address(family, field, 1), { kind: 'lookup', set, source: 1 }];
+  return [loadAddress(family, field), { kind: 'lookup', set, source: 1 }];
 }
 
 /** `ip saddr 10.244.0.0/16`: the address is in the network or, with `not`, outside. The length of the network is not 0. */
@@ -69,7 +73,7 @@ export function addressInNetwork(
 ): Part {
   const { bytes, prefix } = network;
   const operator = not ? 'neq' : 'eq';
-  const load = (length?: number) => address(family, field, 1, length);
+  const load = (length?: number) => loadAddress(family, field, 1, length);
   const compared = (data: Uint8Array): Expression => ({ kind: 'cmp', operator, source: 1, data });
   const length = prefix / 8;
   if (prefix % 8 === 0) return [load(length), compared(bytes.slice(0, length))];
@@ -116,7 +120,7 @@ function inputInterface(match: string, not: boolean): Part {
 export function verdictOfDestination(family: Family, map: string): Part {
   const second = HEADER[family].behind;
   return [
-    address(family, 'daddr', 1),
+    loadAddress(family, 'daddr'),
     ...protocolAndPort(second, family === 4 ? 10 : 13),
     { kind: 'lookup', set: map, source: 1, register: 0 },
   ];
@@ -127,37 +131,23 @@ export function verdictOfPort(map: string): Part {
   return [...protocolAndPort(1, 9), { kind: 'lookup', set: map, source: 1, register: 0 }];
 }
 
-/**
- * `dnat ip to ip daddr . meta l4proto . th dport . numgen random mod 3 map @endpoints-7`: translates the destination to a random endpoint
- * of the frontend to which the packet was sent. The keys of the map begin with the address of the destination, or with the protocol.
- *
- * @param endpoints number of the frontend's endpoints
- */
-export function toRandomSlot({ family, name, key }: SlotMap, endpoints: number): Part {
-  const hasAddress = key[0] === ADDRESS_TYPE[family];
-  const byAddress: readonly Register[] = family === 4 ? [9, 10, 11] : [2, 13, 14];
-  const [protocol, port, slot] = (hasAddress ? byAddress : [1, 9, 10]) as [Register, Register, Register];
-  return [
-    ...(hasAddress ? [address(family, 'daddr', 1)] : []),
-    ...protocolAndPort(protocol, port),
-    { kind: 'numgen', type: 'random', modulus: endpoints, register: slot },
-    { kind: 'lookup', set: name, source: 1, register: 1 },
-    {
-      kind: 'nat',
-      type: 'dnat',
-      family: family === 4 ? 'ip' : 'ip6',
-      address: 1,
-      port: behindAddress(family),
-    },
-  ];
+/** Translates the destination to the address in register 1, and to the port behind it. */
+export function toLoaded(family: Family): Expression {
+  return {
+    kind: 'nat',
+    type: 'dnat',
+    family: family === 4 ? 'ip' : 'ip6',
+    address: 1,
+    port: HEADER[family].behind,
+  };
 }
 
 /** A connection with these addresses, protocol and port is an element of a set. */
 export function connectionIn(family: Family, set: string): Part {
   const [second, third, fourth] = family === 4 ? [9, 10, 11] : [2, 3, 17];
   return [
-    address(family, 'saddr', 1),
-    address(family, 'daddr', second as Register),
+    loadAddress(family, 'saddr'),
+    loadAddress(family, 'daddr', second as Register),
     ...protocolAndPort(third as Register, fourth as Register),
     { kind: 'lookup', set, source: 1 },
   ];
@@ -165,7 +155,7 @@ export function connectionIn(family: Family, set: string): Part {
 
 /** `update @set { ip saddr }`: the source becomes an element of a set, with a new lifetime. */
 export function remember(family: Family, set: string): Part {
-  return [address(family, 'saddr', 1), { kind: 'dynset', operation: 'update', set, source: 1 }];
+  return [loadAddress(family, 'saddr'), { kind: 'dynset', operation: 'update', set, source: 1 }];
 }
 
 /** A bit of conntrack is set: `IP_CT_NEW` as a state, `IPS_DST_NAT` as a status. */
@@ -245,14 +235,4 @@ export function hasProtocol(protocol: Protocol): Part {
     { kind: 'meta', key: 'l4proto', register: 1 },
     { kind: 'cmp', operator: 'eq', source: 1, data: Uint8Array.of(PROTOCOL_NUMBER[protocol]) },
   ];
-}
-
-/** The register behind an address in register 1. */
-export function behindAddress(family: Family): Register {
-  return HEADER[family].behind;
-}
-
-/** Loads an address into register 1. */
-export function loadAddress(family: Family, field: 'saddr' | 'daddr'): Expression {
-  return address(family, field, 1);
 }

@@ -24,6 +24,7 @@ import {
   type Item as IpvsItem,
   type IpvsKernel,
   type Operation as IpvsOperation,
+  type IpvsOptions,
 } from '../../../src/proxy/modes/ipvs/index.js';
 import type { KeyedOperation, Mode } from '../../../src/proxy/modes/mode.js';
 import {
@@ -178,8 +179,14 @@ export class IpvsNode<Kernel extends IpvsKernel & { readonly conntrack: NodeConn
 > {
   readonly kernel: Kernel;
 
-  constructor(scenario: NodeScenario, kernel: Kernel, kernelRelease: string, cures: readonly Cure[] = []) {
-    const own = { families: scenario.families ?? BOTH, kernelRelease, cures: new Set(cures) };
+  constructor(
+    scenario: NodeScenario,
+    kernel: Kernel,
+    kernelRelease: string,
+    cures: readonly Cure[] = [],
+    rules: IpvsOptions['rules'] = 'iptables',
+  ) {
+    const own = { families: scenario.families ?? BOTH, kernelRelease, cures: new Set(cures), rules };
     super(scenario, kernel.conntrack, (configuration) =>
       createIpvsMode(kernel, ipvsOptions(configuration, own)),
     );
@@ -223,8 +230,13 @@ export class NftablesNode<
 /** A node in ipvs mode with a fake kernel. */
 export class FakeNode extends IpvsNode<FakeKernel> {
   /** @param kernel a kernel that has state, to test a restart */
-  constructor(scenario: NodeScenario, kernel = new FakeKernel(), cures: readonly Cure[] = []) {
-    super(scenario, kernel, '6.1.0', cures);
+  constructor(
+    scenario: NodeScenario,
+    kernel = new FakeKernel(),
+    cures: readonly Cure[] = [],
+    rules?: IpvsOptions['rules'],
+  ) {
+    super(scenario, kernel, '6.1.0', cures, rules);
   }
 
   /** The state of the fake kernel in the format of the tools. */

@@ -9,7 +9,7 @@ import { canonicalNetworks, localDetectorOf, nodePortAddressesOf } from '../shar
 export function ipvsOptions(
   configuration: Configuration,
   own: Pick<IpvsOptions, 'families' | 'kernelRelease'> &
-    Partial<Pick<IpvsOptions, 'ownAll' | 'drainBound' | 'cures'>>,
+    Partial<Pick<IpvsOptions, 'rules' | 'ownAll' | 'drainBound' | 'cures'>>,
 ): IpvsOptions {
   const { ipvs, iptables } = configuration;
   return {

@@ -3,14 +3,35 @@ import type { Ipset } from '../../../../kernel/ipset/types.js';
 import type { Iptables } from '../../../../kernel/iptables/types.js';
 import type { Ipvs } from '../../../../kernel/ipvs/types.js';
 import type { ServerLists } from '../../../../kernel/ipvs/values/serverLists.js';
+import type { Nftables } from '../../../../kernel/nftables/types.js';
 import type { Route, RouteFilter, Rtnetlink } from '../../../../kernel/rtnetlink/types.js';
 import type { Sysctl } from '../../../../kernel/sysctl/index.js';
 import type { HostChange } from '../../../services/types.js';
 
+/** The tables of nf_tables. */
+export interface TablesKernel {
+  readonly nftables: Pick<
+    Nftables,
+    | 'apply'
+    | 'generation'
+    | 'getChain'
+    | 'getElements'
+    | 'getTable'
+    | 'listChains'
+    | 'listElements'
+    | 'listRules'
+    | 'listSets'
+    | 'listTables'
+    | 'port'
+    | 'watchCommits'
+  >;
+}
+
 /** The parts of one network namespace. */
-export interface IpvsKernel {
+export interface IpvsKernel extends Partial<TablesKernel> {
   /** What openIpvs() opens, or a FakeIpvs. */
   readonly ipvs: Pick<Ipvs, 'listServices' | 'get' | 'apply' | 'timeouts' | 'setTimeouts'> & ServerLists;
+  /** With rules of iptables, as `iptables`: with those of nf_tables, neither is used, and `nftables` is needed. */
   readonly ipset: Pick<Ipset, 'list' | 'get' | 'apply'>;
   readonly rtnetlink: Pick<Rtnetlink, 'getLink' | 'listLinks' | 'listAddresses' | 'listRules' | 'apply'> & {
     listRoutes(filter: RouteFilter): AsyncIterable<Route>;

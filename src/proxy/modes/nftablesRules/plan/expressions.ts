@@ -105,7 +105,7 @@ export function localTraffic(family: Family, local: LocalMatch, not = false): Pa
 const NAME_LENGTH = 16;
 
 /** `iifname "cni0"`, `iifname "veth*"`. @param match in iptables' notation: `veth+` stands for all names that begin so */
-function inputInterface(match: string, not: boolean): Part {
+export function inputInterface(match: string, not: boolean): Part {
   const isPrefix = match.endsWith('+');
   const name = Buffer.from(isPrefix ? match.slice(0, -1) : match);
   const data = new Uint8Array(isPrefix ? name.length : NAME_LENGTH);
@@ -118,11 +118,46 @@ function inputInterface(match: string, not: boolean): Part {
 
 /** `ip daddr . meta l4proto . th dport vmap @map`: the verdict of a map for the destination. */
 export function verdictOfDestination(family: Family, map: string): Part {
-  const second = HEADER[family].behind;
+  return destinationIn(family, map, 0);
+}
+
+/**
+ * `ip daddr . meta l4proto . th dport @set`: the destination is an element of a set.
+ *
+ * @param register of a map, gets the data; 0: the verdict
+ * @param field the address; default that of the destination
+ */
+export function destinationIn(
+  family: Family,
+  set: string,
+  register?: Register,
+  field: 'saddr' | 'daddr' = 'daddr',
+): Part {
   return [
-    loadAddress(family, 'daddr'),
-    ...protocolAndPort(second, family === 4 ? 10 : 13),
-    { kind: 'lookup', set: map, source: 1, register: 0 },
+    ...dialled(family, field),
+    { kind: 'lookup', set, source: 1, ...(register !== undefined && { register }) },
+  ];
+}
+
+/** Loads an address, the protocol and the port of the destination. */
+function dialled(family: Family, field: 'saddr' | 'daddr'): Expression[] {
+  return [loadAddress(family, field), ...protocolAndPort(HEADER[family].behind, family === 4 ? 10 : 13)];
+}
+
+/** `ip daddr . meta l4proto . th dport . ip saddr @set` */
+export function destinationAndSourceIn(family: Family, set: string): Part {
+  return [
+    ...dialled(family, 'daddr'),
+    loadAddress(family, 'saddr', family === 4 ? 11 : 14),
+    { kind: 'lookup', set, source: 1 },
+  ];
+}
+
+/** `th dport @set`: the port of the destination is an element of a set. */
+export function portIn(set: string): Part {
+  return [
+    { kind: 'payload', base: 'transport', offset: 2, length: 2, register: 1 },
+    { kind: 'lookup', set, source: 1 },
   ];
 }
 
@@ -140,6 +175,14 @@ export function toLoaded(family: Family): Expression {
     address: 1,
     port: HEADER[family].behind,
   };
+}
+
+/** `dnat to ip daddr`: the destination stays. No later chain of type nat translates it. */
+export function keepDestination(family: Family): Part {
+  return [
+    loadAddress(family, 'daddr'),
+    { kind: 'nat', type: 'dnat', family: family === 4 ? 'ip' : 'ip6', address: 1 },
+  ];
 }
 
 /** A connection with these addresses, protocol and port is an element of a set. */
@@ -170,6 +213,9 @@ function conntrackBit(key: 'state' | 'status', bit: number): Part {
 /** `ct state new`: the packet begins a connection. */
 export const NEW_CONNECTION = conntrackBit('state', 1 << 3);
 
+/** `ct state established,related`: the packet belongs to a connection, or to one that is about another. */
+export const CONTINUED_CONNECTION = conntrackBit('state', (1 << 1) | (1 << 2));
+
 /** `ct status dnat`: the destination of the connection was translated. */
 export const TRANSLATED = conntrackBit('status', 1 << 5);
 
@@ -197,11 +243,11 @@ export const MASQUERADE: Part = [{ kind: 'masq', flags: ['fully-random'] }];
 /** `RTN_LOCAL` */
 const LOCAL = hostOrder(2);
 
-/** `fib daddr type local`: the source or the destination is an address of this host. */
-export function isOfHost(field: 'saddr' | 'daddr'): Part {
+/** `fib daddr type local`: the source or the destination is an address of this host or, with `not`, of none. */
+export function isOfHost(field: 'saddr' | 'daddr', not = false): Part {
   return [
     { kind: 'fib', result: 'type', flags: [field], register: 1 },
-    { kind: 'cmp', operator: 'eq', source: 1, data: LOCAL },
+    { kind: 'cmp', operator: not ? 'neq' : 'eq', source: 1, data: LOCAL },
   ];
 }
 
@@ -217,6 +263,12 @@ export const RESET: Part = [{ kind: 'reject', type: 'tcp reset' }];
 export function counted(counter: string): Part {
   return [{ kind: 'objref', type: 'counter', name: counter }];
 }
+
+/** The packet passes: later chains at the hook see it. */
+export const ACCEPT: Part = [{ kind: 'verdict', verdict: { verdict: 'accept' } }];
+
+/** Continues behind the rule that led here. */
+export const RETURN: Part = [{ kind: 'verdict', verdict: { verdict: 'return' } }];
 
 /** Drops the packet silently. */
 export const DROP: Part = [{ kind: 'verdict', verdict: { verdict: 'drop' } }];

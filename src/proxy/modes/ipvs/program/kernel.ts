@@ -7,6 +7,7 @@ import type { Nftables } from '../../../../kernel/nftables/types.js';
 import type { Route, RouteFilter, Rtnetlink } from '../../../../kernel/rtnetlink/types.js';
 import type { Sysctl } from '../../../../kernel/sysctl/index.js';
 import type { HostChange } from '../../../services/types.js';
+import type { Item } from '../plan/items.js';
 
 /** The tables of nf_tables. */
 export interface TablesKernel {
@@ -38,6 +39,10 @@ export interface IpvsKernel extends Partial<TablesKernel> {
   };
   readonly iptables: Iptables;
   readonly sysctl: Sysctl;
+  /**
+   * The entries of sets that were written with the other rules, until they are removed: they record virtual services too. Absent: there are none.
+   */
+  readonly otherEntries?: () => AsyncIterable<readonly Item[]>;
   /**
    * Calls `changed` after changes of links or addresses. If absent, only audits detect changes of kube-ipvs0 by others.
    */

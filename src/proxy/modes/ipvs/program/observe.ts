@@ -66,6 +66,12 @@ export async function* observe(
     }
     yield piece;
   }
+  for await (const items of kernel.otherEntries?.() ?? []) {
+    for (const item of items) {
+      const record = recordOf(item);
+      if (record !== undefined) records.add(record);
+    }
+  }
   yield* observeServers(kernel, options, ownership(records, made, options));
   if (options.rules === 'iptables') yield itemMap(await readRules(kernel, options));
 }
@@ -128,7 +134,11 @@ async function observeLink(kernel: IpvsKernel, options: IpvsOptions): Promise<It
   ];
 }
 
-async function* observeSets({ ipset }: IpvsKernel, { families }: IpvsOptions): AsyncGenerator<Item[]> {
+/** The sets of the families, with their entries. */
+export async function* observeSets(
+  { ipset }: Pick<IpvsKernel, 'ipset'>,
+  { families }: IpvsOptions,
+): AsyncGenerator<Item[]> {
   const present = new Set((await ipset.list()).map(({ name }) => name));
   if (present.has(REBUILD)) yield [{ kind: 'set', set: { name: REBUILD, type: 'hash:ip' } as SetDefinition }];
   for (const family of families) {

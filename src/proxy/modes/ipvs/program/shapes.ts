@@ -59,5 +59,6 @@ export const KERNEL = partOf({
   iptables: IPTABLES,
   sysctl: SYSCTL,
   nftables: optional(NFTABLES),
+  otherEntries: optional(FUNCTION),
   watchHost: optional(FUNCTION),
 } satisfies Shape<IpvsKernel>);

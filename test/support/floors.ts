@@ -133,7 +133,7 @@ const FLOORS: readonly Floor[] = [
   {
     name: 'explain read',
     files: /^command\/explain\/read\//,
-    imports: ['net', 'explain', 'mode plan', 'mode program', 'mode open', ...KERNEL],
+    imports: ['errors', 'net', 'explain', 'mode plan', 'mode program', 'mode open', ...KERNEL],
     outside: ALL_BUT_CHILD_PROCESS,
   },
   {

@@ -245,6 +245,30 @@ export class FakeNode extends IpvsNode<FakeKernel> {
   }
 }
 
+/** A node in ipvs mode with rules of nf_tables, with a fake kernel. */
+export class FakeTablesNode extends FakeNode {
+  /** @param kernel a kernel that has state, to test a restart */
+  constructor(scenario: NodeScenario, kernel?: FakeKernel, cures: readonly Cure[] = []) {
+    super(scenario, kernel, cures, 'nftables');
+  }
+
+  /** The state of the fake kernel with the tables in place of the rules of iptables. */
+  override output(): ToolOutput {
+    return { ...super.output(), iptables: '', ip6tables: '', ipset: tableLines(this.kernel).join('\n') };
+  }
+}
+
+/** The tables of a kernel as sorted lines: the kernel lists elements in no order. */
+export function tableLines({ nftables }: FakeKernel): string[] {
+  return nftables
+    .dump()
+    .replaceAll(/elements = \{ |,\s+| \}$/gm, '\n')
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '')
+    .sort();
+}
+
 /** A node in iptables mode with a fake kernel. */
 export class FakeIptablesNode extends IptablesNode<FakeKernel> {
   /** @param kernel a kernel that has state, to test a restart */

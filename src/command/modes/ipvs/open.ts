@@ -4,12 +4,10 @@ import type { Logger } from 'pino';
 import { NetlinkError } from '../../../kernel/errors.js';
 import { openIpset } from '../../../kernel/ipset/index.js';
 import { openIpvs } from '../../../kernel/ipvs/index.js';
-import { operationsOf, realServersOf } from '../../../kernel/ipvs/values/serverLists.js';
-import { type Family, familyOf } from '../../../kernel/net/address.js';
+import type { Family } from '../../../kernel/net/address.js';
 import { openNftables } from '../../../kernel/nftables/index.js';
 import type { Nftables } from '../../../kernel/nftables/types.js';
 import { moduleHint, stateOfModule } from '../../../kernel/shared/hints.js';
-import type { BatchSource } from '../../../kernel/shared/types.js';
 import { createIpvsMode } from '../../../proxy/modes/ipvs/index.js';
 import { type Item, TABLE } from '../../../proxy/modes/ipvs/plan/items.js';
 import type { IpvsOptions } from '../../../proxy/modes/ipvs/plan/options.js';
@@ -36,8 +34,9 @@ import { logFallback, openHostKernel } from '../shared/hostKernel.js';
 import { loadAhead } from '../shared/loadAhead.js';
 import { loadModule, loadModules } from '../shared/loadModules.js';
 import { openParts } from '../shared/openParts.js';
+import { NO_IPSET, NO_IPVS } from './absentParts.js';
 import { chooseRules } from './chooseRules.js';
-import { formerState, RULES } from './former.js';
+import { formerState, openRulesOn, RULES } from './former.js';
 import { curesOf, ipvsOptions, rulesOf, schedulerOf } from './fromConfiguration.js';
 import { hasIpset, hasIpvs } from './loaded.js';
 
@@ -166,9 +165,8 @@ export async function openRules(
   rules: IpvsOptions['rules'],
 ): Promise<FormerState> {
   const own = await openOwnParts(rules, async () => NO_IPVS);
-  const kernel = { ...host, ...own, rtnetlink: NO_LINKS, sysctl: NO_SETTINGS };
   const options = optionsOf(settings, familiesOfFormer(families, rules), rules);
-  return { mode: createIpvsMode(kernel, options), close: own.close };
+  return { mode: openRulesOn({ ...host, ...own }, options), close: own.close };
 }
 
 /** The parts that the rules need. A part whose module is not loaded has nothing. */
@@ -259,46 +257,6 @@ async function openIpvsWithModule(): ReturnType<typeof openIpvs> {
     throw new NetlinkError({ ...error, kernelMessage: said, hint: 'IPVS needs the kernel module ip_vs' });
   }
 }
-
-// The parts of a kernel that has not loaded IPVS or ipset, as they are read for the removal of former state: empty.
-
-const absent = (operation: string) =>
-  new NetlinkError({ code: 'ENOENT', operation, hint: 'the kernel module is not loaded' });
-
-/** IPVS of a kernel that has not loaded it: there are no virtual services. Changes fail with `ENOENT`. */
-const NO_IPVS: IpvsKernel['ipvs'] & { close(): void } = {
-  listServices: async () => [],
-  listServers: async (ids) => ids.map(({ address }) => realServersOf(familyOf(address), [])),
-  applyChanges: async (parts) => parts.flatMap(operationsOf).map(() => absent('ipvs.apply')),
-  get: async () => undefined,
-  apply: async (operations) => operations.map(() => absent('ipvs.apply')),
-  timeouts: async () => ({ tcp: 0, tcpFin: 0, udp: 0 }),
-  setTimeouts: async () => {
-    throw absent('ipvs.setTimeouts');
-  },
-  close() {},
-};
-
-/** Links of a namespace without those of the mode. */
-const NO_LINKS: IpvsKernel['rtnetlink'] = {
-  getLink: async () => undefined,
-  listLinks: async () => [],
-  listAddresses: async () => [],
-  listRules: async () => [],
-  async *listRoutes() {},
-  apply: async () => [],
-};
-
-/** Settings that are neither read nor written. */
-const NO_SETTINGS: IpvsKernel['sysctl'] = { read: async () => undefined, write: async () => {} };
-
-/** ipset of a kernel that has not loaded it: there are no sets. Changes fail with `ENOENT`. */
-const NO_IPSET: IpvsKernel['ipset'] & BatchSource<never> & { close(): void } = {
-  list: async () => [],
-  get: async () => undefined,
-  apply: async (operations) => operations.map(() => absent('ipset.apply')),
-  close() {},
-};
 
 // The kernel modules that ipvs mode needs on every node.
 

@@ -18,6 +18,7 @@ import { isForeignSet } from './plan/sets.js';
 import { startingSlowly } from './plan/slowStart.js';
 import { watchedTables } from './plan/tableChains.js';
 import { apply } from './program/apply.js';
+import { describeInTable } from './program/describeTable.js';
 import { DrainingServers } from './program/draining.js';
 import { HandOver } from './program/handOver.js';
 import type { IpvsKernel } from './program/kernel.js';
@@ -78,7 +79,7 @@ export function createIpvsMode(kernel: IpvsKernel, options: IpvsOptions): Mode<I
       slowStarts.learn(operation);
       recordMade(made, operation);
     },
-    describe,
+    describe: (operation, known) => describeInTable(operation, known) ?? describe(operation, known),
     async apply(operations) {
       const results = await handOver.apply(operations, (some) => apply(kernel, some, tables));
       for (const [i, operation] of operations.entries()) {

@@ -11,7 +11,7 @@ import { describeRules } from '../../iptablesRules/plan/describe.js';
 import type { Known } from '../../mode.js';
 import { describeSetting } from '../../shared/plan/describeSetting.js';
 import type { Item } from './items.js';
-import type { Operation, TableChange } from './operations.js';
+import type { Operation } from './operations.js';
 
 /** Lines of a readable diff, for each of the kernel's operations: `+` adds, `-` removes, `~` changes. */
 export function describe({ key, size, call }: Operation, known: Known<Item>): string[][] {
@@ -33,7 +33,7 @@ export function describe({ key, size, call }: Operation, known: Known<Item>): st
         describeServer(changeOperation(call.change, index)),
       ]);
     case 'nftables':
-      return [[describeTable(key, call.change)]];
+      return [[]]; // See program/describeTable.ts: only the kernel's part has the text of expressions.
     case 'iptables': {
       const now = known.get(key);
       return [describeRules(call.operation, now?.kind === 'chain' ? now.rules : undefined)];
@@ -85,13 +85,6 @@ function describeSet(operation: IpsetOperation): string {
     case 'destroyAll':
       return '- all sets';
   }
-}
-
-/** Elements are written as entries of ipset. */
-function describeTable(key: string, { do: verb, item }: TableChange): string {
-  const sign = { add: '+', replace: '~', delete: '-' }[verb];
-  const isWritten = item.kind === 'tableChain' && verb !== 'delete';
-  return isWritten ? `~ ${key} (${item.rules.length} rules)` : `${sign} ${key}`;
 }
 
 function describeServer(operation: ChangeOperation): string {

@@ -60,11 +60,12 @@ export function chains(family: Family, facts: RuleFacts, options: IpvsOptions): 
   }));
 }
 
-function textsOf(
+/** The texts of rules of a chain of the policy. */
+export function textsOf(
   family: Family,
   rules: PolicyChain['rules'],
   facts: RuleFacts,
-  { masqueradeMark }: IpvsOptions,
+  { masqueradeMark }: Pick<IpvsOptions, 'masqueradeMark'>,
 ): string[] {
   return rules.flatMap((rule) => {
     if ('shared' in rule) return SHARED[rule.shared](masqueradeMark);

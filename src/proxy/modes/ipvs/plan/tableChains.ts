@@ -31,6 +31,7 @@ import {
   to,
   toLoaded,
 } from '../../nftablesRules/plan/expressions.js';
+import { sameRule } from '../../nftablesRules/plan/sameRules.js';
 import { TABLE, type TableChain, tableChainKey, tableKey } from './items.js';
 import type { IpvsOptions } from './options.js';
 import {
@@ -45,6 +46,7 @@ import {
 } from './policy.js';
 import { setOf } from './sets.js';
 import { NODE_DROPS, SHORTCUT_TARGETS, SHORTCUTS } from './table.js';
+import { TUNNEL_LINKS } from './tunnels.js';
 
 /** Before the chains of other programs at the same hook: kube-proxy's rules of iptables are at the head of their chains. */
 const BEFORE = 10;
@@ -101,25 +103,39 @@ export function tableChains(family: Family, facts: NodeRuleFacts, options: IpvsO
     rules,
   });
   return [
-    ...chains.map((each) => chain(nameOf(each.table, each.name), rulesOf(family, each, options))),
+    ...chains.map(({ table, name, rules }) =>
+      chain(chainName(table, name), rulesOf(family, table, rules, options)),
+    ),
     chain(VIRTUAL_IPS, keepingRules(family, chains)),
     ...BASES.map(([name, base]) => chain(name, jumpsFrom(name), base)),
     ...VIRTUAL_IP_BASES.map(([name, base]) => chain(name, [rule([to('jump', VIRTUAL_IPS)])], base)),
   ];
 }
 
-function nameOf(table: string, chain: string): string {
+/** The name of a chain: that of iptables with its table. */
+export function chainName(table: string, chain: string): string {
   return `${table}/${chain}`;
 }
 
 /** The jumps of a base chain: the last that iptables inserts is the first. */
 function jumpsFrom(base: string): Rule[] {
-  return JUMPS.filter(({ table, from }) => nameOf(table, from) === base)
+  return JUMPS.filter(({ table, from }) => chainName(table, from) === base)
     .toReversed()
-    .map(({ table, to: target }) => rule([to('jump', nameOf(table, target))]));
+    .map(({ table, to: target }) => jumpTo(table, target));
 }
 
-function rulesOf(family: Family, { table, rules }: PolicyChain, { masqueradeMark }: IpvsOptions): Rule[] {
+/** The rule that leads to a chain. */
+export function jumpTo(table: string, chain: string): Rule {
+  return rule([to('jump', chainName(table, chain))]);
+}
+
+/** The rules for those of a chain of the policy. */
+export function rulesOf(
+  family: Family,
+  table: PolicyChain['table'],
+  rules: PolicyChain['rules'],
+  { masqueradeMark }: Pick<IpvsOptions, 'masqueradeMark'>,
+): Rule[] {
   return rules.flatMap((each) => {
     if ('shared' in each) return SHARED[each.shared](masqueradeMark);
     if ('each' in each) return rulesOfEach(family, table, each);
@@ -208,7 +224,7 @@ function inSet(
 }
 
 function actionOf(family: Family, table: string, action: Action): Part {
-  if (typeof action === 'object') return to('jump', nameOf(table, action.jump));
+  if (typeof action === 'object') return to('jump', chainName(table, action.jump));
   switch (action) {
     case 'accept':
       return ACCEPT;
@@ -230,11 +246,22 @@ function actionOf(family: Family, table: string, action: Action): Part {
  * the kernel asks them only for packets that none before has translated. These packets are translated to the address that they have.
  */
 function keepingRules(family: Family, chains: readonly PolicyChain[]): Rule[] {
-  const services = chains.find(({ table, name }) => nameOf(table, name) === 'nat/KUBE-SERVICES')?.rules ?? [];
+  const services =
+    chains.find(({ table, name }) => chainName(table, name) === 'nat/KUBE-SERVICES')?.rules ?? [];
   return services.flatMap((each, i) => {
     if (!('action' in each)) return [];
     if (i === 0) return ruleOf(family, 'nat', each); // Traffic of loopback addresses is left to others.
     if (each.action !== 'accept' || each.conditions.some(({ is }) => is === 'notBridged')) return [];
     return [rule([...conditionParts(family, each.conditions), keepDestination(family)])];
+  });
+}
+
+/** Whether a chain refuses packets of tunnels to other ports than those of Services. */
+export function hasTunnelRules(family: Family, { name, rules }: TableChain): boolean {
+  if (name !== chainName('filter', 'KUBE-IPVS-FILTER')) return false;
+  return Object.values(TUNNEL_LINKS).every((link) => {
+    const conditions: Condition[] = [{ is: 'input', link }];
+    const [wanted] = ruleOf(family, 'filter', { conditions, action: 'drop' });
+    return wanted !== undefined && rules.some((each) => sameRule(each, wanted));
   });
 }

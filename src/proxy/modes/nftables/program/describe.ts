@@ -3,7 +3,7 @@ import type { Known } from '../../mode.js';
 import type { Rule } from '../../nftablesRules/plan/expressions.js';
 import { TABLE_FAMILY } from '../../nftablesRules/plan/families.js';
 import { ruleLines } from '../../nftablesRules/program/ruleText.js';
-import { setNamed, slotMapOf } from '../plan/containers.js';
+import { slotMapOf } from '../plan/containers.js';
 import { type ChainItem, type ElementItem, type Item, verdictText } from '../plan/items.js';
 import { TABLE } from '../plan/names.js';
 import type { Operation } from '../plan/operations.js';

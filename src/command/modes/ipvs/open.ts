@@ -266,7 +266,8 @@ async function openIpvsWithModule(): ReturnType<typeof openIpvs> {
  */
 export function kernelModules(scheduler: string, rules: IpvsOptions['rules'] = 'iptables'): string[] {
   const own = [`ip_vs_${scheduler}`, 'dummy'];
-  if (rules === 'nftables') return [...own, ...modulesOf(IPVS_FEATURES)];
+  // Rules of iptables load br_netfilter with their match physdev: without it, frames between pods of a bridge do not pass the rules.
+  if (rules === 'nftables') return [...own, 'br_netfilter', ...modulesOf(IPVS_FEATURES)];
   // hash:ip,port → ip_set_hash_ipport
   const setTypes = new Set(SET_ROLES.map((role) => setOf(role, 4).type));
   const setModules = [...setTypes].map((type) => `ip_set_${type.replace(':', '_').replaceAll(',', '')}`);

@@ -22,14 +22,14 @@ export const CURES = [
 export type Cure = (typeof CURES)[number];
 
 /** What writes the rules: the programs of iptables with ipsets, or transactions of nf_tables. */
-export const RULES = ['iptables', 'nftables'] as const;
+export const RULES: readonly IpvsOptions['rules'][] = ['iptables', 'nftables'];
 
 /** Options of ipvs mode. */
 export interface IpvsOptions {
   /** Families to program; only those that the host has. */
   readonly families: readonly Family[];
   /** What the rules are written with; default `iptables`. `nftables`: nothing of iptables and ipset is used. */
-  readonly rules: (typeof RULES)[number];
+  readonly rules: 'iptables' | 'nftables';
   /** `ipvs.scheduler`, for every virtual service; default `rr`. */
   readonly scheduler: string;
   /** `iptables.masqueradeAll`: masquerade all traffic to cluster IPs. */

@@ -9,9 +9,19 @@ import type { Sysctl } from '../../../../kernel/sysctl/index.js';
 import type { HostChange } from '../../../services/types.js';
 import type { Item } from '../plan/items.js';
 
-/** The tables of nf_tables. */
-export interface TablesKernel {
-  readonly nftables: Pick<
+/** The parts of one network namespace. */
+export interface IpvsKernel {
+  /** What openIpvs() opens, or a FakeIpvs. */
+  readonly ipvs: Pick<Ipvs, 'listServices' | 'get' | 'apply' | 'timeouts' | 'setTimeouts'> & ServerLists;
+  /** With rules of iptables, as `iptables`: with those of nf_tables, neither is used, and `nftables` is needed. */
+  readonly ipset: Pick<Ipset, 'list' | 'get' | 'apply'>;
+  readonly rtnetlink: Pick<Rtnetlink, 'getLink' | 'listLinks' | 'listAddresses' | 'listRules' | 'apply'> & {
+    listRoutes(filter: RouteFilter): AsyncIterable<Route>;
+  };
+  readonly iptables: Iptables;
+  readonly sysctl: Sysctl;
+  /** With rules of nf_tables. */
+  readonly nftables?: Pick<
     Nftables,
     | 'apply'
     | 'generation'
@@ -26,19 +36,6 @@ export interface TablesKernel {
     | 'port'
     | 'watchCommits'
   >;
-}
-
-/** The parts of one network namespace. */
-export interface IpvsKernel extends Partial<TablesKernel> {
-  /** What openIpvs() opens, or a FakeIpvs. */
-  readonly ipvs: Pick<Ipvs, 'listServices' | 'get' | 'apply' | 'timeouts' | 'setTimeouts'> & ServerLists;
-  /** With rules of iptables, as `iptables`: with those of nf_tables, neither is used, and `nftables` is needed. */
-  readonly ipset: Pick<Ipset, 'list' | 'get' | 'apply'>;
-  readonly rtnetlink: Pick<Rtnetlink, 'getLink' | 'listLinks' | 'listAddresses' | 'listRules' | 'apply'> & {
-    listRoutes(filter: RouteFilter): AsyncIterable<Route>;
-  };
-  readonly iptables: Iptables;
-  readonly sysctl: Sysctl;
   /**
    * The entries of sets that were written with the other rules, until they are removed: they record virtual services too. Absent: there are none.
    */
@@ -48,3 +45,6 @@ export interface IpvsKernel extends Partial<TablesKernel> {
    */
   readonly watchHost?: (changed: (change: HostChange) => void) => Promise<{ close(): void }>;
 }
+
+/** The part of the kernel that has the tables of nf_tables. */
+export type TablesKernel = Required<Pick<IpvsKernel, 'nftables'>>;

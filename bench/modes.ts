@@ -38,7 +38,7 @@ export interface ProxyKernel extends IptablesKernel, Pick<IpvsKernel, 'watchHost
 export type ModeMaker = (kernel: ProxyKernel, auditPeriod: number) => OpenedMode['mode'];
 
 /** ipvs mode. Throws on a kernel without IPVS. */
-export const ipvsMode: ModeMaker = ({ ipvs, ipset, ...kernel }, auditPeriod) => {
+export const ipvsMode: ModeMaker = ({ ipvs, ipset, nftables: _, ...kernel }, auditPeriod) => {
   if (!ipvs || !ipset) throw new Error(NO_IPVS);
   return createIpvsMode(
     { ...kernel, ipvs, ipset },

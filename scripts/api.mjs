@@ -37,7 +37,7 @@ const INTERNAL = [
     'Phase',
     'KernelCall',
   ],
-  ...['ChainItem', 'CounterItem', 'SharedChainItem', 'RuleItem', 'TableItem', 'ElementItem'],
+  ...['ChainItem', 'CounterItem', 'SharedChainItem', 'RuleItem', 'TableItem', 'TableChain', 'ElementItem'],
   ...[
     'FakeClient',
     'FakeConntrack_base',

@@ -9,7 +9,7 @@ import type {
   NewSet,
   NftablesOperation,
 } from '../../src/kernel/nftables/types.js';
-import { familyOfTable } from '../../src/proxy/modes/nftables/plan/fixedChains.js';
+import { familyOfTable } from '../../src/proxy/modes/nftablesRules/plan/families.js';
 import { verdictText } from '../../src/proxy/modes/nftables/plan/items.js';
 import { ruleText } from '../../src/proxy/modes/nftables/program/ruleText.js';
 import type { ToolCommand } from '../toolCommands.js';

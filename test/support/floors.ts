@@ -133,7 +133,7 @@ const FLOORS: readonly Floor[] = [
   {
     name: 'explain read',
     files: /^command\/explain\/read\//,
-    imports: ['net', 'explain', 'mode plan', 'mode program', 'mode open', ...KERNEL],
+    imports: ['errors', 'net', 'explain', 'mode plan', 'mode program', 'mode open', ...KERNEL],
     outside: ALL_BUT_CHILD_PROCESS,
   },
   {
@@ -261,7 +261,7 @@ function judge(
   if (from !== undefined && isMode(to) && from !== to) {
     return `${path}: a mode may not import from another, but imports ${target}`;
   }
-  if (from === 'shared' && to === 'iptablesRules') {
+  if (from === 'shared' && to !== 'shared' && to !== undefined && SHARED.includes(to)) {
     return `${path}: modes/shared is for every mode, but imports ${target}`;
   }
   if (from === undefined && isMode(to) && !NAMES_MODES.test(path)) {
@@ -327,8 +327,8 @@ function targetOf(path: string, specifier: string): string {
 /** Files outside of the folder of a mode that may import from it: the selection, the export of the library, and explanations. */
 const NAMES_MODES = /^(proxy\/index\.ts$|command\/modes\/select\.ts$|command\/explain\/)/;
 
-/** The folders of what all modes share, and of what those with iptables rules share. */
-const SHARED: readonly string[] = ['shared', 'iptablesRules'];
+/** The folders of what all modes share, and of what those with rules of iptables, or of nf_tables, share. */
+const SHARED: readonly string[] = ['shared', 'iptablesRules', 'nftablesRules'];
 
 function modeOf(path: string): string | undefined {
   return /^(?:proxy|command)\/modes\/([^/]+)\//.exec(path)?.[1];

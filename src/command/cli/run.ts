@@ -129,10 +129,11 @@ async function runOnKernel(
   const settings = { configuration, command, loadModules: command.do !== 'plan', log };
   const opened = await definition.open(settings);
   try {
-    const { families, rules } = opened;
+    const { families, rules, layout } = opened;
     const { iptables } = opened.kernel;
     const kernel = { ...opened.kernel, iptables: rules ? iptablesWithout(iptables, rules) : iptables };
-    const session = { ...begun, opened, former: formerModes(definition, { ...settings, kernel, families }) };
+    const former = formerModes(definition, { ...settings, kernel, families, layout });
+    const session = { ...begun, opened, former };
     if (origin === undefined) return await initialize(session);
     if (opened.families.length === 0) throw new Error('iptables is not available on this host');
     return 'api' in origin ? await runOnApi(session, origin) : await runOnManifests(session, origin);

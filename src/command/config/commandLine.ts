@@ -31,6 +31,8 @@ export interface KernelCommand {
   readonly initOnly: boolean;
   /** Treat every virtual service as ours. */
   readonly ownAll: boolean;
+  /** What writes the rules of ipvs mode, not validated; undefined: the default. */
+  readonly ipvsRules: string | undefined;
   /** Names of cures, not validated. */
   readonly cures: readonly string[];
   /** Version of kube-proxy to mirror, not validated; empty: that of the configuration file, or the default. */
@@ -101,6 +103,7 @@ function kernelCommand(what: KernelCommand['do'], values: ReadonlyMap<string, Fl
     writeConfigTo: text('write-config-to'),
     initOnly: isSet('init-only'),
     ownAll: isSet('ipvs-own-all'),
+    ipvsRules: values.get('ipvs-rules') as string | undefined,
     cures: ((values.get('cures') ?? []) as readonly string[]).filter(Boolean),
     mirroredVersion: text('mirrored-version') ?? '',
     serviceSettings: (values.get('service-settings') as readonly string[] | undefined)?.filter(Boolean),

@@ -24,6 +24,12 @@ export const OWN_FLAGS = {
     withConfig: true,
     help: 'delete every virtual service that no Service needs, like kube-proxy, even if another program created it',
   },
+  'ipvs-rules': {
+    type: 'string',
+    withConfig: true,
+    default: 'iptables',
+    help: 'ipvs mode: write rules with iptables and ipset, as kube-proxy does; with nftables; or auto: with nftables where iptables or ipset is missing',
+  },
   cures: {
     type: 'strings',
     withConfig: true,

@@ -66,15 +66,31 @@ export function formerModes(
   settings: Omit<FormerSettings, 'unshared'>,
   modes: Readonly<Record<string, ModeDefinition>> = DEFINITIONS,
 ): FormerMode[] {
-  return Object.entries(modes)
+  const whole = Object.entries(modes)
     .filter(([, definition]) => definition !== running)
-    .map(([name, definition]) => ({
-      name,
-      async open(remaining = []) {
-        const rules = await Promise.all(remaining.map((other) => modes[other]?.formerRules?.()));
-        const { iptables } = settings.kernel;
-        const unshared = rules.reduce((all, own) => (own ? iptablesWithout(all, own) : all), iptables);
-        return definition.openFormer({ ...settings, unshared: { iptables: unshared } });
-      },
-    }));
+    .map(
+      ([name, definition]): FormerMode => ({
+        name,
+        async open(remaining = []) {
+          const rules = await Promise.all(remaining.map((other) => modes[other]?.formerRules?.()));
+          const { iptables } = settings.kernel;
+          const unshared = rules.reduce((all, own) => (own ? iptablesWithout(all, own) : all), iptables);
+          return definition.openFormer({ ...settings, unshared: { iptables: unshared } });
+        },
+      }),
+    );
+  const rulesOf = (isWanted: (definition: ModeDefinition) => boolean) =>
+    Object.entries(modes).flatMap(([name, definition]): FormerMode[] => {
+      if (!definition.openFormerRules || !isWanted(definition)) return [];
+      const layout = definition === running ? settings.layout : undefined;
+      const all = { ...settings, unshared: settings.kernel, layout };
+      return [
+        {
+          name: `other rules of ${name}`,
+          open: async (remaining = []) => definition.openFormerRules?.(all, remaining),
+        },
+      ];
+    });
+  // Those of the running mode first: their chains are no sign of another mode. Those of a former mode with its last layout are removed with it.
+  return [...rulesOf((each) => each === running), ...whole, ...rulesOf((each) => each !== running)];
 }

@@ -4,12 +4,16 @@ import { it } from 'node:test';
 import type { Family } from '../../../src/kernel/net/address.js';
 import type { FakeIptables } from '../../../src/kernel/testing/iptables.js';
 import { FIREWALLS } from '../../../src/proxy/modes/ipvs/plan/rules.js';
-import { FakeIptablesNode, FakeNode } from '../oracle/testNode.js';
+import { FakeIptablesNode, FakeNode, FakeTablesNode } from '../oracle/testNode.js';
 import { comparable, RANDOM_HOST, RandomCluster } from './randomCluster.js';
 
 const CHANGES = 8;
 
-const MODES = { ipvs: () => new FakeNode(RANDOM_HOST), iptables: () => new FakeIptablesNode(RANDOM_HOST) };
+const MODES = {
+  ipvs: () => new FakeNode(RANDOM_HOST),
+  'ipvs, rules of nf_tables': () => new FakeTablesNode(RANDOM_HOST),
+  iptables: () => new FakeIptablesNode(RANDOM_HOST),
+};
 
 /** The number of rules in the firewall chains of ipvs mode, in each family and chain. */
 function firewallRules(iptables: FakeIptables): number[] {

@@ -1,10 +1,6 @@
 // The items of nftables mode as nft prints them.
 import type { ValueTypes } from '../../../src/kernel/nftables/types.js';
-import {
-  ADDRESS_TYPE,
-  containerNamed,
-  TABLE_FAMILY,
-} from '../../../src/proxy/modes/nftables/plan/containers.js';
+import { containerNamed } from '../../../src/proxy/modes/nftables/plan/containers.js';
 import { TABLE_COMMENT } from '../../../src/proxy/modes/nftables/plan/fixedChains.js';
 import {
   type ChainItem,
@@ -14,6 +10,7 @@ import {
   verdictText,
 } from '../../../src/proxy/modes/nftables/plan/items.js';
 import { ruleText } from '../../../src/proxy/modes/nftables/program/ruleText.js';
+import { ADDRESS_TYPE, TABLE_FAMILY } from '../../../src/proxy/modes/nftablesRules/plan/families.js';
 
 /** The text of `nft list ruleset` for items. The kernel gives sets that rules fill a size. */
 export function nftText(items: Iterable<Item>): string {

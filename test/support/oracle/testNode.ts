@@ -24,6 +24,7 @@ import {
   type Item as IpvsItem,
   type IpvsKernel,
   type Operation as IpvsOperation,
+  type IpvsOptions,
 } from '../../../src/proxy/modes/ipvs/index.js';
 import type { KeyedOperation, Mode } from '../../../src/proxy/modes/mode.js';
 import {
@@ -178,8 +179,14 @@ export class IpvsNode<Kernel extends IpvsKernel & { readonly conntrack: NodeConn
 > {
   readonly kernel: Kernel;
 
-  constructor(scenario: NodeScenario, kernel: Kernel, kernelRelease: string, cures: readonly Cure[] = []) {
-    const own = { families: scenario.families ?? BOTH, kernelRelease, cures: new Set(cures) };
+  constructor(
+    scenario: NodeScenario,
+    kernel: Kernel,
+    kernelRelease: string,
+    cures: readonly Cure[] = [],
+    rules: IpvsOptions['rules'] = 'iptables',
+  ) {
+    const own = { families: scenario.families ?? BOTH, kernelRelease, cures: new Set(cures), rules };
     super(scenario, kernel.conntrack, (configuration) =>
       createIpvsMode(kernel, ipvsOptions(configuration, own)),
     );
@@ -223,14 +230,43 @@ export class NftablesNode<
 /** A node in ipvs mode with a fake kernel. */
 export class FakeNode extends IpvsNode<FakeKernel> {
   /** @param kernel a kernel that has state, to test a restart */
-  constructor(scenario: NodeScenario, kernel = new FakeKernel(), cures: readonly Cure[] = []) {
-    super(scenario, kernel, '6.1.0', cures);
+  constructor(
+    scenario: NodeScenario,
+    kernel = new FakeKernel(),
+    cures: readonly Cure[] = [],
+    rules?: IpvsOptions['rules'],
+  ) {
+    super(scenario, kernel, '6.1.0', cures, rules);
   }
 
   /** The state of the fake kernel in the format of the tools. */
   output(): ToolOutput {
     return outputOf(this.kernel);
   }
+}
+
+/** A node in ipvs mode with rules of nf_tables, with a fake kernel. */
+export class FakeTablesNode extends FakeNode {
+  /** @param kernel a kernel that has state, to test a restart */
+  constructor(scenario: NodeScenario, kernel?: FakeKernel, cures: readonly Cure[] = []) {
+    super(scenario, kernel, cures, 'nftables');
+  }
+
+  /** The state of the fake kernel with the tables in place of the rules of iptables. */
+  override output(): ToolOutput {
+    return { ...super.output(), iptables: '', ip6tables: '', ipset: tableLines(this.kernel).join('\n') };
+  }
+}
+
+/** The tables of a kernel as sorted lines: the kernel lists elements in no order. */
+export function tableLines({ nftables }: FakeKernel): string[] {
+  return nftables
+    .dump()
+    .replaceAll(/elements = \{ |,\s+| \}$/gm, '\n')
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '')
+    .sort();
 }
 
 /** A node in iptables mode with a fake kernel. */

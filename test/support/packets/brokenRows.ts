@@ -233,3 +233,25 @@ export const BROKEN_ROWS: readonly BrokenRow[] = [
     results: REFUSED,
   },
 ];
+
+const FILE = '/tmp/knp-ipvs-chain';
+const TABLE = 'ip kube-proxy-ipvs';
+const CHAIN = `${TABLE} nat/KUBE-SERVICES`;
+
+/** The same faults with rules of nf_tables: the commands that break them. */
+const IN_TABLE: Readonly<Record<string, Pick<BrokenRow, 'breaks' | 'restores'>>> = {
+  'chain KUBE-SERVICES is empty': {
+    breaks: [`nft list chain ${CHAIN} >${FILE}`, `nft flush chain ${CHAIN}`],
+    restores: [`nft -f ${FILE}`],
+  },
+  'the entry of the cluster IP is missing': {
+    breaks: [`nft delete element ${TABLE} KUBE-CLUSTER-IP '{ ${VIP} . tcp . 80 }'`],
+    restores: [`nft add element ${TABLE} KUBE-CLUSTER-IP '{ ${VIP} . tcp . 80 }'`],
+  },
+};
+
+/** Faults in ipvs mode with rules of nf_tables. */
+export const IPVS_TABLE_BROKEN_ROWS: readonly BrokenRow[] = BROKEN_ROWS.map((row) => ({
+  ...row,
+  ...IN_TABLE[row.about],
+}));

@@ -10,18 +10,18 @@ import { openHostKernel } from '../../../src/command/modes/shared/hostKernel.js'
 import type { Iptables } from '../../../src/kernel/iptables/types.js';
 import { openNftables } from '../../../src/kernel/nftables/index.js';
 import { IPTABLES_DEFAULTS } from '../../../src/proxy/modes/iptables/index.js';
-import { IPVS_DEFAULTS } from '../../../src/proxy/modes/ipvs/index.js';
+import { IPVS_DEFAULTS, type IpvsOptions } from '../../../src/proxy/modes/ipvs/index.js';
 import { NFTABLES_DEFAULTS } from '../../../src/proxy/modes/nftables/index.js';
 import { serveParent } from '../../laboratory/namespaceProcess.js';
 
 /** Questions about one state of the kernel. */
 export interface AskExplain {
-  readonly mode: 'ipvs' | 'iptables' | 'nftables';
+  readonly mode: 'ipvs' | 'ipvs tables' | 'iptables' | 'nftables';
   readonly questions: readonly PacketQuestion[];
 }
 
 const KERNELS = {
-  ipvs: once(() => openIpvsKernel(false)),
+  ipvs: once((rules: IpvsOptions['rules']) => openIpvsKernel(false, rules)),
   iptables: once(() => openHostKernel()),
   nftables: once(() => openNftables()),
 };
@@ -53,7 +53,14 @@ async function explainerOf(mode: AskExplain['mode']): Promise<Explainer['explain
     const parts = { ...host, iptables: savedOnce(host.iptables), procNet: openProcNet(), nftables };
     return (question) => explainNftables(parts, NFTABLES_DEFAULTS, question);
   }
-  const kernel = await KERNELS.ipvs(undefined);
+  if (mode === 'ipvs tables') {
+    const { nftables: tables, ...kernel } = await KERNELS.ipvs('nftables');
+    if (!tables) throw new Error('nftables is not open');
+    const parts = { ...kernel, iptables: savedOnce(kernel.iptables), procNet: openProcNet(), tables };
+    return (question) =>
+      explainIpvs(parts, { ...IPVS_DEFAULTS, kernelRelease: '6.1.0', rules: 'nftables' }, question);
+  }
+  const { nftables: _, ...kernel } = await KERNELS.ipvs('iptables');
   const { ipset } = kernel;
   const reading = {
     list: () => ipset.list(),

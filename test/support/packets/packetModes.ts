@@ -1,5 +1,5 @@
 // The modes of the packet tests, with the differences between them.
-import { BROKEN_ROWS, type BrokenRow } from './brokenRows.js';
+import { BROKEN_ROWS, type BrokenRow, IPVS_TABLE_BROKEN_ROWS } from './brokenRows.js';
 import type { AskExplain } from './explainProcess.js';
 import { IPTABLES_BROKEN_ROWS } from './iptablesBrokenRows.js';
 import { NFTABLES_BROKEN_ROWS } from './nftablesBrokenRows.js';
@@ -36,6 +36,15 @@ export const IPVS: PacketMode = {
   explained: 'ipvs',
   documented: true,
   rejected: () => EVERYBODY,
+};
+
+/** ipvs mode with rules of nf_tables: the same table of packets. */
+export const IPVS_TABLES: PacketMode = {
+  ...IPVS,
+  flags: ['--ipvs-rules', 'nftables'],
+  broken: IPVS_TABLE_BROKEN_ROWS,
+  explained: 'ipvs tables',
+  documented: false,
 };
 
 /** iptables mode. */

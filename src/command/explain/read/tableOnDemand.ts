@@ -4,9 +4,9 @@ import type { Family } from '../../../kernel/net/address.js';
 import { ruleText } from '../../../kernel/nftables/text/print/rule.js';
 import type { Element, Nftables, NftSet, Rule, SetName } from '../../../kernel/nftables/types.js';
 import { bytesOf } from '../../../kernel/nftables/values/values.js';
-import { TABLE_FAMILY } from '../../../proxy/modes/nftables/plan/containers.js';
 import { NODE_CHAINS } from '../../../proxy/modes/nftables/plan/fixedChains.js';
 import { TABLE } from '../../../proxy/modes/nftables/plan/names.js';
+import { TABLE_FAMILY } from '../../../proxy/modes/nftablesRules/plan/families.js';
 import { FRONTEND_MAPS, type FrontendKey, frontendElements, keyOf } from '../nftables/frontendKeys.js';
 import {
   bytesOfKey,

@@ -7,13 +7,14 @@ import { SCHEDULERS } from '../../../kernel/ipvs/types.js';
 import type { Family } from '../../../kernel/net/address.js';
 import { parseNetwork } from '../../../kernel/net/network.js';
 import type { Rtnetlink } from '../../../kernel/rtnetlink/types.js';
-import { LINK, REBUILD } from '../../../proxy/modes/ipvs/plan/items.js';
+import type { Machine } from '../../../kernel/shared/hints.js';
+import { LINK, REBUILD, TABLE } from '../../../proxy/modes/ipvs/plan/items.js';
 import { SET_ROLES, setOf } from '../../../proxy/modes/ipvs/plan/sets.js';
 import type { ModeConfiguration } from '../../config/modes.js';
 import { SETTING_NAMES } from '../../config/serviceSettings.js';
 import { closestTo } from '../../config/suggestion.js';
 import type { FormerSettings, KernelSigns, ModeDefinition } from '../shared/definition.js';
-import { curesOf } from './fromConfiguration.js';
+import { curesOf, rulesOf } from './fromConfiguration.js';
 import { hasIpset, hasIpvs } from './loaded.js';
 
 // Finds the state of ipvs mode without IPVS, and without the code of the mode.
@@ -47,8 +48,13 @@ export async function hasTraces(kernel: TracesKernel, families: readonly Family[
 }
 
 /** Whether ipvs mode has programmed the kernel. Sets alone are what a removal has left. */
-async function isProgrammed({ chains, hasLink }: KernelSigns): Promise<boolean> {
-  return OWN_CHAINS.some((id) => chains.has(id)) || (await hasLink(LINK));
+async function isProgrammed({ chains, hasLink, openNftables, machine }: KernelSigns): Promise<boolean> {
+  if (OWN_CHAINS.some((id) => chains.has(id)) || (await hasLink(LINK))) return true;
+  return hasOwnTable(openNftables, machine);
+}
+
+async function hasOwnTable(open: KernelSigns['openNftables'], machine?: Machine): Promise<boolean> {
+  return (await import('../nftablesRules/traces.js')).hasTable(TABLE, open, machine);
 }
 
 async function hasSets(open: TracesKernel['openIpset']): Promise<boolean> {
@@ -82,7 +88,7 @@ const IPVS_SETTINGS: ModeConfiguration = {
     nftables: 'only nftables mode uses it',
     'featureGates.KubeProxyNFTablesLocalhostNodePorts': 'only nftables mode uses it',
   },
-  ownFlags: ['cures', 'ipvs-own-all'],
+  ownFlags: ['cures', 'ipvs-own-all', 'ipvs-rules'],
   serviceSettings: SETTING_NAMES,
   periods: ({ ipvs }) => ipvs,
   validate({ ipvs }, errors, selected) {
@@ -116,21 +122,46 @@ const IPVS_SETTINGS: ModeConfiguration = {
 /** ipvs mode. */
 export const IPVS_MODE: ModeDefinition = {
   ...IPVS_SETTINGS,
-  checkFlags: ({ cures }) => void curesOf(cures),
+  checkFlags: ({ cures, ipvsRules }) => {
+    curesOf(cures);
+    rulesOf(ipvsRules);
+  },
   needsAllNodes: ({ cures }) => curesOf(cures).has('other-nodes'),
   open: async (settings) => (await loaded()).open(settings),
   isProgrammed,
   formerRules: async () => (await import('./former.js')).RULES,
-  openFormer: async (settings) =>
-    (await mayHaveState(settings)) ? (await loaded()).openState(settings) : undefined,
+  openFormer: async (settings) => {
+    const hasTable = await hasOwnTable(openTables);
+    const isThere = hasTable || (await mayHaveState(settings));
+    return isThere ? (await loaded()).openState(settings, hasTable ? 'nftables' : 'iptables') : undefined;
+  },
+  async openFormerRules(settings, remaining) {
+    const hasTable = await hasOwnTable(openTables);
+    const hasOthers = hasTable && settings.layout === 'iptables';
+    if (hasOthers) return (await loaded()).openRules(settings, 'nftables');
+    // Without a table, the whole former mode has these rules.
+    const isAlone = settings.layout === undefined && (hasTable || remaining.includes('ipvs'));
+    if (settings.layout === 'iptables' || isAlone) return undefined;
+    return (await hasRules(settings)) ? (await loaded()).openRules(settings, 'iptables') : undefined;
+  },
 };
 
 const loaded = () => import('./open.js');
 
+async function openTables() {
+  return (await import('../../../kernel/nftables/open.js')).openNftables();
+}
+
+const openSets = () =>
+  hasIpset() ? async () => (await import('../../../kernel/ipset/open.js')).openIpset() : undefined;
+
 async function mayHaveState({ kernel, families, command }: FormerSettings): Promise<boolean> {
   if (command.ownAll && hasIpvs()) return true;
-  const openIpset = hasIpset()
-    ? async () => (await import('../../../kernel/ipset/open.js')).openIpset()
-    : undefined;
-  return hasTraces({ ...kernel, openIpset }, families);
+  return hasTraces({ ...kernel, openIpset: openSets() }, families);
+}
+
+/** Whether the mode left a chain of iptables or a set. */
+async function hasRules({ unshared, families }: FormerSettings): Promise<boolean> {
+  const rtnetlink = { getLink: async () => undefined };
+  return hasTraces({ rtnetlink, iptables: unshared.iptables, openIpset: openSets() }, families);
 }

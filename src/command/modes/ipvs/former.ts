@@ -8,6 +8,7 @@ import { CHAINS, jumps } from '../../../proxy/modes/ipvs/plan/rules.js';
 import type { IpvsKernel } from '../../../proxy/modes/ipvs/program/kernel.js';
 import type { FormerState } from '../../../proxy/modes/mode.js';
 import type { RulesInUse } from '../shared/definition.js';
+import { NO_IPVS, NO_LINKS, NO_SETTINGS } from './absentParts.js';
 
 /** The chains, and the rules in built-in chains. */
 export const RULES: RulesInUse = { chains: CHAINS, jumps };
@@ -68,4 +69,14 @@ async function deleteFlows(
   const flows = await conntrack.list(selections).toArray();
   const untranslated = flows.filter(({ status }) => !status.includes('DST_NAT'));
   for (const error of await conntrack.deleteFlows(untranslated)) if (error) throw error;
+}
+
+/** The mode that sees the rules and sets alone: no virtual service, link or setting. */
+export function openRulesOn(
+  parts: Pick<IpvsKernel, 'ipset' | 'iptables' | 'nftables'>,
+  options: IpvsOptions,
+): ReturnType<typeof createIpvsMode> {
+  const { ipset, iptables, nftables } = parts;
+  const own = { ipset, iptables, ...(nftables && { nftables }) };
+  return createIpvsMode({ ...own, ipvs: NO_IPVS, rtnetlink: NO_LINKS, sysctl: NO_SETTINGS }, options);
 }

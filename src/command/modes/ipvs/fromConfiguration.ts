@@ -1,6 +1,12 @@
 // Configuration → options of ipvs mode.
 
-import { CURES, type Cure, IPVS_DEFAULTS, type IpvsOptions } from '../../../proxy/modes/ipvs/plan/options.js';
+import {
+  CURES,
+  type Cure,
+  IPVS_DEFAULTS,
+  type IpvsOptions,
+  RULES,
+} from '../../../proxy/modes/ipvs/plan/options.js';
 import { UsageError } from '../../config/commandLine.js';
 import type { Configuration } from '../../config/configuration.js';
 import { canonicalNetworks, localDetectorOf, nodePortAddressesOf } from '../shared/fromConfiguration.js';
@@ -9,7 +15,7 @@ import { canonicalNetworks, localDetectorOf, nodePortAddressesOf } from '../shar
 export function ipvsOptions(
   configuration: Configuration,
   own: Pick<IpvsOptions, 'families' | 'kernelRelease'> &
-    Partial<Pick<IpvsOptions, 'ownAll' | 'drainBound' | 'cures'>>,
+    Partial<Pick<IpvsOptions, 'rules' | 'ownAll' | 'drainBound' | 'cures'>>,
 ): IpvsOptions {
   const { ipvs, iptables } = configuration;
   return {
@@ -48,4 +54,17 @@ export function curesOf(names: readonly string[]): Set<Cure> {
     if (!known.has(name)) throw new UsageError(`--cures must be of ${CURES.join(', ')}; found ${name}`);
   }
   return new Set(names as Cure[]);
+}
+
+/** What writes the rules, by the value of `--ipvs-rules`. `auto`: nf_tables where iptables or ipset cannot be had. */
+export type RulesChoice = IpvsOptions['rules'] | 'auto';
+
+/** The choice with this name; undefined: the default. Throws UsageError for another name. */
+export function rulesOf(name: string | undefined): RulesChoice {
+  if (name === undefined) return IPVS_DEFAULTS.rules;
+  const choices: readonly RulesChoice[] = [...RULES, 'auto'];
+  const choice = choices.find((each) => each === name);
+  if (choice === undefined)
+    throw new UsageError(`--ipvs-rules must be of ${choices.join(', ')}; found ${name}`);
+  return choice;
 }

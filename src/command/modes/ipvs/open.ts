@@ -1,86 +1,224 @@
 // Opens ipvs mode: its parts of the kernel, and its options from the configuration and the command line.
 import { release } from 'node:os';
+import type { Logger } from 'pino';
 import { NetlinkError } from '../../../kernel/errors.js';
 import { openIpset } from '../../../kernel/ipset/index.js';
 import { openIpvs } from '../../../kernel/ipvs/index.js';
-import { operationsOf, realServersOf } from '../../../kernel/ipvs/values/serverLists.js';
-import { type Family, familyOf } from '../../../kernel/net/address.js';
+import type { Family } from '../../../kernel/net/address.js';
+import { openNftables } from '../../../kernel/nftables/index.js';
+import type { Nftables } from '../../../kernel/nftables/types.js';
 import { moduleHint, stateOfModule } from '../../../kernel/shared/hints.js';
 import { createIpvsMode } from '../../../proxy/modes/ipvs/index.js';
+import { type Item, TABLE } from '../../../proxy/modes/ipvs/plan/items.js';
 import type { IpvsOptions } from '../../../proxy/modes/ipvs/plan/options.js';
 import { SET_ROLES, setOf } from '../../../proxy/modes/ipvs/plan/sets.js';
 import { TUNNEL_LINKS } from '../../../proxy/modes/ipvs/plan/tunnels.js';
 import type { IpvsKernel } from '../../../proxy/modes/ipvs/program/kernel.js';
+import { observeSets } from '../../../proxy/modes/ipvs/program/observe.js';
+import { observeTable } from '../../../proxy/modes/ipvs/program/observeTable.js';
 import { checkScheduler, prepare, probeScheduler } from '../../../proxy/modes/ipvs/program/prepare.js';
 import type { FormerState } from '../../../proxy/modes/mode.js';
 import { usableFamilies } from '../iptablesRules/families.js';
 import { RULE_MODULES } from '../iptablesRules/ruleModules.js';
+import { hostFamilies } from '../nftablesRules/families.js';
+import {
+  checkFeatures,
+  checkKernel,
+  IPVS_FEATURES,
+  modulesOf,
+  probeFeatures,
+} from '../nftablesRules/prepare.js';
+import { hasTable } from '../nftablesRules/traces.js';
 import type { FormerSettings, ModeSettings, OpenedMode } from '../shared/definition.js';
 import { logFallback, openHostKernel } from '../shared/hostKernel.js';
 import { loadAhead } from '../shared/loadAhead.js';
 import { loadModule, loadModules } from '../shared/loadModules.js';
 import { openParts } from '../shared/openParts.js';
-import { formerState, RULES } from './former.js';
-import { curesOf, ipvsOptions, schedulerOf } from './fromConfiguration.js';
+import { NO_IPSET, NO_IPVS } from './absentParts.js';
+import { chooseRules } from './chooseRules.js';
+import { formerState, openRulesOn, RULES } from './former.js';
+import { curesOf, ipvsOptions, rulesOf, schedulerOf } from './fromConfiguration.js';
 import { hasIpset, hasIpvs } from './loaded.js';
 
 /** Opens ipvs mode, as `open` of its definition. */
 export async function open(settings: ModeSettings): Promise<OpenedMode> {
   const { kernel, options } = await openWithOptions(settings);
+  const { families, rules } = options;
+  const { nftables } = kernel;
   const allowed = settings.configuration.serviceSettings.includes('forwarding');
   const obstacle = allowed ? await obstacleOfTunnels(kernel, options, settings.loadModules) : undefined;
   return {
     mode: createIpvsMode(kernel, options),
-    rules: RULES,
-    families: options.families,
+    layout: rules,
+    ...(rules === 'iptables' && { rules: RULES }),
+    families,
     minSyncPeriod: settings.configuration.ipvs.minSyncPeriod,
     kernel,
-    metrics: { parts: { ipvs: kernel.ipvs, ipset: kernel.ipset } },
+    metrics: { parts: { ipvs: kernel.ipvs, ...(nftables ? { nftables } : { ipset: kernel.ipset }) } },
     ...(obstacle !== undefined && { refusedSettings: new Map([['forwarding', obstacle]]) }),
     prepare: () => prepare(kernel, options),
-    probe: (changed) => probeScheduler(kernel, schedulerOf(changed)),
-    check: () => checkScheduler(kernel, options.scheduler),
+    probe: async (changed) => {
+      if (nftables) await probeFeatures(nftables, families, IPVS_FEATURES);
+      await probeScheduler(kernel, schedulerOf(changed));
+    },
+    check: async () => {
+      const scheduler = await checkScheduler(kernel, options.scheduler);
+      const tables = nftables && [checkFeatures(families, IPVS_FEATURES), await policyWarning(nftables)];
+      const warnings = [scheduler, ...(tables ?? [])].filter((each) => each !== undefined);
+      return warnings.length > 0 ? warnings.join('; ') : undefined;
+    },
   };
+}
+
+/**
+ * Warns of base chains of other programs that drop what their rules do not accept: what the table of this mode accepts passes them nevertheless. Those of
+ * iptables-legacy are not seen.
+ */
+async function policyWarning(nftables: Pick<Nftables, 'listChains'>): Promise<string | undefined> {
+  const found: string[] = [];
+  for await (const { family, table, name, base } of nftables.listChains())
+    if (base?.hook === 'input' && base.policy === 'drop')
+      found.push(`table ${family} ${table}, chain ${name}`);
+  if (found.length === 0) return undefined;
+  return `rules of nf_tables do not open health check node ports past a policy drop: ${found.join(', ')}`;
 }
 
 /** Opens the parts of the kernel, with the options of the mode on this host. Rejects as {@link openIpvsKernel}. */
 export async function openWithOptions({ log, ...settings }: ModeSettings) {
   const load = settings.loadModules;
-  const loading = load ? loadAhead(kernelModules(schedulerOf(settings.configuration)), log) : undefined;
-  const kernel = await openIpvsKernel(load);
-  logFallback(kernel.iptables, log);
-  const usable = usableFamilies(kernel.iptables, { log, mayChange: load });
-  const [families] = await Promise.all([usable, loading]);
-  return { kernel, options: optionsOf(settings, [...families.keys()]) };
+  const rules = await chooseRules(rulesOf(settings.command.ipvsRules), { load, log });
+  if (rules === 'nftables') checkKernel();
+  const modules = kernelModules(schedulerOf(settings.configuration), rules);
+  const loading = load ? loadAhead(modules, log) : undefined;
+  const kernel = await openIpvsKernel(load, rules);
+  const [families] = await Promise.all([familiesFor(rules, kernel, { load, log }), loading]);
+  const options = optionsOf(settings, families, rules);
+  return { kernel: { ...kernel, otherEntries: entriesOfOther(options) }, options };
+}
+
+async function familiesFor(
+  rules: IpvsOptions['rules'],
+  { iptables }: OpenIpvsKernel,
+  { load, log }: { readonly load: boolean; readonly log: Logger },
+): Promise<readonly Family[]> {
+  if (rules === 'iptables') {
+    logFallback(iptables, log);
+    return [...(await usableFamilies(iptables, { log, mayChange: load })).keys()];
+  }
+  const { families, unusable } = hostFamilies();
+  for (const [family, reason] of unusable) log.warn({ err: reason }, `IPv${family} is left out`);
+  return families;
+}
+
+/**
+ * The entries of the sets that the mode left with the other rules, until they are removed. Their parts of the kernel are opened for a reading only, and
+ * not again after nothing was found.
+ */
+function entriesOfOther(options: IpvsOptions): NonNullable<IpvsKernel['otherEntries']> {
+  let isGone = false;
+  const read = options.rules === 'iptables' ? readTables : readSets;
+  return async function* () {
+    if (isGone) return;
+    isGone = true;
+    for await (const items of read(options)) {
+      isGone = false;
+      yield items;
+    }
+  };
+}
+
+async function* readTables({ families }: IpvsOptions): AsyncGenerator<readonly Item[]> {
+  if (!(await hasTable(TABLE, openNftables))) return;
+  const nftables = await openNftables();
+  try {
+    for (const family of families) yield* observeTable(nftables, family);
+  } finally {
+    await nftables.close();
+  }
+}
+
+async function* readSets(options: IpvsOptions): AsyncGenerator<readonly Item[]> {
+  const ipset = hasIpset() ? await openIpset() : NO_IPSET;
+  try {
+    yield* observeSets({ ipset }, options);
+  } finally {
+    await ipset.close();
+  }
 }
 
 /**
  * The state that ipvs mode left, with the parts of the kernel that only this mode needs. A part whose module is not loaded has
  * no state.
  */
-export async function openState({
-  kernel: host,
-  families,
-  ...settings
-}: FormerSettings): Promise<FormerState> {
-  const own = await openParts({
-    ipvs: async () => (hasIpvs() ? openIpvs() : NO_IPVS),
-    ipset: async () => (hasIpset() ? openIpset() : NO_IPSET),
+export async function openState(
+  { kernel: host, families, ...settings }: FormerSettings,
+  rules: IpvsOptions['rules'],
+): Promise<FormerState> {
+  const own = await openOwnParts(rules, async () => (hasIpvs() ? openIpvs() : NO_IPVS));
+  const options = optionsOf(settings, familiesOfFormer(families, rules), rules);
+  return { ...formerState({ ...host, ...own }, options), close: own.close };
+}
+
+/** The same for the rules alone: virtual services, addresses and settings are not seen. */
+export async function openRules(
+  { kernel: host, families, ...settings }: FormerSettings,
+  rules: IpvsOptions['rules'],
+): Promise<FormerState> {
+  const own = await openOwnParts(rules, async () => NO_IPVS);
+  const options = optionsOf(settings, familiesOfFormer(families, rules), rules);
+  return { mode: openRulesOn({ ...host, ...own }, options), close: own.close };
+}
+
+/** The parts that the rules need. A part whose module is not loaded has nothing. */
+async function openOwnParts(rules: IpvsOptions['rules'], openIpvs: () => Promise<OwnIpvs>) {
+  const parts = await openParts({
+    ipvs: openIpvs,
+    ipset: async () => (rules === 'iptables' && hasIpset() ? openIpset() : NO_IPSET),
+    tables: async () => (rules === 'nftables' ? openTables() : NO_TABLES),
   });
+  return withTables(parts);
+}
+
+type OwnIpvs = IpvsKernel['ipvs'] & { close(): void };
+
+/** nftables as a part that may be absent. */
+interface TablesPart {
+  readonly nftables?: Nftables;
+  close(): void;
+}
+
+async function openTables(): Promise<TablesPart> {
+  const nftables = await openNftables();
+  return { nftables, close: () => void nftables.close() };
+}
+
+const NO_TABLES: TablesPart = { close() {} };
+
+function withTables<
+  Parts extends { readonly tables: TablesPart } & Readonly<Record<string, { close(): void }>>,
+>({ tables, ...parts }: Parts) {
   return {
-    ...formerState({ ...host, ...own }, optionsOf(settings, families)),
+    ...parts,
+    ...(tables.nftables && { nftables: tables.nftables }),
     close: () => {
-      for (const part of Object.values(own)) part.close();
+      for (const part of [...Object.values(parts), tables]) part.close();
     },
   };
+}
+
+/** Tables are read without the programs of iptables, in all families of the host. */
+function familiesOfFormer(families: readonly Family[], rules: IpvsOptions['rules']): readonly Family[] {
+  return rules === 'iptables' ? families : hostFamilies().families;
 }
 
 function optionsOf(
   { configuration, command }: Pick<ModeSettings, 'configuration' | 'command'>,
   families: readonly Family[],
+  rules: IpvsOptions['rules'],
 ) {
   return ipvsOptions(configuration, {
     families,
+    rules,
     kernelRelease: release(),
     ownAll: command.ownAll,
     cures: curesOf(command.cures),
@@ -95,22 +233,17 @@ export type OpenIpvsKernel = Awaited<ReturnType<typeof openIpvsKernel>>;
  * Opens all parts. If one cannot be opened, closes the others and rejects with its NetlinkError.
  *
  * @param load load the module ip_vs if it is missing
+ * @param rules with `nftables`, ipset is not opened
  */
-export async function openIpvsKernel(load: boolean) {
+export async function openIpvsKernel(load: boolean, rules: IpvsOptions['rules'] = 'iptables') {
   const parts = await openParts({
     ipvs: load ? openIpvsWithModule : () => openIpvs(),
-    ipset: () => openIpset(),
+    ipset: async () => (rules === 'iptables' ? openIpset() : NO_IPSET),
+    tables: async () => (rules === 'nftables' ? openTables() : NO_TABLES),
     host: openHostKernel,
   });
-  const { ipvs, ipset, host } = parts;
-  return {
-    ...host,
-    ipvs,
-    ipset,
-    close: () => {
-      for (const part of Object.values(parts)) part.close();
-    },
-  };
+  const { host, ...own } = withTables(parts);
+  return { ...host, ...own };
 }
 
 /** The netlink family of IPVS exists only while ip_vs is loaded; the kernel does not load it on demand. */
@@ -125,44 +258,20 @@ async function openIpvsWithModule(): ReturnType<typeof openIpvs> {
   }
 }
 
-// The parts of a kernel that has not loaded IPVS or ipset, as they are read for the removal of former state: empty.
-
-const absent = (operation: string) =>
-  new NetlinkError({ code: 'ENOENT', operation, hint: 'the kernel module is not loaded' });
-
-/** IPVS of a kernel that has not loaded it: there are no virtual services. Changes fail with `ENOENT`. */
-const NO_IPVS: IpvsKernel['ipvs'] & { close(): void } = {
-  listServices: async () => [],
-  listServers: async (ids) => ids.map(({ address }) => realServersOf(familyOf(address), [])),
-  applyChanges: async (parts) => parts.flatMap(operationsOf).map(() => absent('ipvs.apply')),
-  get: async () => undefined,
-  apply: async (operations) => operations.map(() => absent('ipvs.apply')),
-  timeouts: async () => ({ tcp: 0, tcpFin: 0, udp: 0 }),
-  setTimeouts: async () => {
-    throw absent('ipvs.setTimeouts');
-  },
-  close() {},
-};
-
-/** ipset of a kernel that has not loaded it: there are no sets. Changes fail with `ENOENT`. */
-const NO_IPSET: IpvsKernel['ipset'] & { close(): void } = {
-  list: async () => [],
-  get: async () => undefined,
-  apply: async (operations) => operations.map(() => absent('ipset.apply')),
-  close() {},
-};
-
 // The kernel modules that ipvs mode needs on every node.
 
 /**
  * Names of modules, without those that few rules need: xt_physdev and xt_ipvs. ip_vs, on which the scheduler depends, is not loaded on
  * demand.
  */
-export function kernelModules(scheduler: string): string[] {
+export function kernelModules(scheduler: string, rules: IpvsOptions['rules'] = 'iptables'): string[] {
+  const own = [`ip_vs_${scheduler}`, 'dummy'];
+  // Rules of iptables load br_netfilter with their match physdev: without it, frames between pods of a bridge do not pass the rules.
+  if (rules === 'nftables') return [...own, 'br_netfilter', ...modulesOf(IPVS_FEATURES)];
   // hash:ip,port → ip_set_hash_ipport
   const setTypes = new Set(SET_ROLES.map((role) => setOf(role, 4).type));
   const setModules = [...setTypes].map((type) => `ip_set_${type.replace(':', '_').replaceAll(',', '')}`);
-  return [`ip_vs_${scheduler}`, 'dummy', ...setModules, 'xt_set', ...RULE_MODULES];
+  return [...own, ...setModules, 'xt_set', ...RULE_MODULES];
 }
 
 // Whether Services may have tunnels on this node (`forwarding: tunnel`).

@@ -1,5 +1,6 @@
 // The definition of nftables mode. Its code is loaded when it is opened, or has left state.
 
+import { TABLE } from '../../../proxy/modes/nftables/plan/names.js';
 import type { ModeConfiguration } from '../../config/modes.js';
 import type { ModeDefinition } from '../shared/definition.js';
 import { layoutOf, localhostFamilies } from './fromConfiguration.js';
@@ -69,11 +70,11 @@ export const NFTABLES_MODE: ModeDefinition = {
   needsAllNodes: () => false,
   open: async (settings) => (await loaded()).open(settings),
   isProgrammed: async ({ openNftables, machine }) =>
-    (await import('./traces.js')).hasTraces(openNftables, machine),
+    (await import('../nftablesRules/traces.js')).hasTable(TABLE, openNftables, machine),
   openFormer: async (settings) => {
     const { openNftables } = await import('../../../kernel/nftables/open.js');
-    const { hasTraces } = await import('./traces.js');
-    return (await hasTraces(openNftables)) ? (await loaded()).openState(settings) : undefined;
+    const { hasTable } = await import('../nftablesRules/traces.js');
+    return (await hasTable(TABLE, openNftables)) ? (await loaded()).openState(settings) : undefined;
   },
 };
 

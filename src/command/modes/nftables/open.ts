@@ -3,16 +3,17 @@
 import type { Family } from '../../../kernel/net/address.js';
 import { openNftables } from '../../../kernel/nftables/index.js';
 import type { Nftables, NftablesOperation, TableFamily } from '../../../kernel/nftables/types.js';
-import { HOST, type Machine } from '../../../kernel/shared/hints.js';
 import type { Batch } from '../../../kernel/shared/types.js';
 import type { FormerState } from '../../../proxy/modes/mode.js';
 import { createNftablesMode, nftablesMode } from '../../../proxy/modes/nftables/index.js';
-import { TABLE_FAMILY } from '../../../proxy/modes/nftables/plan/containers.js';
 import { protocolOfCounter } from '../../../proxy/modes/nftables/plan/localhostPorts.js';
 import { TABLE } from '../../../proxy/modes/nftables/plan/names.js';
 import { ForeignChains } from '../../../proxy/modes/nftables/program/foreignChains.js';
+import { TABLE_FAMILY } from '../../../proxy/modes/nftablesRules/plan/families.js';
 import type { Configuration } from '../../config/configuration.js';
 import { behaviourOf } from '../../config/mirroredVersion.js';
+import { hostFamilies } from '../nftablesRules/families.js';
+import { checkFeatures, checkKernel, FEATURES, modulesOf, probeFeatures } from '../nftablesRules/prepare.js';
 import type {
   FormerSettings,
   LocalhostNodePorts,
@@ -24,7 +25,6 @@ import { openHostKernel } from '../shared/hostKernel.js';
 import { loadAhead } from '../shared/loadAhead.js';
 import { openParts } from '../shared/openParts.js';
 import { layoutOf, localhostFamilies, nftablesOptions } from './fromConfiguration.js';
-import { checkFeatures, checkKernel, probeFeatures } from './prepare.js';
 
 /** Opens nftables mode, as `open` of its definition. */
 export async function open(settings: ModeSettings): Promise<OpenedMode> {
@@ -40,8 +40,8 @@ export async function open(settings: ModeSettings): Promise<OpenedMode> {
     localhostNodePorts: localhostNodePorts(kernel.nftables, options.families, settings.configuration),
     metrics: { parts: { nftables: kernel.nftables }, countsPorts: true, failures: FAILURES },
     prepare: async () => {}, // it has no setting of its own
-    probe: () => probeFeatures(kernel.nftables, options.families),
-    check: async () => checkFeatures(options.families),
+    probe: () => probeFeatures(kernel.nftables, options.families, FEATURES),
+    check: async () => checkFeatures(options.families, FEATURES),
   };
 }
 
@@ -132,29 +132,6 @@ function subjectOf(operation: NftablesOperation): { readonly family: TableFamily
   return 'object' in operation ? operation.object : operation.flowTable;
 }
 
-// The families that nftables mode programs on this host.
-
-/** With 1, no interface has an IPv6 address. kube-proxy leaves the family out too. */
-const DISABLE_IPV6 = '/proc/sys/net/ipv6/conf/all/disable_ipv6';
-
-/** The families whose IP stack this host has, and has not disabled; the others with the reason. */
-export function hostFamilies(machine: Machine = HOST): {
-  readonly families: readonly Family[];
-  readonly unusable: ReadonlyMap<Family, string>;
-} {
-  const reason = noIPv6(machine);
-  return reason === undefined
-    ? { families: [4, 6], unusable: new Map() }
-    : { families: [4], unusable: new Map([[6, reason]]) };
-}
-
-function noIPv6(machine: Machine): string | undefined {
-  if (!machine.exists('/proc/net/if_inet6')) return 'the kernel runs without IPv6';
-  if (machine.read(DISABLE_IPV6)?.trim() === '1')
-    return 'IPv6 is disabled: net.ipv6.conf.all.disable_ipv6 = 1';
-  return undefined;
-}
-
 // Node ports on localhost in nftables mode, for the agent.
 
 /** Longest time to read the counters of a family, in ms, as in kube-proxy. */
@@ -191,16 +168,4 @@ async function readRejected(nftables: Pick<Nftables, 'listObjects'>, families: r
 
 // The kernel modules of nftables mode.
 
-/** Names of the modules that the rules of every node and Service need. The kernel loads each when it is first needed. */
-const KERNEL_MODULES: readonly string[] = [
-  'nf_tables',
-  'nft_chain_nat',
-  'nft_ct',
-  'nft_fib_ipv4',
-  'nft_fib_ipv6',
-  'nft_masq',
-  'nft_nat',
-  'nft_numgen',
-  'nft_reject_ipv4',
-  'nft_reject_ipv6',
-];
+const KERNEL_MODULES: readonly string[] = modulesOf(FEATURES);

@@ -29,6 +29,8 @@ export interface FormerSettings extends Pick<ModeSettings, 'configuration' | 'co
   readonly unshared: Pick<HostKernel, 'iptables'>;
   /** Families that can be programmed on this host. */
   readonly families: readonly Family[];
+  /** The layout of the rules of the running mode, see {@link OpenedMode.layout}. Absent: it has one, or none runs. */
+  readonly layout?: string | undefined;
 }
 
 /** What shows which modes have programmed a kernel. */
@@ -149,4 +151,11 @@ export interface ModeDefinition extends ModeConfiguration {
    * no such state. Rejects with the NetlinkError of the part that cannot be opened or read.
    */
   openFormer(settings: FormerSettings): Promise<FormerState | undefined>;
+  /**
+   * The same for the rules that the mode left in another layout than the running one: it is removed while the mode runs too. Absent: the mode removes
+   * them itself.
+   *
+   * @param remaining as in {@link FormerMode.open}
+   */
+  openFormerRules?(settings: FormerSettings, remaining: readonly string[]): Promise<FormerState | undefined>;
 }

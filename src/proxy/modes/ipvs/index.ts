@@ -1,7 +1,8 @@
-// ipvs mode: load balancing in the kernel by IPVS, with ipsets and a constant number of iptables rules.
+// ipvs mode: load balancing in the kernel by IPVS, with ipsets and a constant number of iptables rules, or with the same in a table of nf_tables.
 
 import { checkArgument } from '../../../kernel/shapes.js';
 import type { Mode } from '../mode.js';
+import { TableWatch } from '../nftablesRules/program/watch.js';
 import { nodePortHost } from '../shared/plan/nodePortAddresses.js';
 import { compare } from './plan/compare.js';
 import { describe } from './plan/describe.js';
@@ -15,7 +16,9 @@ import { planService } from './plan/planService.js';
 import { withScheduler } from './plan/serviceSettings.js';
 import { isForeignSet } from './plan/sets.js';
 import { startingSlowly } from './plan/slowStart.js';
+import { watchedTables } from './plan/tableChains.js';
 import { apply } from './program/apply.js';
+import { describeInTable } from './program/describeTable.js';
 import { DrainingServers } from './program/draining.js';
 import { HandOver } from './program/handOver.js';
 import type { IpvsKernel } from './program/kernel.js';
@@ -47,6 +50,7 @@ export function createIpvsMode(kernel: IpvsKernel, options: IpvsOptions): Mode<I
   const slowStarts = new SlowStarts();
   const handOver = new HandOver();
   const { watchHost } = kernel;
+  const tables = openTables(kernel, options);
   return {
     name: 'ipvs',
     auditPeriod: options.auditPeriod,
@@ -60,22 +64,25 @@ export function createIpvsMode(kernel: IpvsKernel, options: IpvsOptions): Mode<I
         isOurs(item) && !isProtected(item) && !(item.kind === 'set' && isForeignSet(item.set)),
       isUsed,
       keep,
-      groups: { of: groupOf, affectsNode },
+      groups: {
+        of: groupOf,
+        affectsNode: (group, before, now) => affectsNode(options.rules, group, before, now),
+      },
     },
     planService: (input, node) => planService(input, node, options),
     planNode: (desired, node) => planNode(desired, node, options),
     compare(desired, known, unknown = new Map()) {
       handOver.begin(unknown);
-      return compare(desired, known, unknown, isProtected, usable);
+      return compare(desired, known, unknown, isProtected, usable, options.rules);
     },
     acknowledged(operation) {
       draining.learn(operation);
       slowStarts.learn(operation);
       recordMade(made, operation);
     },
-    describe,
+    describe: (operation, known) => describeInTable(operation, known) ?? describe(operation, known),
     async apply(operations) {
-      const results = await handOver.apply(operations, (some) => apply(kernel, some));
+      const results = await handOver.apply(operations, (some) => apply(kernel, some, tables));
       for (const [i, operation] of operations.entries()) {
         if (results[i]?.code === 'ENOENT') recordMissing(missing, operation, options);
         // The first error is that of a real server: the virtual service was added.
@@ -112,8 +119,39 @@ export function createIpvsMode(kernel: IpvsKernel, options: IpvsOptions): Mode<I
         };
       },
     },
-    ...(watchHost && { watch: (listener) => watchDevice(kernel, watchHost, listener) }),
+    ...((watchHost || tables) && {
+      watch: (listener) =>
+        watchAll([
+          watchHost && (() => watchDevice(kernel, watchHost, listener)),
+          tables && (() => tables.start(listener)),
+        ]),
+    }),
   };
+}
+
+/** The transactions of the mode, with rules of nf_tables. Throws a TypeError if the kernel has not its part. */
+function openTables(kernel: IpvsKernel, { rules, families }: IpvsOptions): TableWatch<Item> | undefined {
+  if (rules === 'iptables') return undefined;
+  const { nftables } = kernel;
+  if (!nftables) throw new TypeError('createIpvsMode: kernel.nftables is needed with rules nftables');
+  return new TableWatch({ nftables }, watchedTables(families));
+}
+
+/** Opens all watches, or none. */
+async function watchAll(
+  openers: readonly ((() => Promise<{ close(): void }>) | undefined)[],
+): Promise<{ close(): void }> {
+  const opened: { close(): void }[] = [];
+  const close = () => {
+    for (const each of opened) each.close();
+  };
+  try {
+    for (const open of openers) if (open) opened.push(await open());
+  } catch (error) {
+    close();
+    throw error;
+  }
+  return { close };
 }
 
 function earliest(a: number | undefined, b: number | undefined): number | undefined {

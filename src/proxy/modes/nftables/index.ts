@@ -2,8 +2,10 @@
 import type { Family } from '../../../kernel/net/address.js';
 import { checkArgument } from '../../../kernel/shapes.js';
 import type { Mode } from '../mode.js';
+import { TableWatch } from '../nftablesRules/program/watch.js';
 import type { Result } from '../shared/program/result.js';
 import { compare } from './plan/compare.js';
+import { watchedTables } from './plan/fixedChains.js';
 import { nodePortHosts } from './plan/host.js';
 import type { Item } from './plan/items.js';
 import { keep } from './plan/keep.js';
@@ -20,7 +22,6 @@ import { observe } from './program/observe.js';
 import { observeAlone } from './program/observeAlone.js';
 import { refusedBy } from './program/refused.js';
 import { KERNEL, OPTIONS } from './program/shapes.js';
-import { TableWatch } from './program/watch.js';
 
 export type { Item } from './plan/items.js';
 export { type Operation, ORDER } from './plan/operations.js';
@@ -43,7 +44,7 @@ export function nftablesMode(
 ): Mode<Item, Operation> {
   checkArgument('createNftablesMode', 'kernel', kernel, KERNEL);
   checkArgument('createNftablesMode', 'options', options, OPTIONS);
-  const tables = new TableWatch(kernel, options);
+  const tables = new TableWatch<Item>(kernel, watchedTables(options.families));
   const prepared = new WeakMap<readonly Operation[], readonly Transaction[]>();
   return {
     name: 'nftables',

@@ -7,10 +7,17 @@ import { FakeKernel } from '../../../../src/kernel/testing/index.js';
 import type { KubernetesObject } from '../../../../src/proxy/objects/types.js';
 import { readManifest } from '../../../../src/proxy/source/manifestFile.js';
 import { HOST, NODE } from '../../../support/clusters/manifests.js';
-import { FakeIptablesNode, FakeNftablesNode, FakeNode, outputOf } from '../../../support/oracle/testNode.js';
+import {
+  FakeIptablesNode,
+  FakeNftablesNode,
+  FakeNode,
+  FakeTablesNode,
+  outputOf,
+} from '../../../support/oracle/testNode.js';
 
 const NODES = {
   ipvs: (host: Host) => new FakeNode(host),
+  'ipvs, rules of nf_tables': (host: Host) => new FakeTablesNode(host),
   iptables: (host: Host) => new FakeIptablesNode(host),
   nftables: (host: Host) => new FakeNftablesNode(host),
   'nftables, layout scalable': (host: Host) => new FakeNftablesNode(host, new FakeKernel(), 'scalable'),

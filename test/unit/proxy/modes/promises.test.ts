@@ -7,12 +7,18 @@ import { readFrontends } from '../../../../src/command/explain/read/nftables.js'
 import { readCounted } from '../../../../src/kernel/iptables/counted.js';
 import { joinHostPort } from '../../../../src/kernel/net/address.js';
 import { HOST } from '../../../support/clusters/manifests.js';
-import { FakeIptablesNode, FakeNftablesNode, FakeNode } from '../../../support/oracle/testNode.js';
+import {
+  FakeIptablesNode,
+  FakeNftablesNode,
+  FakeNode,
+  FakeTablesNode,
+} from '../../../support/oracle/testNode.js';
 
 type AnyNode = FakeNode | FakeIptablesNode | FakeNftablesNode;
 
 const MODES: readonly (readonly [name: string, make: () => AnyNode])[] = [
   ['ipvs mode', () => new FakeNode(HOST)],
+  ['ipvs mode, rules of nf_tables', () => new FakeTablesNode(HOST)],
   ['iptables mode', () => new FakeIptablesNode(HOST)],
   ['nftables mode', () => new FakeNftablesNode(HOST)],
   ['nftables mode, layout scalable', () => new FakeNftablesNode(HOST, undefined, 'scalable')],

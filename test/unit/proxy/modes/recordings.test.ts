@@ -6,7 +6,7 @@ import { ROUTE_LOCALNET } from '../../../../src/proxy/modes/iptables/plan/planNo
 import { cleanUp } from '../../../../src/proxy/reconcile/cleanUp.js';
 import { sample } from '../../../support/extent.js';
 import { differences, type RecordedMode, type Scenario, scenarios } from '../../../support/oracle/oracle.js';
-import { FakeIptablesNode, FakeNode } from '../../../support/oracle/testNode.js';
+import { FakeIptablesNode, FakeNode, FakeTablesNode } from '../../../support/oracle/testNode.js';
 
 function recordings<Node extends FakeNode | FakeIptablesNode>(
   mode: RecordedMode,
@@ -59,3 +59,38 @@ function linesOf(dump: string): string[] {
 
 recordings('ipvs', (scenario, kernel) => new FakeNode(scenario, kernel));
 recordings('iptables', (scenario, kernel) => new FakeIptablesNode(scenario, kernel));
+
+for (const scenario of sample(scenarios('ipvs'), 4)) {
+  describe(`ipvs, rules of nf_tables: ${scenario.name}`, () => {
+    it('the sets have the entries of ipsets, and all but rules is as recorded, with no further operations', async () => {
+      const [node, other] = [new FakeTablesNode(scenario), new FakeNode(scenario)];
+      for (const step of scenario.steps) {
+        for (const each of [node, other]) {
+          await each.load(step);
+          assert.deepEqual((await each.sync()).failures, []);
+        }
+        const { iptables, ip6tables, ipset } = other.output();
+        assert.deepEqual(differences(step, { ...node.output(), iptables, ip6tables, ipset }), [], step);
+        assert.deepEqual(await entriesOf(node), await entriesOf(other), step);
+        node.reconciler.requestFullSync();
+        assert.equal((await node.sync()).operations, 0);
+      }
+      assert.equal(node.kernel.ipset.dump(), '');
+      assert.equal(node.kernel.iptables.restores, 0);
+      const restarted = new FakeTablesNode(scenario, node.kernel);
+      await restarted.load(scenario.steps.at(-1) as string);
+      assert.equal((await restarted.sync()).operations, 0);
+      const { failures, left } = await cleanUp(restarted.mode);
+      assert.deepEqual([failures, left, node.kernel.nftables.dump()], [[], [], '']);
+    });
+  });
+}
+
+/** The keys of the entries that a node finds in its kernel, except the source ranges that others contain. */
+async function entriesOf({ mode }: FakeNode): Promise<string[]> {
+  const keys: string[] = [];
+  for await (const piece of mode.observe()) {
+    for (const [key, { kind }] of piece) if (kind === 'entry') keys.push(key);
+  }
+  return keys.sort();
+}

@@ -11,7 +11,12 @@ import { ServiceCache } from '../../../../src/proxy/services/serviceCache.js';
 import { weightsInZones } from '../../../../src/proxy/services/settings/zoneWeights.js';
 import { readManifest } from '../../../../src/proxy/source/manifestFile.js';
 import { HOST, service, slice } from '../../../support/clusters/manifests.js';
-import { FakeIptablesNode, FakeNftablesNode, FakeNode } from '../../../support/oracle/testNode.js';
+import {
+  FakeIptablesNode,
+  FakeNftablesNode,
+  FakeNode,
+  FakeTablesNode,
+} from '../../../support/oracle/testNode.js';
 import { ALL_SETTINGS } from '../../../support/settings/objects.js';
 
 const NODE = { ...HOST, configuration: { serviceSettings: ['scheduler', 'zone-weights', 'weight'] } };
@@ -19,6 +24,7 @@ type AnyNode = FakeNode | FakeIptablesNode | FakeNftablesNode;
 
 const CASES: readonly (readonly [name: string, make: () => AnyNode])[] = [
   ['ipvs mode', () => new FakeNode(NODE)],
+  ['ipvs mode, rules of nf_tables', () => new FakeTablesNode(NODE)],
   ['iptables mode', () => new FakeIptablesNode(NODE)],
   ['nftables mode', () => new FakeNftablesNode(NODE)],
   ['nftables mode, layout scalable', () => new FakeNftablesNode(NODE, undefined, 'scalable')],

@@ -12,6 +12,7 @@ import { familyOf } from '../../../../kernel/net/address.js';
 import { equalTexts } from '../../iptablesRules/plan/describe.js';
 import type { Comparison, Desired } from '../../mode.js';
 import { compareServer, isSameServer } from './compareServer.js';
+import { isInTable, isSamePart, stepAwayFromPart, stepTowardsPart } from './compareTable.js';
 import type { IsProtected } from './excluded.js';
 import {
   type Item,
@@ -20,6 +21,8 @@ import {
   REBUILD,
   type SetItem,
   setKey,
+  type TableChain,
+  type TableItem,
   type VirtualServiceItem,
 } from './items.js';
 import {
@@ -31,6 +34,7 @@ import {
   REMOVALS,
   serverOperation,
 } from './operations.js';
+import type { IpvsOptions } from './options.js';
 import { recordOf, recordsNaming } from './ownership.js';
 import { CHAINS, FIREWALLS } from './rules.js';
 import { isForeignSet, setOf as referenceOf } from './sets.js';
@@ -41,6 +45,7 @@ import { lowerLink, raiseLink, routeOf, ruleOf, type TunnelLink } from './tunnel
  *
  * @param isProtected items that are not deleted when no plan has them any more
  * @param usable a virtual service as this kernel can have it now; default: as it is desired
+ * @param rules see {@link IpvsOptions.rules}
  */
 export function compare(
   desired: Desired<Item>,
@@ -49,6 +54,7 @@ export function compare(
   isProtected: IsProtected,
   usable: (want: VirtualServiceItem, have: VirtualServiceItem | undefined) => VirtualServiceItem = (want) =>
     want,
+  rules: IpvsOptions['rules'] = 'iptables',
 ): Comparison<Item, Operation> {
   const phases = new Phases();
   for (const [key, item] of unknown) {
@@ -66,6 +72,9 @@ export function compare(
       } else if (want?.kind === 'tunnelLink') {
         if (have?.kind !== 'tunnelLink' || !have.whole)
           for (const one of raiseLink(want)) phases.add('addAddresses', rtnetlink(one), key, want);
+      } else if (want && isInTable(want, rules)) {
+        const step = stepTowardsPart(want, have);
+        if (step) phases.add(...step, key, want);
       } else if (want) {
         const step = stepTowards(want, have);
         if (step) phases.add(...step, key, want);
@@ -77,7 +86,7 @@ export function compare(
       } else if (have.kind === 'tunnelLink') {
         for (const one of lowerLink(have)) phases.add('deleteAddresses', rtnetlink(one), key, undefined);
       } else {
-        const step = stepAway(have, desired);
+        const step = isInTable(have, rules) ? stepAwayFromPart(have, desired) : stepAway(have, desired);
         if (step) phases.add(...step, key, undefined);
       }
       return undefined;
@@ -174,7 +183,7 @@ function joined(lists: readonly Operation[][]): Operation[] {
 type Step = readonly [phase: Phase, call: KernelCall];
 
 /** An item that one call adds, changes or removes. */
-type SimpleItem = Exclude<Item, VirtualServiceItem | TunnelLink>;
+type SimpleItem = Exclude<Item, VirtualServiceItem | TunnelLink | TableItem | TableChain>;
 
 /** The call that creates or updates an item; undefined if it is as desired. */
 function stepTowards(want: SimpleItem, have: Item | undefined): Step | undefined {
@@ -316,6 +325,10 @@ function isSame(want: Item, have: Item): boolean {
       return have.kind === 'chain' && equalTexts(want.rules, have.rules);
     case 'tunnelLink':
       return have.kind === 'tunnelLink' && have.whole === want.whole;
+    case 'table':
+    case 'tableChain':
+    case 'shortcut':
+      return isSamePart(want, have);
     case 'set':
     case 'timeouts':
       return false;

@@ -32,6 +32,8 @@ export function describe({ key, size, call }: Operation, known: Known<Item>): st
       return Array.from({ length: size }, (_, index) => [
         describeServer(changeOperation(call.change, index)),
       ]);
+    case 'nftables':
+      return [[]]; // See program/describeTable.ts: only the kernel's part has the text of expressions.
     case 'iptables': {
       const now = known.get(key);
       return [describeRules(call.operation, now?.kind === 'chain' ? now.rules : undefined)];

@@ -9,6 +9,8 @@ import type { RealServers } from '../../../../kernel/ipvs/values/serverLists.js'
 import { type Family, familyOf, joinHostPort } from '../../../../kernel/net/address.js';
 import type { AddressPorts } from '../../../../kernel/net/addressPorts.js';
 import type { Protocol } from '../../../../kernel/net/protocol.js';
+import type { ChainContent } from '../../nftablesRules/plan/chains.js';
+import { TABLE_FAMILY } from '../../nftablesRules/plan/families.js';
 import {
   TUNNEL_LINKS,
   TUNNEL_TABLE,
@@ -42,6 +44,9 @@ export interface VirtualServiceItem extends RealServers {
    */
   readonly foreign?: true;
 }
+
+/** The name of the table in each family, with rules of nf_tables. */
+export const TABLE = 'kube-proxy-ipvs';
 
 /** The temporary set that is filled and then swapped with the set that it replaces. */
 export const REBUILD = 'KUBE-REBUILD';
@@ -83,6 +88,22 @@ export interface Shortcut {
   readonly clusterPort: number;
 }
 
+/** With rules of nf_tables: the table of a family, with its sets. */
+export interface TableItem {
+  readonly kind: 'table';
+  readonly family: Family;
+  /** Read from the kernel, and not as ours: it is deleted with all that it contains, and made anew. */
+  readonly stale?: true;
+}
+
+/** With rules of nf_tables: a chain of the table with its rules. */
+export interface TableChain extends ChainContent {
+  readonly kind: 'tableChain';
+  readonly family: Family;
+  /** Table and chain of iptables: `nat/KUBE-SERVICES`. */
+  readonly name: string;
+}
+
 /** One item, desired or known. */
 export type Item =
   | { readonly kind: 'sysctl'; readonly name: string; readonly value: string }
@@ -94,6 +115,8 @@ export type Item =
   /** Foreign: rules of other programs jump to it. */
   | ({ readonly kind: 'chain'; readonly foreign?: true } & Chain)
   | ({ readonly kind: 'jump' } & ChainRule)
+  | TableItem
+  | TableChain
   | { readonly kind: 'address'; readonly address: string }
   | Entry
   | NodeDrop
@@ -117,6 +140,10 @@ export function keyOf(item: Item): string {
       return `chain IPv${item.family} ${item.table}/${item.name}`;
     case 'jump':
       return `jump IPv${item.family} ${item.table}/${item.chain} ${item.text}`;
+    case 'table':
+      return tableKey(item.family);
+    case 'tableChain':
+      return tableChainKey(item.family, item.name);
     case 'address':
       return `address ${item.address}`;
     case 'entry':
@@ -138,6 +165,16 @@ export function keyOf(item: Item): string {
 /** The key of a set. */
 export function setKey(name: string): string {
   return `set ${name}`;
+}
+
+/** `table ip kube-proxy-ipvs`. */
+export function tableKey(family: Family): string {
+  return `table ${TABLE_FAMILY[family]} ${TABLE}`;
+}
+
+/** `chain ip kube-proxy-ipvs nat/KUBE-SERVICES`. */
+export function tableChainKey(family: Family, name: string): string {
+  return `chain ${TABLE_FAMILY[family]} ${TABLE} ${name}`;
 }
 
 /** The key of kube-ipvs0. */

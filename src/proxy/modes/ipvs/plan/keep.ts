@@ -6,7 +6,14 @@ import { joined, withOthers, without } from './realServers.js';
 import { nodeDropsOf, shortcutsOf } from './rules.js';
 
 /** Kinds of items that belong to Services. */
-const OF_SERVICES: ReadonlySet<Item['kind']> = new Set(['entry', 'address', 'virtualService', 'tunnelRoute']);
+const OF_SERVICES: ReadonlySet<Item['kind']> = new Set([
+  'entry',
+  'nodeDrop',
+  'shortcut',
+  'address',
+  'virtualService',
+  'tunnelRoute',
+]);
 
 /** Keeps virtual services, real servers, entries, addresses, routes of tunnels, and the rules of nodeDrops and shortcuts. */
 export const keep: Keep<Item> = {

@@ -51,7 +51,14 @@ export type KernelCall =
   | { readonly on: 'rtnetlink'; readonly operation: RtnetlinkOperation }
   | { readonly on: 'ipset'; readonly operation: IpsetOperation }
   | { readonly on: 'iptables'; readonly family: Family; readonly operation: IptablesOperation }
+  | { readonly on: 'nftables'; readonly family: Family; readonly change: TableChange }
   | { readonly on: 'ipvs'; readonly change: ServiceChange };
+
+/** The change of one item in the table of nf_tables. `replace`: it is deleted, and made anew, in one transaction. */
+export interface TableChange {
+  readonly do: 'add' | 'replace' | 'delete';
+  readonly item: Extract<Item, { kind: 'table' | 'tableChain' | 'entry' | 'nodeDrop' | 'shortcut' }>;
+}
 
 /** One operation: its call, its phase, and the resulting item of the key. */
 export interface Operation {

@@ -21,10 +21,15 @@ export const CURES = [
 /** The name of a correction, for `--cures`. */
 export type Cure = (typeof CURES)[number];
 
+/** What writes the rules: the programs of iptables with ipsets, or transactions of nf_tables. */
+export const RULES: readonly IpvsOptions['rules'][] = ['iptables', 'nftables'];
+
 /** Options of ipvs mode. */
 export interface IpvsOptions {
   /** Families to program; only those that the host has. */
   readonly families: readonly Family[];
+  /** What the rules are written with; default `iptables`. `nftables`: nothing of iptables and ipset is used. */
+  readonly rules: 'iptables' | 'nftables';
   /** `ipvs.scheduler`, for every virtual service; default `rr`. */
   readonly scheduler: string;
   /** `iptables.masqueradeAll`: masquerade all traffic to cluster IPs. */
@@ -58,6 +63,7 @@ export interface IpvsOptions {
 /** The defaults that do not depend on the host. */
 export const IPVS_DEFAULTS = {
   families: [4, 6],
+  rules: 'iptables',
   scheduler: 'rr',
   masqueradeAll: false,
   masqueradeMark: 1 << 14,

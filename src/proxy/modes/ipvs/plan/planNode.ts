@@ -15,7 +15,8 @@ import {
 import type { IpvsOptions } from './options.js';
 import { chains, jumps } from './rules.js';
 import { defineSet, hashSizeFor, SET_ROLES, type SetRole, setOf } from './sets.js';
-import { tunnelItems, tunnelRouteGroup } from './tunnels.js';
+import { tableChains } from './tableChains.js';
+import { TUNNEL_ROUTES, tunnelItems, tunnelRouteGroup } from './tunnels.js';
 
 /** The items of the node. The cost does not depend on the number of Services. */
 export function planNode(desired: Desired<Item>, node: NodeFacts, options: IpvsOptions): Plan<Item> {
@@ -35,12 +36,28 @@ function receives(desired: Desired<Item>, { families }: IpvsOptions): boolean {
   return families.some((family) => desired.groupSize(tunnelRouteGroup(family)) > 0);
 }
 
-/** Rules depend on empty sets, on all nodeDrops and shortcuts; the hash size of a set on the number of its entries. */
-export function affectsNode(group: string, before: number, now: number): boolean {
+/**
+ * Rules depend on empty sets, on all nodeDrops and shortcuts; the hash size of a set on the number of its entries. Those of nf_tables depend on
+ * tunnels alone.
+ */
+export function affectsNode(
+  rules: IpvsOptions['rules'],
+  group: string,
+  before: number,
+  now: number,
+): boolean {
+  if (rules === 'nftables') return group.startsWith(TUNNEL_ROUTES) && (before === 0) !== (now === 0);
   return isRuleGroup(group) || (before === 0) !== (now === 0) || hashSizeFor(before) !== hashSizeFor(now);
 }
 
 function planFamily(family: Family, desired: Desired<Item>, node: NodeFacts, options: IpvsOptions): Item[] {
+  const ofNode = {
+    receivesTunnels: receives(desired, options),
+    podNetwork: node.podCIDRs.find((network) => familyOf(network) === family),
+  };
+  // All rules are there at any time, and its sets have no size.
+  if (options.rules === 'nftables')
+    return [{ kind: 'table', family }, ...tableChains(family, ofNode, options)];
   const size = (role: SetRole) => desired.groupSize(setOf(role, family).name);
   const nodeDrops = [...desired.group(nodeDropGroup(family))].map((key) => desired.get(key) as NodeDrop);
   const shortcuts = [...desired.group(shortcutGroup(family))].map((key) => desired.get(key) as Shortcut);
@@ -48,8 +65,7 @@ function planFamily(family: Family, desired: Desired<Item>, node: NodeFacts, opt
     has: (role: SetRole) => size(role) > 0,
     nodeDrops,
     shortcuts,
-    receivesTunnels: receives(desired, options),
-    podNetwork: node.podCIDRs.find((network) => familyOf(network) === family),
+    ...ofNode,
   };
   return [
     ...SET_ROLES.map((role): Item => ({ kind: 'set', set: defineSet(role, family, size(role)) })),

@@ -1,7 +1,12 @@
 // The plan of one Service in ipvs mode.
 import type { Family } from '../../../../kernel/net/address.js';
 import { type AddressPorts, AddressPortsBuilder } from '../../../../kernel/net/addressPorts.js';
-import { networkContains, parseNetwork } from '../../../../kernel/net/network.js';
+import {
+  type Network,
+  networkContains,
+  networkContainsBytes,
+  parseNetwork,
+} from '../../../../kernel/net/network.js';
 import type { Protocol } from '../../../../kernel/net/protocol.js';
 import type { ServiceSettings } from '../../../services/settings/types.js';
 import type { Frontend, NodeFacts, ServicePlanInput, ServicePort } from '../../../services/types.js';
@@ -110,7 +115,13 @@ function* itemsOfPort(
       yield entry('KUBE-IPVS-IPS', port.family, { address });
     }
     if (tunnelled) yield shortcut(port, frontend);
-    yield* entriesOf(port, tunnelled ? { ...frontend, localPolicy: true } : frontend, addresses, node);
+    yield* entriesOf(
+      port,
+      tunnelled ? { ...frontend, localPolicy: true } : frontend,
+      addresses,
+      node,
+      options,
+    );
   }
   const unreachable = hasNodePort && host.nodePortAddresses[port.family].length === 0;
   if (healthCheckNodePort !== 0 && !unreachable)
@@ -242,6 +253,7 @@ function* entriesOf(
   frontend: Frontend,
   addresses: readonly string[],
   node: NodeFacts,
+  options: IpvsOptions,
 ): Generator<Item, void> {
   const { family, protocol } = port;
   const { kind, localPolicy } = frontend;
@@ -259,7 +271,7 @@ function* entriesOf(
     case 'loadBalancerIP':
       yield entry('KUBE-LOAD-BALANCER', family, dialled);
       if (localPolicy) yield entry('KUBE-LOAD-BALANCER-LOCAL', family, dialled);
-      yield* sourceRangeItems(port, frontend, node);
+      yield* sourceRangeItems(port, frontend, node, options);
   }
 }
 
@@ -285,14 +297,21 @@ const NODE_PORT_SETS: Readonly<Record<Protocol, readonly [SetRole, SetRole]>> = 
 /**
  * Source ranges allow their networks. Traffic of the node itself, whose source is the VIP, is allowed with the node IP.
  */
-function* sourceRangeItems(port: ServicePort, frontend: Frontend, node: NodeFacts): Generator<Item, void> {
+function* sourceRangeItems(
+  port: ServicePort,
+  frontend: Frontend,
+  node: NodeFacts,
+  { rules }: IpvsOptions,
+): Generator<Item, void> {
   if (frontend.sourceRanges.length === 0) return;
   const { family, protocol } = port;
   const { address } = frontend;
   const dialled = { address, protocol, port: frontend.port };
   const fullLength = family === 4 ? 32 : 128;
   let nodeAllowed = false;
-  for (const range of frontend.sourceRanges) {
+  // A set of nf_tables has no ranges that overlap.
+  const ranges = rules === 'nftables' ? outermost(frontend.sourceRanges) : frontend.sourceRanges;
+  for (const range of ranges) {
     const [address2 = '', prefix] = range.split('/');
     const length = Number(prefix) === fullLength ? {} : { prefix2: Number(prefix) };
     yield entry('KUBE-LOAD-BALANCER-SOURCE-CIDR', family, { ...dialled, address2, ...length });
@@ -303,6 +322,19 @@ function* sourceRangeItems(port: ServicePort, frontend: Frontend, node: NodeFact
   yield nodeAllowed
     ? entry('KUBE-LOAD-BALANCER-SOURCE-IP', family, { ...dialled, address2: address })
     : { kind: 'nodeDrop', family, ...dialled };
+}
+
+/** The networks that are in no other of them. */
+function outermost(ranges: readonly string[]): string[] {
+  const networks = [...new Set(ranges)].flatMap((text) => {
+    const network = parseNetwork(text);
+    return network ? [{ text, network }] : [];
+  });
+  const isWithin = (inner: Network, outer: Network) =>
+    outer.prefix < inner.prefix && networkContainsBytes(outer, inner.bytes);
+  return networks
+    .filter(({ network }) => !networks.some((other) => isWithin(network, other.network)))
+    .map(({ text }) => text);
 }
 
 function entry(role: SetRole, family: Family, value: Extract<Item, { kind: 'entry' }>['entry']): Item {

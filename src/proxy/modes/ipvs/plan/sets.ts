@@ -107,6 +107,17 @@ export function isForeignSet({ name, type }: { readonly name: string; readonly t
 
 const FAMILIES = [4, 6] as const;
 
+/** The set of the mode with a name; undefined for other names. */
+export function setNamed(name: string): { readonly family: Family; readonly set: SetReference } | undefined {
+  return BY_NAME.get(name);
+}
+
+const BY_NAME = new Map(
+  FAMILIES.flatMap((family) =>
+    [...REFERENCES[family].values()].map((set) => [set.name, { family, set }] as const),
+  ),
+);
+
 /** The comment of the rules that match a set. */
 export function commentOf(role: SetRole): string {
   return SETS[role].comment;

@@ -74,9 +74,12 @@ export interface TunnelRoute {
   readonly address: string;
 }
 
+/** The beginning of the groups of routes. */
+export const TUNNEL_ROUTES = 'tunnelRoute ';
+
 /** The group of a family's routes. */
 export function tunnelRouteGroup(family: Family): string {
-  return `tunnelRoute ${family}`;
+  return `${TUNNEL_ROUTES}${family}`;
 }
 
 /** Settings of the devices. A device lets IPv4 in with its address and 2 (RFC 3704, loose), and not without an address and with 1. */

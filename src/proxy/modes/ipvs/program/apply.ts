@@ -10,19 +10,30 @@ import {
 import type { Family } from '../../../../kernel/net/address.js';
 import type { RtnetlinkOperation } from '../../../../kernel/rtnetlink/types.js';
 import { TimeSlice } from '../../../../kernel/timeSlice.js';
+import type { TableWatch } from '../../nftablesRules/program/watch.js';
 import { type Result, resultOf, resultsOf } from '../../shared/program/result.js';
+import type { Item } from '../plan/items.js';
 import type { KernelCall, Operation } from '../plan/operations.js';
 import { EXPIRE_NODEST } from '../plan/planNode.js';
 import { applyToSets } from './applyToSets.js';
+import { applyToTables, type PlacedChange } from './applyToTables.js';
 import { BatchSender, single, type Target } from './batchSender.js';
 import type { IpvsKernel } from './kernel.js';
 
 /** Errors of settings that this process cannot write. */
 const READ_ONLY: ReadonlySet<string> = new Set(['EROFS', 'EACCES', 'EPERM']);
 
-/** Returns one result per operation, its first error. A failure does not stop later operations. */
-export async function apply(kernel: IpvsKernel, operations: readonly Operation[]): Promise<Result[]> {
-  const run = new Run(kernel, operations);
+/**
+ * Returns one result per operation, its first error. A failure does not stop later operations.
+ *
+ * @param tables the transactions of the mode, with rules of nf_tables
+ */
+export async function apply(
+  kernel: IpvsKernel,
+  operations: readonly Operation[],
+  tables?: TableWatch<Item>,
+): Promise<Result[]> {
+  const run = new Run(kernel, operations, tables);
   for (let start = 0; start < operations.length; ) start = await run.applyGroup(start);
   return run.results;
 }
@@ -33,13 +44,15 @@ type CallOn<On extends KernelCall['on']> = Extract<KernelCall, { readonly on: On
 class Run {
   readonly results: Result[];
   readonly #kernel: IpvsKernel;
+  readonly #tables: TableWatch<Item> | undefined;
   readonly #operations: readonly Operation[];
   /** Keys whose operation failed or whose state is unknown; undefined if no operation waits for one. */
   readonly #failed: Set<string> | undefined;
   readonly #slice = new TimeSlice();
 
-  constructor(kernel: IpvsKernel, operations: readonly Operation[]) {
+  constructor(kernel: IpvsKernel, operations: readonly Operation[], tables: TableWatch<Item> | undefined) {
     this.#kernel = kernel;
+    this.#tables = tables;
     this.#operations = operations;
     this.results = new Array<Result>(operations.length).fill(undefined);
     this.#failed = unknownAmong(operations);
@@ -81,19 +94,24 @@ class Run {
       }
       case 'iptables':
         return this.#restore(start, end);
+      case 'nftables':
+        return this.#transact(start, end);
       case 'timeouts':
       case 'sysctl':
         return this.#write(start, end);
     }
   }
 
-  /** A group has one phase: an address is added only after its virtual services. */
+  /**
+   * A group has one phase: an address is added only after its virtual services. Phases of nf_tables that follow each other are one group: elements and
+   * rules change at one moment.
+   */
   #endOf(start: number): number {
     const { phase, call } = this.#at(start);
     let end = start + 1;
     for (; end < this.#operations.length; end++) {
       const next = this.#at(end);
-      if (next.phase !== phase || next.call.on !== call.on) break;
+      if (next.call.on !== call.on || (next.phase !== phase && call.on !== 'nftables')) break;
     }
     return end;
   }
@@ -175,6 +193,19 @@ class Run {
       }
     };
     await Promise.all([...new Set(calls.map((call) => call.family))].map(restoreFamily));
+  }
+
+  /** Changes the table of each family by one transaction. */
+  async #transact(start: number, end: number): Promise<void> {
+    const { nftables } = this.#kernel;
+    const placed: PlacedChange[] = [];
+    for (let place = start; place < end; place++) {
+      const operation = this.#at(place);
+      const { family, change } = operation.call as CallOn<'nftables'>;
+      if (this.#isHeldBack(operation)) this.results[place] = heldBack(operation);
+      else placed.push({ place, family, change });
+    }
+    if (nftables && this.#tables) await applyToTables({ nftables }, this.#tables, placed, this.results);
   }
 
   /** Writes settings at the same time. */

@@ -1,5 +1,5 @@
 // The rules of iptables mode in chains that ipvs mode has too serve traffic until ipvs mode replaces them: it does so only once the kernel has
-// what all its Services need. As for the rest of a former mode, see `reconcile/formerModes.ts`.
+// what all its Services need. With rules of nf_tables, those of another mode translate until chains keep them from it: likewise. As for the rest of a former mode, see `reconcile/formerModes.ts`.
 import { NetlinkError } from '../../../../kernel/errors.js';
 import type { Result } from '../../shared/program/result.js';
 import type { Item } from '../plan/items.js';
@@ -75,11 +75,16 @@ function isReplacement({ phase }: Operation): boolean {
 /** Not chains: one that is held back would hold the others back. */
 function isNeeded(item: Item | undefined): boolean {
   return (
-    item?.kind === 'sysctl' || item?.kind === 'timeouts' || item?.kind === 'link' || item?.kind === 'set'
+    item?.kind === 'sysctl' ||
+    item?.kind === 'timeouts' ||
+    item?.kind === 'link' ||
+    item?.kind === 'set' ||
+    item?.kind === 'table'
   );
 }
 
-function heldBack({ key }: Operation, obstacle: string): NetlinkError {
-  const hint = `the rules of iptables mode stay until the kernel has ${obstacle}`;
+function heldBack({ key, call }: Operation, obstacle: string): NetlinkError {
+  const rules = call.on === 'iptables' ? 'the rules of iptables mode stay' : 'it is not added';
+  const hint = `${rules} until the kernel has ${obstacle}`;
   return new NetlinkError({ code: 'ERR_HELD_BACK', operation: 'kernel.apply', target: key, hint });
 }

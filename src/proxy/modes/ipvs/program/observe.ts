@@ -31,6 +31,7 @@ import { SET_ROLES, setOf } from '../plan/sets.js';
 import { TUNNEL_SYSCTLS } from '../plan/tunnels.js';
 import type { IpvsKernel } from './kernel.js';
 import { listServices } from './listServices.js';
+import { observeTable } from './observeTable.js';
 import { observeTunnels } from './tunnels.js';
 
 /** Maximum items in a piece. */
@@ -65,8 +66,14 @@ export async function* observe(
     }
     yield piece;
   }
+  for await (const items of kernel.otherEntries?.() ?? []) {
+    for (const item of items) {
+      const record = recordOf(item);
+      if (record !== undefined) records.add(record);
+    }
+  }
   yield* observeServers(kernel, options, ownership(records, made, options));
-  yield itemMap(await readRules(kernel, options));
+  if (options.rules === 'iptables') yield itemMap(await readRules(kernel, options));
 }
 
 /** The chains and jumps of all families. Their programs run at the same time. */
@@ -75,7 +82,7 @@ async function readRules({ iptables }: IpvsKernel, { families }: IpvsOptions): P
   return (await Promise.all(families.map(read))).flat();
 }
 
-/** kube-ipvs0 with its addresses, and the sets: they record which virtual services are ours. */
+/** kube-ipvs0 with its addresses, and the sets, or the tables with their rules: they record which virtual services are ours. */
 async function* observeRecords(kernel: IpvsKernel, options: IpvsOptions): AsyncGenerator<readonly Item[]> {
   yield await observeLink(kernel, options);
   const tunnels = await observeTunnels(kernel, options);
@@ -85,7 +92,12 @@ async function* observeRecords(kernel: IpvsKernel, options: IpvsOptions): AsyncG
       kernel,
       options.families.map((family) => TUNNEL_SYSCTLS[family][0]),
     );
-  yield* observeSets(kernel, options);
+  if (options.rules === 'iptables') yield* observeSets(kernel, options);
+  else for (const family of options.families) yield* observeTables(kernel, family);
+}
+
+async function* observeTables({ nftables }: IpvsKernel, family: Family): AsyncGenerator<readonly Item[]> {
+  if (nftables) yield* observeTable(nftables, family);
 }
 
 async function* inPieces(lists: AsyncIterable<readonly Item[]>): AsyncGenerator<Map<string, Item>> {
@@ -122,7 +134,11 @@ async function observeLink(kernel: IpvsKernel, options: IpvsOptions): Promise<It
   ];
 }
 
-async function* observeSets({ ipset }: IpvsKernel, { families }: IpvsOptions): AsyncGenerator<Item[]> {
+/** The sets of the families, with their entries. */
+export async function* observeSets(
+  { ipset }: Pick<IpvsKernel, 'ipset'>,
+  { families }: IpvsOptions,
+): AsyncGenerator<Item[]> {
   const present = new Set((await ipset.list()).map(({ name }) => name));
   if (present.has(REBUILD)) yield [{ kind: 'set', set: { name: REBUILD, type: 'hash:ip' } as SetDefinition }];
   for (const family of families) {

@@ -3,23 +3,26 @@ import { NetlinkError } from '../../../../kernel/errors.js';
 import { realServersOf } from '../../../../kernel/ipvs/values/serverLists.js';
 import { type Family, familyOf } from '../../../../kernel/net/address.js';
 import type { Desired, Found } from '../../mode.js';
+import { isInTable, type TablePart } from '../plan/compareTable.js';
 import { type Item, keyOf, type SetItem } from '../plan/items.js';
 import { isInOrder, isMaglev } from '../plan/maglev.js';
 import type { IpvsOptions } from '../plan/options.js';
+import { familyOfElement } from '../plan/table.js';
 import type { IpvsKernel } from './kernel.js';
 import { definitionOf, observeRules, readLink, readSysctls, serverItem } from './observe.js';
+import { readAlone } from './observeTable.js';
 import { readTunnelLink, readTunnelRules } from './tunnels.js';
 
 type Kind = Item['kind'];
 type OfKind<K extends Kind> = Extract<Item, { readonly kind: K }>;
 
 /**
- * The state of these items in the kernel. An entry, an address or a route cannot be read alone: it counts as absent if it is
+ * The state of these items in the kernel. An entry of an ipset, an address or a route cannot be read alone: it counts as absent if it is
  * desired, otherwise as present. The next operation then adds or deletes it, and both can be repeated safely.
  */
 export async function observeAlone(
   kernel: IpvsKernel,
-  { families }: IpvsOptions,
+  { families, rules }: IpvsOptions,
   items: ReadonlyMap<string, Item | undefined>,
   desired: Desired<Item>,
 ): Promise<Found<Item>> {
@@ -39,9 +42,15 @@ export async function observeAlone(
       for (const item of some) failures.set(keyOf(item), error);
     }
   };
-  await read([...of('entry'), ...of('address'), ...of('tunnelRoute')], async (some) =>
+  const inTables = all.filter((item): item is TablePart => isInTable(item, rules));
+  const entries = rules === 'iptables' ? of('entry') : [];
+  await read([...entries, ...of('address'), ...of('tunnelRoute')], async (some) =>
     some.filter((item) => desired.get(keyOf(item)) === undefined),
   );
+  for (const family of families) {
+    const ofFamily = inTables.filter((item) => familyOfPart(item) === family);
+    await read(ofFamily, async (some) => (kernel.nftables ? readAlone(kernel.nftables, family, some) : []));
+  }
   for (const item of of('sysctl')) await read([item], () => readSysctls(kernel, [item.name]));
   await read(of('timeouts'), async () => [{ kind: 'timeouts', ...(await kernel.ipvs.timeouts()) }]);
   await Promise.all(of('virtualService').map((server) => read([server], () => readServer(kernel, server))));
@@ -57,6 +66,10 @@ export async function observeAlone(
     await read(rules, (some) => readRules(kernel, family, some));
   }
   return { items: found, failures };
+}
+
+function familyOfPart(item: TablePart): Family {
+  return item.kind === 'table' || item.kind === 'tableChain' ? item.family : familyOfElement(item);
 }
 
 async function readServer(

@@ -16,7 +16,7 @@ import {
   TEXT,
 } from '../../../../kernel/shapes.js';
 import { IPTABLES, OPTIONS as SHARED, SYSCTL } from '../../shared/program/shapes.js';
-import { CURES, type IpvsOptions } from '../plan/options.js';
+import { CURES, type IpvsOptions, RULES } from '../plan/options.js';
 import type { IpvsKernel } from './kernel.js';
 
 /** Longest timeout of IPVS, in s. */
@@ -25,6 +25,7 @@ const SECONDS = integer(0, 2_147_483);
 /** The check of the options. */
 export const OPTIONS = object<IpvsOptions>({
   ...SHARED,
+  rules: oneOf(...RULES),
   scheduler: TEXT,
   strictARP: FLAG,
   timeouts: object({ tcp: SECONDS, tcpFin: SECONDS, udp: SECONDS }),
@@ -35,6 +36,21 @@ export const OPTIONS = object<IpvsOptions>({
   kernelRelease: TEXT,
 });
 
+const NFTABLES = methods(
+  'apply',
+  'generation',
+  'getChain',
+  'getElements',
+  'getTable',
+  'listChains',
+  'listElements',
+  'listRules',
+  'listSets',
+  'listTables',
+  'port',
+  'watchCommits',
+);
+
 /** The check of the kernel. */
 export const KERNEL = partOf({
   ipvs: methods('listServices', 'listServers', 'get', 'apply', 'applyChanges', 'timeouts', 'setTimeouts'),
@@ -42,5 +58,7 @@ export const KERNEL = partOf({
   rtnetlink: methods('getLink', 'listLinks', 'listAddresses', 'listRules', 'listRoutes', 'apply'),
   iptables: IPTABLES,
   sysctl: SYSCTL,
+  nftables: optional(NFTABLES),
+  otherEntries: optional(FUNCTION),
   watchHost: optional(FUNCTION),
 } satisfies Shape<IpvsKernel>);

@@ -1,6 +1,7 @@
 // Desired and known → operations, in order. Pure. The cost depends only on the compared keys.
-import type { BaseChain } from '../../../../kernel/nftables/types.js';
 import type { Comparison, Desired } from '../../mode.js';
+import { sameBase } from '../../nftablesRules/plan/chains.js';
+import { sameRules } from '../../nftablesRules/plan/sameRules.js';
 import { type ChainItem, type ElementItem, type Item, tableKey } from './items.js';
 import {
   ADDITIONS,
@@ -10,7 +11,6 @@ import {
   REMOVALS,
   removalPhase,
 } from './operations.js';
-import { sameRules } from './sameRules.js';
 import { arranged, BalancedElement, hasSlots, LooseElement, sameOrder } from './slots.js';
 
 /** Compares one key at a time. */
@@ -96,17 +96,6 @@ function sameElement(want: ElementItem, have: ElementItem): boolean {
 function chainTowards(want: ChainItem, have: ChainItem): 'add' | 'replace' | undefined {
   if (!sameBase(want.base, have.base)) return 'replace';
   return (want.hasSameRules?.(have) ?? sameRules(want.rules, have.rules)) ? undefined : 'add';
-}
-
-/** Whether chains are at the same place; that of a chain cannot be changed. */
-function sameBase(want: BaseChain | undefined, have: BaseChain | undefined): boolean {
-  if (!want || !have) return want === have;
-  return (
-    want.type === have.type &&
-    want.hook === have.hook &&
-    want.priority === have.priority &&
-    (want.policy ?? 'accept') === (have.policy ?? 'accept')
-  );
 }
 
 /** All that a table contains is deleted with it. */

@@ -8,13 +8,8 @@ import type {
   ValueType,
   ValueTypes,
 } from '../../../../kernel/nftables/types.js';
+import { ADDRESS_TYPE, TABLE_FAMILY } from '../../nftablesRules/plan/families.js';
 import { TABLE } from './names.js';
-
-/** The family of the mode's table for each family of addresses. */
-export const TABLE_FAMILY = { 4: 'ip', 6: 'ip6' } as const;
-
-/** The type of an address in each family. */
-export const ADDRESS_TYPE = { 4: 'ipv4_addr', 6: 'ipv6_addr' } as const;
 
 /** The names of the sets and maps. */
 export type ContainerName =

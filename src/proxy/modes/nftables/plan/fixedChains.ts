@@ -4,12 +4,7 @@ import { type Family, familyOf } from '../../../../kernel/net/address.js';
 import { type Network, parseNetwork } from '../../../../kernel/net/network.js';
 import type { BaseChain } from '../../../../kernel/nftables/types.js';
 import type { NodeFacts } from '../../../services/types.js';
-import { containsAll, localMatch } from '../../shared/plan/localDetector.js';
-import { TABLE_FAMILY } from './containers.js';
-import type { ChainItem } from './items.js';
-import { isLocalhostRejectChain } from './localhostPorts.js';
-import type { NftablesOptions } from './options.js';
-import { addressInAny } from './ranges.js';
+import { DSTNAT, FILTER, SRCNAT } from '../../nftablesRules/plan/chains.js';
 import {
   addressIn,
   addressInNetwork,
@@ -32,7 +27,13 @@ import {
   to,
   verdictOfDestination,
   verdictOfPort,
-} from './rules.js';
+} from '../../nftablesRules/plan/expressions.js';
+import { containsAll, localMatch } from '../../shared/plan/localDetector.js';
+import { type ChainItem, chainKey, tableKey } from './items.js';
+import { isLocalhostRejectChain } from './localhostPorts.js';
+import { TABLE } from './names.js';
+import type { NftablesOptions } from './options.js';
+import { addressInAny } from './ranges.js';
 
 /** The chain that refuses connections to Services without endpoints. */
 export const REJECT_CHAIN = 'reject-chain';
@@ -53,11 +54,6 @@ export const FIXED_CHAINS = [
 
 /** A chain with a name that each node has. */
 type FixedChain = (typeof FIXED_CHAINS)[number];
-
-/** `NF_IP_PRI_NAT_DST`, `NF_IP_PRI_FILTER`, `NF_IP_PRI_NAT_SRC`. */
-const DSTNAT = -100;
-const FILTER = 0;
-const SRCNAT = 100;
 
 /**
  * The base chains, each with the chains to which it jumps. Source ranges are checked before destinations are translated; what has no
@@ -222,8 +218,12 @@ function notLoopback(family: Family): Part {
 /** The comment of the mode's tables. */
 export const TABLE_COMMENT = 'rules for kube-proxy';
 
-/** The family of an nftables table of this mode; undefined for others. */
-export function familyOfTable(family: string | number): Family | undefined {
-  if (family === TABLE_FAMILY[4]) return 4;
-  return family === TABLE_FAMILY[6] ? 6 : undefined;
+/** What a watch must know of the tables. */
+export function watchedTables(families: readonly Family[]) {
+  return {
+    families,
+    name: TABLE,
+    tableKey,
+    chains: (family: Family) => [...NODE_CHAINS].map((name) => [chainKey(family, name), name] as const),
+  };
 }

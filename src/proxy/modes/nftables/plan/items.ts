@@ -4,15 +4,10 @@
 
 import type { Family } from '../../../../kernel/net/address.js';
 import type { BaseChain } from '../../../../kernel/nftables/types.js';
-import {
-  CONTAINERS,
-  type Container,
-  type ContainerName,
-  containerNamed,
-  TABLE_FAMILY,
-} from './containers.js';
+import type { Rule } from '../../nftablesRules/plan/expressions.js';
+import { TABLE_FAMILY } from '../../nftablesRules/plan/families.js';
+import { CONTAINERS, type Container, type ContainerName, containerNamed } from './containers.js';
 import { TABLE } from './names.js';
-import type { Rule } from './rules.js';
 
 /** The mode's table in a family. */
 export interface TableItem {

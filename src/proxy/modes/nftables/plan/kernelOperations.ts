@@ -1,13 +1,15 @@
 // The operations of the mode → those of the kernel, in order.
 
 import type { Family } from '../../../../kernel/net/address.js';
-import type { Expression } from '../../../../kernel/nftables/expressions/types.js';
 import type { NewSet, NftablesOperation } from '../../../../kernel/nftables/types.js';
-import { ADDRESS_TYPE, nameIn, setNamed, shapeOf, TABLE_FAMILY } from './containers.js';
+import { chainOperations, type NameOfSet } from '../../nftablesRules/plan/chains.js';
+import { ADDRESS_TYPE, TABLE_FAMILY } from '../../nftablesRules/plan/families.js';
+import { shortSetName } from '../../nftablesRules/plan/setNames.js';
+import { nameIn, setNamed, shapeOf } from './containers.js';
 import { ElementChanges } from './elementChanges.js';
 import { TABLE_COMMENT } from './fixedChains.js';
-import type { ChainItem, CounterItem, SetItem } from './items.js';
-import { shortSetName, TABLE } from './names.js';
+import type { CounterItem, SetItem } from './items.js';
+import { TABLE } from './names.js';
 import type { Operation } from './operations.js';
 
 /**
@@ -48,9 +50,6 @@ export function kernelOperations(operation: Operation, nameOf?: NameOfSet): read
   return operations.take();
 }
 
-/** The name in the kernel of the set of a rule, by its name in the plan. */
-type NameOfSet = (name: string) => string;
-
 function operationsOf(
   verb: Operation['do'],
   item: Exclude<Operation['item'], { kind: 'element' }>,
@@ -68,7 +67,7 @@ function operationsOf(
     case 'counter':
       return [counterOperation(verb, item)];
     case 'chain':
-      return chainOperations(verb, item, nameOf);
+      return chainOperations(verb, nameIn(item.family, item.name), item, nameOf);
   }
 }
 
@@ -97,33 +96,4 @@ function setOf({ family, name, timeout }: SetItem): NewSet {
     flags: ['dynamic', 'timeout'],
     ...(timeout !== undefined && { timeout: BigInt(timeout) * 1000n }),
   };
-}
-
-/** All its rules are written: a chain that exists is emptied first. */
-function chainOperations(verb: Operation['do'], item: ChainItem, nameOf: NameOfSet): NftablesOperation[] {
-  const chain = nameIn(item.family, item.name);
-  const operations: NftablesOperation[] = [];
-  if (verb !== 'add') operations.push({ do: 'flushChain', chain }, { do: 'deleteChain', chain });
-  if (verb === 'delete') return operations;
-  const { base, comment } = item;
-  operations.push({
-    do: 'addChain',
-    chain: { ...chain, ...(base && { base }), ...(comment !== undefined && { comment }) },
-  });
-  if (verb === 'add') operations.push({ do: 'flushChain', chain });
-  for (const { expressions: planned, comment } of item.rules) {
-    const { family, table, name } = chain;
-    const expressions = planned.map((each) => withSetName(each, nameOf));
-    operations.push({
-      do: 'addRule',
-      rule: { family, table, chain: name, expressions, ...(comment !== undefined && { comment }) },
-    });
-  }
-  return operations;
-}
-
-function withSetName(expression: Expression, nameOf: NameOfSet): Expression {
-  if (expression.kind !== 'lookup' || typeof expression.set === 'string') return expression;
-  const { name } = expression.set;
-  return name === undefined ? expression : { ...expression, set: { ...expression.set, name: nameOf(name) } };
 }

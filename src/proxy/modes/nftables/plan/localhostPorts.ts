@@ -2,8 +2,8 @@
 // rejected protocol a chain and a counter, and a map that leads to them.
 import type { Family } from '../../../../kernel/net/address.js';
 import type { Protocol } from '../../../../kernel/net/protocol.js';
+import { counted, reject, rule } from '../../nftablesRules/plan/expressions.js';
 import type { ChainItem, CounterItem } from './items.js';
-import { counted, reject, rule } from './rules.js';
 
 /** The protocols of Services. */
 const PROTOCOLS: readonly Protocol[] = ['tcp', 'udp', 'sctp'];

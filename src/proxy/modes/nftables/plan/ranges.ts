@@ -3,9 +3,9 @@
 import { type Family, formatAddress } from '../../../../kernel/net/address.js';
 import { type Network, parseNetwork } from '../../../../kernel/net/network.js';
 import type { NewElement } from '../../../../kernel/nftables/types.js';
-import { ADDRESS_TYPE } from './containers.js';
-import { ownSetName } from './names.js';
-import { addressInNetwork, loadAddress, type Part } from './rules.js';
+import { addressInNetwork, loadAddress, type Part } from '../../nftablesRules/plan/expressions.js';
+import { ADDRESS_TYPE } from '../../nftablesRules/plan/families.js';
+import { ownSetName } from '../../nftablesRules/plan/setNames.js';
 
 /** An address of either family as a number. */
 type AddressNumber = bigint;

@@ -4,10 +4,10 @@ import { type Family, formatAddress, joinHostPort } from '../../../../kernel/net
 import { AddressPorts } from '../../../../kernel/net/addressPorts.js';
 import type { Protocol } from '../../../../kernel/net/protocol.js';
 import type { AnonymousSet, Expression } from '../../../../kernel/nftables/expressions/types.js';
+import { PROTOCOL_NUMBER, type Rule } from '../../nftablesRules/plan/expressions.js';
+import { sameRules } from '../../nftablesRules/plan/sameRules.js';
 import type { ChainItem } from './items.js';
 import { isOfService } from './names.js';
-import { PROTOCOL_NUMBER, type Rule } from './rules.js';
-import { sameRules } from './sameRules.js';
 import { BalancingChain, EndpointChain, ExternalChain } from './serviceChains.js';
 
 /** The place of a chain that is read. */

@@ -5,14 +5,8 @@ import { type Family, joinHostPort, parseAddressAsIs } from '../../../../kernel/
 import type { AddressPorts } from '../../../../kernel/net/addressPorts.js';
 import type { Protocol } from '../../../../kernel/net/protocol.js';
 import type { NewElement } from '../../../../kernel/nftables/types.js';
-import type { LocalMatch } from '../../shared/plan/localDetector.js';
-import { ADDRESS_TYPE, TABLE_FAMILY } from './containers.js';
-import type { ChainItem } from './items.js';
-import { endpointText, hashedName, ownSetName } from './names.js';
-import { addressInAny } from './ranges.js';
 import {
   addressIn,
-  behindAddress,
   DROP,
   hasProtocol,
   isOfHost,
@@ -23,7 +17,14 @@ import {
   rule,
   setMark,
   to,
-} from './rules.js';
+  toLoaded,
+} from '../../nftablesRules/plan/expressions.js';
+import { ADDRESS_TYPE, TABLE_FAMILY } from '../../nftablesRules/plan/families.js';
+import { ownSetName } from '../../nftablesRules/plan/setNames.js';
+import type { LocalMatch } from '../../shared/plan/localDetector.js';
+import type { ChainItem } from './items.js';
+import { endpointText, hashedName } from './names.js';
+import { addressInAny } from './ranges.js';
 
 /** A chain whose rules follow from a few facts. */
 abstract class OwnChain implements ChainItem {
@@ -127,7 +128,6 @@ export class BalancingChain extends OwnChain {
     const elements = inSlots(order).map(
       ({ address, port }, slot): NewElement => ({ key: slot, data: [address, port] }),
     );
-    const ip = TABLE_FAMILY[family];
     return [
       { kind: 'numgen', type: 'random', modulus: elements.length, register: 1 },
       {
@@ -141,7 +141,7 @@ export class BalancingChain extends OwnChain {
         source: 1,
         register: 1,
       },
-      { kind: 'nat', type: 'dnat', family: ip, address: 1, port: behindAddress(family) },
+      toLoaded(family),
     ];
   }
 }

@@ -1,8 +1,19 @@
 // Layout `scalable`: the chains that frontends with equal numbers of endpoints share, if these are in the same map.
 import type { Family } from '../../../../kernel/net/address.js';
+import type { Register } from '../../../../kernel/nftables/types.js';
+import {
+  loadAddress,
+  type Part,
+  protocolAndPort,
+  type Rule,
+  rule,
+  setMark,
+  to,
+  toLoaded,
+} from '../../nftablesRules/plan/expressions.js';
+import { ADDRESS_TYPE } from '../../nftablesRules/plan/families.js';
 import { SLOT_MAPS, type SlotMap } from './containers.js';
 import { type ChainItem, chainKey, placeOfKey, type SetItem } from './items.js';
-import { type Rule, rule, setMark, to, toRandomSlot } from './rules.js';
 
 /**
  * What a shared chain is for. `balance`: cluster IPs. `external`: external IPs and load-balancer IPs, whose packets are marked, with policy
@@ -93,4 +104,23 @@ function rulesOf(chain: SharedChain, mark: number): readonly Rule[] {
   if (role === 'balance') return [select];
   const marked = rule([setMark(mark)], 'masquerade');
   return [marked, role === 'nodeport' ? select : rule([to('goto', balanceOf(chain).name)])];
+}
+
+/**
+ * `dnat ip to ip daddr . meta l4proto . th dport . numgen random mod 3 map @endpoints-7`: translates the destination to a random endpoint
+ * of the frontend to which the packet was sent. The keys of the map begin with the address of the destination, or with the protocol.
+ *
+ * @param endpoints number of the frontend's endpoints
+ */
+function toRandomSlot({ family, name, key }: SlotMap, endpoints: number): Part {
+  const hasAddress = key[0] === ADDRESS_TYPE[family];
+  const byAddress: readonly Register[] = family === 4 ? [9, 10, 11] : [2, 13, 14];
+  const [protocol, port, slot] = (hasAddress ? byAddress : [1, 9, 10]) as [Register, Register, Register];
+  return [
+    ...(hasAddress ? [loadAddress(family, 'daddr')] : []),
+    ...protocolAndPort(protocol, port),
+    { kind: 'numgen', type: 'random', modulus: endpoints, register: slot },
+    { kind: 'lookup', set: name, source: 1, register: 1 },
+    toLoaded(family),
+  ];
 }

@@ -3,15 +3,16 @@ import { ROLLED_BACK } from '../../../../kernel/errors.js';
 import type { Family } from '../../../../kernel/net/address.js';
 import type { NftablesOperation } from '../../../../kernel/nftables/types.js';
 import { TimeSlice } from '../../../../kernel/timeSlice.js';
+import type { TableWatch } from '../../nftablesRules/program/watch.js';
 import { leaveOut } from '../../shared/program/leaveOut.js';
 import { type Result, resultsOf } from '../../shared/program/result.js';
+import type { Item } from '../plan/items.js';
 import { KernelOperations, kernelOperations } from '../plan/kernelOperations.js';
 import type { Operation } from '../plan/operations.js';
 import { slotsOf } from '../plan/slots.js';
 import type { NftablesKernel } from './kernel.js';
 import { recordRefused } from './refused.js';
 import { ownSets, TakenNames } from './takenNames.js';
-import type { TableWatch } from './watch.js';
 
 /**
  * Maximum chains in a transaction. To bind a set of a rule, the kernel walks the whole transaction: with 4000 chains, the first pass takes
@@ -45,7 +46,7 @@ export async function prepare(operations: readonly Operation[]): Promise<Transac
 /** Returns one result for each operation. A refused operation fails those of its Service in its transaction. */
 export async function apply(
   { nftables }: NftablesKernel,
-  tables: Pick<TableWatch, 'during'>,
+  tables: Pick<TableWatch<Item>, 'during'>,
   operations: readonly Operation[],
   transactions: readonly Transaction[] = transactionsOf(operations),
 ): Promise<Result[]> {
@@ -100,7 +101,7 @@ function divided(places: readonly number[], operations: readonly Operation[]): T
 /** One transaction. An operation has the first error of its operations in the kernel. @param merged its operations in the kernel, if they were prepared */
 async function send(
   nftables: Pick<NftablesKernel['nftables'], 'apply'>,
-  tables: Pick<TableWatch, 'during'>,
+  tables: Pick<TableWatch<Item>, 'during'>,
   operations: readonly Operation[],
   merged: readonly NftablesOperation[] | undefined,
 ): Promise<Result[]> {

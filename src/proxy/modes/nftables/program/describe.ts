@@ -1,13 +1,14 @@
 // Operations as a readable diff, in the notation of nft.
 import type { Known } from '../../mode.js';
-import { slotMapOf, TABLE_FAMILY } from '../plan/containers.js';
+import type { Rule } from '../../nftablesRules/plan/expressions.js';
+import { TABLE_FAMILY } from '../../nftablesRules/plan/families.js';
+import { ruleLines } from '../../nftablesRules/program/ruleText.js';
+import { slotMapOf } from '../plan/containers.js';
 import { type ChainItem, type ElementItem, type Item, verdictText } from '../plan/items.js';
 import { TABLE } from '../plan/names.js';
 import type { Operation } from '../plan/operations.js';
-import type { Rule } from '../plan/rules.js';
-import { sameRule } from '../plan/sameRules.js';
 import { BalancedElement, LooseElement, slotChanges } from '../plan/slots.js';
-import { ruleText } from './ruleText.js';
+import { printedTable } from './ruleText.js';
 
 /** Lines of a readable diff for the operation: `+` adds, `-` removes, `~` changes. */
 export function describe({ key, do: verb, item }: Operation, known: Known<Item>): string[][] {
@@ -34,11 +35,7 @@ function describeChain(
   { family, rules }: ChainItem,
   before: readonly Rule[],
 ): string[] {
-  const lines = (mark: string, some: readonly Rule[], others: readonly Rule[]) =>
-    some
-      .filter((rule) => !others.some((other) => sameRule(rule, other)))
-      .map((rule) => `    ${mark} ${ruleText(family, rule)}`);
-  return [`${sign} ${key}`, ...lines('-', before, rules), ...lines('+', rules, before)];
+  return [`${sign} ${key}`, ...ruleLines(printedTable(family), before, rules)];
 }
 
 /** The element, if it changes, and the slots that do. */

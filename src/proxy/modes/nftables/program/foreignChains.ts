@@ -3,7 +3,7 @@
 
 import type { Family } from '../../../../kernel/net/address.js';
 import type { Chain } from '../../../../kernel/nftables/types.js';
-import { TABLE_FAMILY } from '../plan/containers.js';
+import { TABLE_FAMILY } from '../../nftablesRules/plan/families.js';
 import { TABLE } from '../plan/names.js';
 
 /** Those that the last reading of all items found. */

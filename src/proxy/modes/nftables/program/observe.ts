@@ -3,14 +3,8 @@
 import type { Family } from '../../../../kernel/net/address.js';
 import type { NftSet, Table } from '../../../../kernel/nftables/types.js';
 import { TimeSlice } from '../../../../kernel/timeSlice.js';
-import {
-  CONTAINERS,
-  type Container,
-  type NamedSet,
-  slotMapOf,
-  slotMapsOf,
-  TABLE_FAMILY,
-} from '../plan/containers.js';
+import { TABLE_FAMILY } from '../../nftablesRules/plan/families.js';
+import { CONTAINERS, type Container, type NamedSet, slotMapOf, slotMapsOf } from '../plan/containers.js';
 import {
   type CounterItem,
   ElementItem,

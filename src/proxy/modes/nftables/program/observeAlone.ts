@@ -3,6 +3,7 @@ import { NetlinkError } from '../../../../kernel/errors.js';
 import type { Family } from '../../../../kernel/net/address.js';
 import type { Chain, NftSet, Rule, Value } from '../../../../kernel/nftables/types.js';
 import type { Found } from '../../mode.js';
+import { TABLE_FAMILY } from '../../nftablesRules/plan/families.js';
 import {
   CONTAINERS,
   type Container,
@@ -10,7 +11,6 @@ import {
   keyOfText,
   type SlotMap,
   slotMapOf,
-  TABLE_FAMILY,
 } from '../plan/containers.js';
 import { ElementItem, type Item, keyOf, placeOfKey } from '../plan/items.js';
 import { TABLE } from '../plan/names.js';

@@ -2,7 +2,8 @@
 
 import type { Family } from '../../../../kernel/net/address.js';
 import type { Element, NftSet, Table, Value } from '../../../../kernel/nftables/types.js';
-import { ADDRESS_TYPE, type Container, keyText, setNamed } from '../plan/containers.js';
+import { ADDRESS_TYPE } from '../../nftablesRules/plan/families.js';
+import { type Container, keyText, setNamed } from '../plan/containers.js';
 import { isOptionalChain, REJECT_CHAIN } from '../plan/fixedChains.js';
 import { ElementItem, type SetItem } from '../plan/items.js';
 import { isAffinitySet, isOfService } from '../plan/names.js';

@@ -1,8 +1,8 @@
 // Short names of sets of rules that other sets of the table have. Of two sets, the short names are equal once in 2^42 cases.
 import type { AnonymousSet } from '../../../../kernel/nftables/expressions/types.js';
 import type { NftablesOperation } from '../../../../kernel/nftables/types.js';
+import { shortSetName } from '../../nftablesRules/plan/setNames.js';
 import type { Result } from '../../shared/program/result.js';
-import { shortSetName } from '../plan/names.js';
 
 /** The short names that the kernel has refused in a transaction. The sets get their whole names instead. */
 export class TakenNames {

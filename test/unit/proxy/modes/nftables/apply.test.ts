@@ -12,9 +12,9 @@ import type { Operation } from '../../../../../src/proxy/modes/nftables/plan/ope
 import type { NftablesLayout } from '../../../../../src/proxy/modes/nftables/plan/options.js';
 import { apply, prepare } from '../../../../../src/proxy/modes/nftables/program/apply.js';
 import type { NftablesKernel } from '../../../../../src/proxy/modes/nftables/program/kernel.js';
-import { OwnGenerations } from '../../../../../src/proxy/modes/nftables/program/ownGenerations.js';
 import { refusedBy } from '../../../../../src/proxy/modes/nftables/program/refused.js';
 import { ownSets } from '../../../../../src/proxy/modes/nftables/program/takenNames.js';
+import { OwnGenerations } from '../../../../../src/proxy/modes/nftablesRules/program/ownGenerations.js';
 import type { Result } from '../../../../../src/proxy/modes/shared/program/result.js';
 import { planned, service, slice } from '../../../../support/clusters/nftablesPlans.js';
 

@@ -6,13 +6,15 @@ import {
   hashedName,
   isAffinitySet,
   isOfService,
+  portText,
+  servicePortName,
+} from '../../../../../src/proxy/modes/nftables/plan/names.js';
+import {
   isOwnSetName,
   ownSetName,
-  portText,
   sameSetName,
-  servicePortName,
   shortSetName,
-} from '../../../../../src/proxy/modes/nftables/plan/names.js';
+} from '../../../../../src/proxy/modes/nftablesRules/plan/setNames.js';
 
 const NAMES: Readonly<Record<string, string>> = {
   '2QRHZV4L': 'default/kubernetes/tcp/https',

@@ -1,13 +1,13 @@
 // The probe and the check of the expressions that Services need, the kernel's version, and the families of the host.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { hostFamilies } from '../../../../../src/command/modes/nftables/open.js';
+import { hostFamilies } from '../../../../../src/command/modes/nftablesRules/families.js';
 import {
   checkFeatures,
   checkKernel,
   FEATURES,
   probeFeatures,
-} from '../../../../../src/command/modes/nftables/prepare.js';
+} from '../../../../../src/command/modes/nftablesRules/prepare.js';
 import { NetlinkError, ROLLED_BACK } from '../../../../../src/kernel/errors.js';
 import type { NftablesOperation } from '../../../../../src/kernel/nftables/types.js';
 import { machine, machineWith } from '../../../../support/fakes/machine.js';
@@ -35,7 +35,7 @@ function kernelWithout(...kinds: readonly string[]) {
 describe('the probe', () => {
   it('is one transaction for each family, which adds a table and deletes it', async () => {
     const nftables = kernelWithout();
-    await probeFeatures(nftables, BOTH);
+    await probeFeatures(nftables, BOTH, FEATURES);
     assert.equal(nftables.transactions.length, 2);
     for (const [i, family] of (['ip', 'ip6'] as const).entries()) {
       const operations = nftables.transactions[i] ?? [];
@@ -48,7 +48,7 @@ describe('the probe', () => {
 
   it('names the family, all that the kernel lacks, and the modules', async () => {
     const nftables = kernelWithout('numgen', 'fib');
-    await assert.rejects(probeFeatures(nftables, [6], machineWith(['nft_numgen'])), {
+    await assert.rejects(probeFeatures(nftables, [6], FEATURES, machineWith(['nft_numgen'])), {
       name: 'NetlinkError',
       code: 'ENOENT',
       target: 'IPv6: fib, numgen',
@@ -61,23 +61,26 @@ describe('the probe', () => {
   it('reports other errors as they are', async () => {
     const error = new NetlinkError({ code: 'EPERM', operation: 'nftables.addTable' });
     const apply = async (operations: readonly NftablesOperation[]) => operations.map(() => error);
-    await assert.rejects(probeFeatures({ apply }, [4]), { code: 'EPERM' });
+    await assert.rejects(probeFeatures({ apply }, [4], FEATURES), { code: 'EPERM' });
   });
 });
 
 describe('the check', () => {
   const modules = BOTH.flatMap((family) => FEATURES.map((feature) => feature.module(family)));
 
-  it('finds all modules', () => assert.equal(checkFeatures(BOTH, machineWith(modules)), undefined));
+  it('finds all modules', () => assert.equal(checkFeatures(BOTH, FEATURES, machineWith(modules)), undefined));
 
   it('names what is missing', () => {
     const others = modules.filter((module) => module !== 'nft_masq');
-    assert.throws(() => checkFeatures(BOTH, machineWith(others)), { code: 'ENOENT', target: 'IPv4: masq' });
+    assert.throws(() => checkFeatures(BOTH, FEATURES, machineWith(others)), {
+      code: 'ENOENT',
+      target: 'IPv4: masq',
+    });
   });
 
   it('warns where modules cannot be looked for', () =>
     assert.match(
-      String(checkFeatures([4], machine({}))),
+      String(checkFeatures([4], FEATURES, machine({}))),
       /unknown whether .*: ct, fib, numgen, reject, nat, masq$/,
     ));
 });

@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import type { Family } from '../../../../../src/kernel/net/address.js';
-import { isOwnSetName } from '../../../../../src/proxy/modes/nftables/plan/names.js';
 import { addressInAny } from '../../../../../src/proxy/modes/nftables/plan/ranges.js';
-import type { Part } from '../../../../../src/proxy/modes/nftables/plan/rules.js';
 import { ruleText } from '../../../../../src/proxy/modes/nftables/program/ruleText.js';
+import type { Part } from '../../../../../src/proxy/modes/nftablesRules/plan/expressions.js';
+import { isOwnSetName } from '../../../../../src/proxy/modes/nftablesRules/plan/setNames.js';
 
 const textOf = (family: Family, part: Part) => ruleText(family, { expressions: part });
 

@@ -5,12 +5,12 @@ import type { Expression } from '../../../../../src/kernel/nftables/expressions/
 import { isSame } from '../../../../../src/proxy/modes/nftables/plan/compare.js';
 import type { ChainItem } from '../../../../../src/proxy/modes/nftables/plan/items.js';
 import { readChain } from '../../../../../src/proxy/modes/nftables/plan/readChains.js';
-import type { Rule } from '../../../../../src/proxy/modes/nftables/plan/rules.js';
 import {
   BalancingChain,
   EndpointChain,
   ExternalChain,
 } from '../../../../../src/proxy/modes/nftables/plan/serviceChains.js';
+import type { Rule } from '../../../../../src/proxy/modes/nftablesRules/plan/expressions.js';
 import { planned, service, slice } from '../../../../support/clusters/nftablesPlans.js';
 import { sample, WHOLE } from '../../../../support/extent.js';
 import { scenarios } from '../../../../support/oracle/oracle.js';

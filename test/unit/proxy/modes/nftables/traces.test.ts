@@ -1,7 +1,7 @@
 // Finds the table of nftables mode, without loading a kernel module.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { hasTraces } from '../../../../../src/command/modes/nftables/traces.js';
+import { hasTable } from '../../../../../src/command/modes/nftablesRules/traces.js';
 import { NetlinkError } from '../../../../../src/kernel/errors.js';
 import type { Table } from '../../../../../src/kernel/nftables/types.js';
 import { machineWith } from '../../../../support/fakes/machine.js';
@@ -31,7 +31,7 @@ it('a table of kube-proxy in the family ip or ip6 is a trace', async () => {
       ['inet', 'filter'],
       [family, 'kube-proxy'],
     ]);
-    assert.equal(await hasTraces(open, loaded), true);
+    assert.equal(await hasTable('kube-proxy', open, loaded), true);
     assert.deepEqual(calls, ['open', 'close']);
   }
 });
@@ -41,21 +41,21 @@ it('other tables are none', async () => {
     ['inet', 'kube-proxy'],
     ['ip', 'filter'],
   ]);
-  assert.equal(await hasTraces(open, loaded), false);
+  assert.equal(await hasTable('kube-proxy', open, loaded), false);
   assert.deepEqual(calls, ['open', 'close']);
 });
 
 it('a kernel that has not loaded nf_tables is not asked', async () => {
   const { open, calls } = kernel([['ip', 'kube-proxy']]);
-  assert.equal(await hasTraces(open, machineWith(['nf_tables'])), false);
-  assert.equal(await hasTraces(open, machineWith([])), false);
+  assert.equal(await hasTable('kube-proxy', open, machineWith(['nf_tables'])), false);
+  assert.equal(await hasTable('kube-proxy', open, machineWith([])), false);
   assert.deepEqual(calls, []);
 });
 
 it('a kernel without nf_tables has no trace; another error is reported, and the client is closed', async () => {
   const failing = (code: string) => kernel([], new NetlinkError({ code, operation: 'nftables.listTables' }));
-  assert.equal(await hasTraces(failing('EINVAL').open, loaded), false);
+  assert.equal(await hasTable('kube-proxy', failing('EINVAL').open, loaded), false);
   const { open, calls } = failing('EPERM');
-  await assert.rejects(hasTraces(open, loaded), { code: 'EPERM' });
+  await assert.rejects(hasTable('kube-proxy', open, loaded), { code: 'EPERM' });
   assert.deepEqual(calls, ['open', 'close']);
 });

@@ -7,8 +7,9 @@ import type { Commit, TableName } from '../../../../../src/kernel/nftables/types
 import type { Resync } from '../../../../../src/kernel/shared/types.js';
 import { FakeNftables } from '../../../../../src/kernel/testing/nftables.js';
 import type { DisturbedCheck } from '../../../../../src/proxy/modes/mode.js';
+import { watchedTables } from '../../../../../src/proxy/modes/nftables/plan/fixedChains.js';
 import { type Item, itemMap } from '../../../../../src/proxy/modes/nftables/plan/items.js';
-import { TableWatch } from '../../../../../src/proxy/modes/nftables/program/watch.js';
+import { TableWatch } from '../../../../../src/proxy/modes/nftablesRules/program/watch.js';
 
 type Event = Commit | Resync;
 
@@ -81,7 +82,7 @@ class Kernel {
 /** A watch, with what it has reported. */
 async function watching() {
   const kernel = new Kernel();
-  const tables = new TableWatch({ nftables: kernel as never }, { families: [4] });
+  const tables = new TableWatch<Item>({ nftables: kernel as never }, watchedTables([4]));
   const checks: DisturbedCheck<Item>[] = [];
   const watch = await tables.start({ disturbed: (check) => checks.push(check) });
   /** Whether each report since the last call is about another program. */
@@ -147,7 +148,7 @@ it('a transaction of another program while ours changed nothing, or is refused f
 
 it('a refused transaction is the reason to look for the table and the base chains', async () => {
   const nftables = new FakeNftables();
-  const tables = new TableWatch({ nftables }, { families: [4] });
+  const tables = new TableWatch<Item>({ nftables }, watchedTables([4]));
   const checks: DisturbedCheck<Item>[] = [];
   const watch = await tables.start({ disturbed: (check) => checks.push(check) });
   const known = itemMap([

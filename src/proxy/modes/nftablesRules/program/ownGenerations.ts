@@ -1,7 +1,7 @@
 // Which generations of the ruleset are the mode's own. A large transaction has no notification, which would name its sender.
 import { NetlinkError } from '../../../../kernel/errors.js';
+import type { Nftables } from '../../../../kernel/nftables/types.js';
 import type { Result } from '../../shared/program/result.js';
-import type { NftablesKernel } from './kernel.js';
 
 /** Generations during a transaction of this mode that succeeded, and made one of them. */
 interface Range {
@@ -16,10 +16,10 @@ const MOST = 1024;
 
 /** The generations that were committed during the transactions of this mode. */
 export class OwnGenerations {
-  readonly #nftables: Pick<NftablesKernel['nftables'], 'generation'>;
+  readonly #nftables: Pick<Nftables, 'generation'>;
   readonly #ranges: Range[] = [];
 
-  constructor(nftables: Pick<NftablesKernel['nftables'], 'generation'>) {
+  constructor(nftables: Pick<Nftables, 'generation'>) {
     this.#nftables = nftables;
   }
 

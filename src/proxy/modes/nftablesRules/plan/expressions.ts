@@ -6,7 +6,6 @@ import { type Network, parseNetwork } from '../../../../kernel/net/network.js';
 import type { Protocol } from '../../../../kernel/net/protocol.js';
 import type { Expression, Register } from '../../../../kernel/nftables/expressions/types.js';
 import { containsAll, type LocalMatch } from '../../shared/plan/localDetector.js';
-import { ADDRESS_TYPE, type SlotMap } from './containers.js';
 
 /** A rule. */
 export interface Rule {
@@ -36,7 +35,12 @@ const HEADER = {
 } as const;
 
 /** Loads an address, or its first bytes. */
-function address(family: Family, field: 'saddr' | 'daddr', register: Register, bytes?: number): Expression {
+export function loadAddress(
+  family: Family,
+  field: 'saddr' | 'daddr',
+  register: Register = 1,
+  bytes?: number,
+): Expression {
   const header = HEADER[family];
   return {
     kind: 'payload',
@@ -48,7 +52,7 @@ function address(family: Family, field: 'saddr' | 'daddr', register: Register, b
 }
 
 /** Loads the protocol and the port of the destination. */
-function protocolAndPort(protocol: Register, port: Register): Expression[] {
+export function protocolAndPort(protocol: Register, port: Register): Expression[] {
   return [
     { kind: 'meta', key: 'l4proto', register: protocol },
     { kind: 'payload', base: 'transport', offset: 2, length: 2, register: port },
@@ -57,7 +61,7 @@ function protocolAndPort(protocol: Register, port: Register): Expression[] {
 
 /** `ip saddr @set`: the address is an element of a set. */
 export function addressIn(family: Family, field: 'saddr' | 'daddr', set: string): Part {
-  return [address(family, field, 1), { kind: 'lookup', set, source: 1 }];
+  return [loadAddress(family, field), { kind: 'lookup', set, source: 1 }];
 }
 
 /** `ip saddr 10.244.0.0/16`: the address is in the network or, with `not`, outside. The length of the network is not 0. */
@@ -69,7 +73,7 @@ export function addressInNetwork(
 ): Part {
   const { bytes, prefix } = network;
   const operator = not ? 'neq' : 'eq';
-  const load = (length?: number) => address(family, field, 1, length);
+  const load = (length?: number) => loadAddress(family, field, 1, length);
   const compared = (data: Uint8Array): Expression => ({ kind: 'cmp', operator, source: 1, data });
   const length = prefix / 8;
   if (prefix % 8 === 0) return [load(length), compared(bytes.slice(0, length))];
@@ -101,7 +105,7 @@ export function localTraffic(family: Family, local: LocalMatch, not = false): Pa
 const NAME_LENGTH = 16;
 
 /** `iifname "cni0"`, `iifname "veth*"`. @param match in iptables' notation: `veth+` stands for all names that begin so */
-function inputInterface(match: string, not: boolean): Part {
+export function inputInterface(match: string, not: boolean): Part {
   const isPrefix = match.endsWith('+');
   const name = Buffer.from(isPrefix ? match.slice(0, -1) : match);
   const data = new Uint8Array(isPrefix ? name.length : NAME_LENGTH);
@@ -114,11 +118,46 @@ function inputInterface(match: string, not: boolean): Part {
 
 /** `ip daddr . meta l4proto . th dport vmap @map`: the verdict of a map for the destination. */
 export function verdictOfDestination(family: Family, map: string): Part {
-  const second = HEADER[family].behind;
+  return destinationIn(family, map, 0);
+}
+
+/**
+ * `ip daddr . meta l4proto . th dport @set`: the destination is an element of a set.
+ *
+ * @param register of a map, gets the data; 0: the verdict
+ * @param field the address; default that of the destination
+ */
+export function destinationIn(
+  family: Family,
+  set: string,
+  register?: Register,
+  field: 'saddr' | 'daddr' = 'daddr',
+): Part {
   return [
-    address(family, 'daddr', 1),
-    ...protocolAndPort(second, family === 4 ? 10 : 13),
-    { kind: 'lookup', set: map, source: 1, register: 0 },
+    ...dialled(family, field),
+    { kind: 'lookup', set, source: 1, ...(register !== undefined && { register }) },
+  ];
+}
+
+/** Loads an address, the protocol and the port of the destination. */
+function dialled(family: Family, field: 'saddr' | 'daddr'): Expression[] {
+  return [loadAddress(family, field), ...protocolAndPort(HEADER[family].behind, family === 4 ? 10 : 13)];
+}
+
+/** `ip daddr . meta l4proto . th dport . ip saddr @set` */
+export function destinationAndSourceIn(family: Family, set: string): Part {
+  return [
+    ...dialled(family, 'daddr'),
+    loadAddress(family, 'saddr', family === 4 ? 11 : 14),
+    { kind: 'lookup', set, source: 1 },
+  ];
+}
+
+/** `th dport @set`: the port of the destination is an element of a set. */
+export function portIn(set: string): Part {
+  return [
+    { kind: 'payload', base: 'transport', offset: 2, length: 2, register: 1 },
+    { kind: 'lookup', set, source: 1 },
   ];
 }
 
@@ -127,28 +166,22 @@ export function verdictOfPort(map: string): Part {
   return [...protocolAndPort(1, 9), { kind: 'lookup', set: map, source: 1, register: 0 }];
 }
 
-/**
- * `dnat ip to ip daddr . meta l4proto . th dport . numgen random mod 3 map @endpoints-7`: translates the destination to a random endpoint
- * of the frontend to which the packet was sent. The keys of the map begin with the address of the destination, or with the protocol.
- *
- * @param endpoints number of the frontend's endpoints
- */
-export function toRandomSlot({ family, name, key }: SlotMap, endpoints: number): Part {
-  const hasAddress = key[0] === ADDRESS_TYPE[family];
-  const byAddress: readonly Register[] = family === 4 ? [9, 10, 11] : [2, 13, 14];
-  const [protocol, port, slot] = (hasAddress ? byAddress : [1, 9, 10]) as [Register, Register, Register];
+/** Translates the destination to the address in register 1, and to the port behind it. */
+export function toLoaded(family: Family): Expression {
+  return {
+    kind: 'nat',
+    type: 'dnat',
+    family: family === 4 ? 'ip' : 'ip6',
+    address: 1,
+    port: HEADER[family].behind,
+  };
+}
+
+/** `dnat to ip daddr`: the destination stays. No later chain of type nat translates it. */
+export function keepDestination(family: Family): Part {
   return [
-    ...(hasAddress ? [address(family, 'daddr', 1)] : []),
-    ...protocolAndPort(protocol, port),
-    { kind: 'numgen', type: 'random', modulus: endpoints, register: slot },
-    { kind: 'lookup', set: name, source: 1, register: 1 },
-    {
-      kind: 'nat',
-      type: 'dnat',
-      family: family === 4 ? 'ip' : 'ip6',
-      address: 1,
-      port: behindAddress(family),
-    },
+    loadAddress(family, 'daddr'),
+    { kind: 'nat', type: 'dnat', family: family === 4 ? 'ip' : 'ip6', address: 1 },
   ];
 }
 
@@ -156,8 +189,8 @@ export function toRandomSlot({ family, name, key }: SlotMap, endpoints: number):
 export function connectionIn(family: Family, set: string): Part {
   const [second, third, fourth] = family === 4 ? [9, 10, 11] : [2, 3, 17];
   return [
-    address(family, 'saddr', 1),
-    address(family, 'daddr', second as Register),
+    loadAddress(family, 'saddr'),
+    loadAddress(family, 'daddr', second as Register),
     ...protocolAndPort(third as Register, fourth as Register),
     { kind: 'lookup', set, source: 1 },
   ];
@@ -165,7 +198,7 @@ export function connectionIn(family: Family, set: string): Part {
 
 /** `update @set { ip saddr }`: the source becomes an element of a set, with a new lifetime. */
 export function remember(family: Family, set: string): Part {
-  return [address(family, 'saddr', 1), { kind: 'dynset', operation: 'update', set, source: 1 }];
+  return [loadAddress(family, 'saddr'), { kind: 'dynset', operation: 'update', set, source: 1 }];
 }
 
 /** A bit of conntrack is set: `IP_CT_NEW` as a state, `IPS_DST_NAT` as a status. */
@@ -179,6 +212,9 @@ function conntrackBit(key: 'state' | 'status', bit: number): Part {
 
 /** `ct state new`: the packet begins a connection. */
 export const NEW_CONNECTION = conntrackBit('state', 1 << 3);
+
+/** `ct state established,related`: the packet belongs to a connection, or to one that is about another. */
+export const CONTINUED_CONNECTION = conntrackBit('state', (1 << 1) | (1 << 2));
 
 /** `ct status dnat`: the destination of the connection was translated. */
 export const TRANSLATED = conntrackBit('status', 1 << 5);
@@ -207,11 +243,11 @@ export const MASQUERADE: Part = [{ kind: 'masq', flags: ['fully-random'] }];
 /** `RTN_LOCAL` */
 const LOCAL = hostOrder(2);
 
-/** `fib daddr type local`: the source or the destination is an address of this host. */
-export function isOfHost(field: 'saddr' | 'daddr'): Part {
+/** `fib daddr type local`: the source or the destination is an address of this host or, with `not`, of none. */
+export function isOfHost(field: 'saddr' | 'daddr', not = false): Part {
   return [
     { kind: 'fib', result: 'type', flags: [field], register: 1 },
-    { kind: 'cmp', operator: 'eq', source: 1, data: LOCAL },
+    { kind: 'cmp', operator: not ? 'neq' : 'eq', source: 1, data: LOCAL },
   ];
 }
 
@@ -227,6 +263,12 @@ export const RESET: Part = [{ kind: 'reject', type: 'tcp reset' }];
 export function counted(counter: string): Part {
   return [{ kind: 'objref', type: 'counter', name: counter }];
 }
+
+/** The packet passes: later chains at the hook see it. */
+export const ACCEPT: Part = [{ kind: 'verdict', verdict: { verdict: 'accept' } }];
+
+/** Continues behind the rule that led here. */
+export const RETURN: Part = [{ kind: 'verdict', verdict: { verdict: 'return' } }];
 
 /** Drops the packet silently. */
 export const DROP: Part = [{ kind: 'verdict', verdict: { verdict: 'drop' } }];
@@ -245,14 +287,4 @@ export function hasProtocol(protocol: Protocol): Part {
     { kind: 'meta', key: 'l4proto', register: 1 },
     { kind: 'cmp', operator: 'eq', source: 1, data: Uint8Array.of(PROTOCOL_NUMBER[protocol]) },
   ];
-}
-
-/** The register behind an address in register 1. */
-export function behindAddress(family: Family): Register {
-  return HEADER[family].behind;
-}
-
-/** Loads an address into register 1. */
-export function loadAddress(family: Family, field: 'saddr' | 'daddr'): Expression {
-  return address(family, field, 1);
 }

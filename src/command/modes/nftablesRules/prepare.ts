@@ -1,11 +1,11 @@
-// Checks the prerequisites of nftables mode at the start: one error that names the missing module is better than a failure of
+// Checks the prerequisites of rules of nf_tables at the start: one error that names the missing module is better than a failure of
 // every Service.
 import { NetlinkError, ROLLED_BACK } from '../../../kernel/errors.js';
 import type { Family } from '../../../kernel/net/address.js';
 import type { Expression } from '../../../kernel/nftables/expressions/types.js';
 import type { BaseChain, Nftables, NftablesOperation } from '../../../kernel/nftables/types.js';
 import { HOST, type Machine, moduleHint, stateOfModule } from '../../../kernel/shared/hints.js';
-import { TABLE_FAMILY } from '../../../proxy/modes/nftables/plan/containers.js';
+import { TABLE_FAMILY } from '../../../proxy/modes/nftablesRules/plan/families.js';
 
 /** The table of the probe, which exists within a transaction only. */
 const PROBE_TABLE = 'kube-proxy-probe';
@@ -26,7 +26,7 @@ export function checkKernel(environment: NodeJS.ProcessEnv = process.env, machin
     code: 'EOPNOTSUPP',
     operation: 'nftables.open',
     kernelMessage: `kernel ${machine.release} is older than ${LEAST_KERNEL.join('.')}`,
-    hint: `select mode iptables or ipvs, or set ${SKIP_KERNEL_CHECK}`,
+    hint: `select mode iptables, or ipvs with --ipvs-rules=iptables, or set ${SKIP_KERNEL_CHECK}`,
   });
 }
 
@@ -37,25 +37,26 @@ export function checkKernel(environment: NodeJS.ProcessEnv = process.env, machin
 export async function probeFeatures(
   nftables: Pick<Nftables, 'apply'>,
   families: readonly Family[],
+  features: readonly Feature[],
   machine: Machine = HOST,
 ): Promise<void> {
   for (const family of families) {
-    const operations = probeOf(family);
+    const operations = probeOf(family, features);
     const results = await nftables.apply(operations);
     const refused = results.findIndex((result) => result && result.code !== ROLLED_BACK);
     const error = results[refused];
     if (!error) continue;
-    const lacking = FEATURES.filter(
-      (feature) => results[operations.findIndex(isRuleOf(feature))] !== undefined,
-    ).filter((feature) => results[operations.findIndex(isRuleOf(feature))]?.code !== ROLLED_BACK);
+    const lacking = features
+      .filter((feature) => results[operations.findIndex(isRuleOf(feature))] !== undefined)
+      .filter((feature) => results[operations.findIndex(isRuleOf(feature))]?.code !== ROLLED_BACK);
     throw lacking.length > 0 ? lack(family, lacking, error, machine) : error;
   }
 }
 
 /** The table with a chain for each feature. */
-function probeOf(family: Family): NftablesOperation[] {
+function probeOf(family: Family, features: readonly Feature[]): NftablesOperation[] {
   const table = { family: TABLE_FAMILY[family], name: PROBE_TABLE } as const;
-  const chains = FEATURES.flatMap((feature): NftablesOperation[] => {
+  const chains = features.flatMap((feature): NftablesOperation[] => {
     const place = { family: table.family, table: PROBE_TABLE };
     const base = feature.chain && { ...feature.chain, priority: 0 };
     return [
@@ -75,11 +76,15 @@ function isRuleOf(feature: Feature): (operation: NftablesOperation) => boolean {
  *
  * @returns a warning if the result cannot be determined on this host, otherwise undefined
  */
-export function checkFeatures(families: readonly Family[], machine: Machine = HOST): string | undefined {
+export function checkFeatures(
+  families: readonly Family[],
+  features: readonly Feature[],
+  machine: Machine = HOST,
+): string | undefined {
   const unknown = new Set<string>();
   for (const family of families) {
     const missing: Feature[] = [];
-    for (const feature of FEATURES) {
+    for (const feature of features) {
       const state = stateOfModule(feature.module(family), machine);
       if (state === 'missing') missing.push(feature);
       else if (state === 'unknown') unknown.add(feature.name);
@@ -110,7 +115,7 @@ function lack(
 // The expressions of nf_tables without which no Service works, each with a rule that only a kernel with it accepts.
 
 /** An expression that is a kernel module of its own. */
-interface Feature {
+export interface Feature {
   readonly name: string;
   /** The kernel module that has it. */
   module(family: Family): string;
@@ -120,7 +125,7 @@ interface Feature {
   readonly chain?: Pick<BaseChain, 'type' | 'hook'>;
 }
 
-/** The features that the rules of the node and of every Service have. The other expressions are part of nf_tables. */
+/** The features that the rules of nftables mode have. The other expressions are part of nf_tables. */
 export const FEATURES: readonly Feature[] = [
   {
     name: 'ct',
@@ -160,3 +165,12 @@ export const FEATURES: readonly Feature[] = [
     chain: { type: 'nat', hook: 'postrouting' },
   },
 ];
+
+/** Those of ipvs mode: endpoints are selected by IPVS. */
+export const IPVS_FEATURES: readonly Feature[] = FEATURES.filter(({ name }) => name !== 'numgen');
+
+/** The kernel modules of features in both families. The kernel loads each when it is first needed. */
+export function modulesOf(features: readonly Feature[]): string[] {
+  const modules = features.flatMap(({ module }) => [module(4), module(6)]);
+  return ['nf_tables', 'nft_chain_nat', ...new Set(modules)];
+}

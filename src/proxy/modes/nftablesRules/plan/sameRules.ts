@@ -1,8 +1,8 @@
 // Whether rules are the same ones: those that we make, and those that the kernel reports.
 import type { AnonymousSet, Expression } from '../../../../kernel/nftables/expressions/types.js';
 import type { NewElement } from '../../../../kernel/nftables/types.js';
-import { sameSetName } from './names.js';
-import type { Rule } from './rules.js';
+import type { Rule } from './expressions.js';
+import { sameSetName } from './setNames.js';
 
 /** Whether rules do the same in the same order, with the same comments. */
 export function sameRules(a: readonly Rule[], b: readonly Rule[]): boolean {

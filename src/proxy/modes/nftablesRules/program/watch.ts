@@ -2,16 +2,11 @@
 // it deleted. kube-proxy finds such changes in the next full pass, after an hour at most.
 import { NetlinkError } from '../../../../kernel/errors.js';
 import type { Family } from '../../../../kernel/net/address.js';
-import type { Commit, TableName } from '../../../../kernel/nftables/types.js';
+import type { Commit, Nftables, TableName } from '../../../../kernel/nftables/types.js';
 import type { Resync } from '../../../../kernel/shared/types.js';
 import type { DisturbedListener } from '../../mode.js';
 import type { Result } from '../../shared/program/result.js';
-import { TABLE_FAMILY } from '../plan/containers.js';
-import { familyOfTable, NODE_CHAINS } from '../plan/fixedChains.js';
-import { chainKey, type Item, tableKey } from '../plan/items.js';
-import { TABLE } from '../plan/names.js';
-import type { NftablesOptions } from '../plan/options.js';
-import type { NftablesKernel } from './kernel.js';
+import { familyOfTable, TABLE_FAMILY } from '../plan/families.js';
 import { OwnGenerations } from './ownGenerations.js';
 
 /** Notifications are gathered for so long, in ms. */
@@ -29,15 +24,23 @@ const QUIET = 100;
 type Commits = AsyncIterator<Commit | Resync>;
 
 /** What the watch asks the kernel. */
-type Client = Pick<
-  NftablesKernel['nftables'],
-  'generation' | 'getChain' | 'getTable' | 'port' | 'watchCommits'
->;
+type Client = Pick<Nftables, 'generation' | 'getChain' | 'getTable' | 'port' | 'watchCommits'>;
+
+/** The tables of a mode, one in each family. */
+export interface WatchedTables {
+  readonly families: readonly Family[];
+  /** Their name. */
+  readonly name: string;
+  /** The key of the item of a table. */
+  tableKey(family: Family): string;
+  /** The chains by which packets come to all others: the keys of their items, and their names. */
+  chains(family: Family): Iterable<readonly [key: string, name: string]>;
+}
 
 /** The transactions of the mode, and a watch for those of other programs. */
-export class TableWatch {
+export class TableWatch<Item> {
   readonly #nftables: Client;
-  readonly #families: readonly (4 | 6)[];
+  readonly #tables: WatchedTables;
   readonly #own: OwnGenerations;
   /** Undefined before the start and after the end. */
   #listener: DisturbedListener<Item> | undefined;
@@ -50,9 +53,9 @@ export class TableWatch {
   /** Set while the watch has to start again. */
   #timer: NodeJS.Timeout | undefined;
 
-  constructor({ nftables }: { readonly nftables: Client }, { families }: Pick<NftablesOptions, 'families'>) {
+  constructor({ nftables }: { readonly nftables: Client }, tables: WatchedTables) {
     this.#nftables = nftables;
-    this.#families = families;
+    this.#tables = tables;
     this.#own = new OwnGenerations(nftables);
   }
 
@@ -98,13 +101,14 @@ export class TableWatch {
 
   /** Whether the kernel lacks the known table of a family, or one of its known chains by which packets come to those of Services. */
   async #hasLost(family: Family, known: ReadonlyMap<string, Item>): Promise<boolean> {
-    const table = TABLE_FAMILY[family];
+    const { name: table, tableKey, chains } = this.#tables;
+    const inFamily = TABLE_FAMILY[family];
     const isGone =
-      known.has(tableKey(family)) && !(await this.#nftables.getTable({ family: table, name: TABLE }));
+      known.has(tableKey(family)) && !(await this.#nftables.getTable({ family: inFamily, name: table }));
     if (isGone) return true;
-    for (const name of NODE_CHAINS) {
-      if (!known.has(chainKey(family, name))) continue;
-      if (!(await this.#nftables.getChain({ family: table, table: TABLE, name }))) return true;
+    for (const [key, name] of chains(family)) {
+      if (!known.has(key)) continue;
+      if (!(await this.#nftables.getChain({ family: inFamily, table, name }))) return true;
     }
     return false;
   }
@@ -192,6 +196,6 @@ export class TableWatch {
   /** Whether a table is one of this mode. */
   #isOurs({ family, name }: TableName): boolean {
     const ours = familyOfTable(family);
-    return name === TABLE && ours !== undefined && this.#families.includes(ours);
+    return name === this.#tables.name && ours !== undefined && this.#tables.families.includes(ours);
   }
 }

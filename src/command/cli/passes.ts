@@ -2,7 +2,7 @@
 import type { Logger } from 'pino';
 import type { FormerMode, KeyedOperation } from '../../proxy/modes/mode.js';
 import { createProxy, type ProxyParts, type ServiceProxy } from '../../proxy/proxy.js';
-import { cleanUp } from '../../proxy/reconcile/cleanUp.js';
+import { type CleanUpSummary, cleanUp } from '../../proxy/reconcile/cleanUp.js';
 import type { FormerModeEvents } from '../../proxy/reconcile/formerModes.js';
 import type { PlannedOperation } from '../../proxy/reconcile/plannedOperation.js';
 import type { AgentParts } from '../agent/agent.js';
@@ -107,25 +107,29 @@ export async function runCleanUp({ modes, unusable, log, print }: CleanUpParts):
     failed = true;
     log.error({ err: reason }, `cannot remove the rules of IPv${family}`);
   }
-  const left: string[] = [];
-  /** Modes have chains with equal names. */
-  const used = new Set<string>();
-  for (const { name, open } of modes) {
+  const summaries = new Map<string, Pick<CleanUpSummary, 'left' | 'used'>>();
+  const remove = async ({ name, open }: FormerMode) => {
     try {
+      summaries.delete(name);
       const state = await open();
-      if (!state) continue;
+      if (!state) return;
       const result = await cleanUp(state.mode).finally(() => state.close());
       logFailures(log, result);
       operations += result.operations;
-      left.push(...result.left);
-      for (const key of result.used) used.add(key);
+      summaries.set(name, result);
       failed ||= result.failures.length > 0;
     } catch (error) {
       failed = true;
       log.error({ mode: name, err: String(error) }, 'cannot remove the items of a mode');
     }
-  }
-  print(describeCleanUp(operations, { left, used: [...used], failed }));
+  };
+  for (const mode of modes) await remove(mode);
+  // A mode leaves what rules of another mode use, which are gone now.
+  for (const mode of modes) if (summaries.get(mode.name)?.used.length) await remove(mode);
+  const all = [...summaries.values()];
+  const left = all.flatMap((each) => each.left);
+  const used = [...new Set(all.flatMap((each) => each.used))];
+  print(describeCleanUp(operations, { left, used, failed }));
   return failed || left.length > 0 ? 1 : 0;
 }
 

@@ -9,9 +9,9 @@ import type {
   NewSet,
   NftablesOperation,
 } from '../../src/kernel/nftables/types.js';
-import { familyOfTable } from '../../src/proxy/modes/nftablesRules/plan/families.js';
 import { verdictText } from '../../src/proxy/modes/nftables/plan/items.js';
 import { ruleText } from '../../src/proxy/modes/nftables/program/ruleText.js';
+import { familyOfTable } from '../../src/proxy/modes/nftablesRules/plan/families.js';
 import type { ToolCommand } from '../toolCommands.js';
 import { elementsOf } from './elements.js';
 import type { Pass } from './record.js';

@@ -7,12 +7,12 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { SwitchLab } from '../support/disruptions/switchLab.js';
 import { ask } from '../support/namespaces/witnesses.js';
 
-/** Time limit for the removal of the former rules, in ms. */
-const REMOVAL = 60_000;
+/** Time limit for the removal of a former state, in ms: connections of IPVS expire after two minutes. */
+const REMOVAL = 400_000;
 
 let lab: SwitchLab;
 before(async () => {
-  lab = await SwitchLab.open('ipvs', '1s');
+  lab = await SwitchLab.open('ipvs', '5m');
 });
 
 /** What the node has of each kind: rules and sets of ipvs mode, of iptables mode, and of nftables mode. */

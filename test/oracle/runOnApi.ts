@@ -6,7 +6,7 @@ import { pino } from 'pino';
 import { runAgent } from '../../src/command/agent/agent.js';
 import { openApi } from '../../src/command/agent/api.js';
 import { ipvsOptions } from '../../src/command/modes/ipvs/fromConfiguration.js';
-import { type OpenIpvsKernel as Kernel, openIpvsKernel } from '../../src/command/modes/ipvs/open.js';
+import { type OpenIpvsKernel as Kernel, openIpvsKernel } from '../../src/command/modes/ipvs/parts.js';
 import { openMetrics } from '../../src/command/servers/metrics.js';
 import { createIpvsMode } from '../../src/proxy/modes/ipvs/index.js';
 import { nodeFacts } from '../../src/proxy/services/nodeFacts.js';

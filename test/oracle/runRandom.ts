@@ -3,7 +3,7 @@
 // namespace needs only one process. Arguments: seeds.
 import { release } from 'node:os';
 import { isDeepStrictEqual } from 'node:util';
-import { type OpenIpvsKernel as Kernel, openIpvsKernel } from '../../src/command/modes/ipvs/open.js';
+import { type OpenIpvsKernel as Kernel, openIpvsKernel } from '../../src/command/modes/ipvs/parts.js';
 import { cleanUp } from '../../src/proxy/reconcile/cleanUp.js';
 import { comparable, RANDOM_HOST, RandomCluster } from '../support/clusters/randomCluster.js';
 import { layOut, toolOutput } from '../support/namespaces/tools.js';

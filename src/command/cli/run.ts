@@ -30,6 +30,7 @@ import { type Loaded, loadConfiguration } from '../config/load.js';
 import { behaviourOf } from '../config/mirroredVersion.js';
 import type { ConfigurationFile } from '../config/reload.js';
 import { writeConfiguration } from '../config/writeConfig.js';
+import { withAbsentPrograms } from '../modes/iptablesRules/absentPrograms.js';
 import { findFamilies } from '../modes/iptablesRules/families.js';
 import { iptablesWithout } from '../modes/iptablesRules/rulesInUse.js';
 import { checkModeFlags, formerModes, MODES, selectMode } from '../modes/select.js';
@@ -130,7 +131,7 @@ async function runOnKernel(
   const opened = await definition.open(settings);
   try {
     const { families, rules, layout } = opened;
-    const { iptables } = opened.kernel;
+    const iptables = withAbsentPrograms(opened.kernel.iptables);
     const kernel = { ...opened.kernel, iptables: rules ? iptablesWithout(iptables, rules) : iptables };
     const former = formerModes(definition, { ...settings, kernel, families, layout });
     const session = { ...begun, opened, former };
@@ -144,7 +145,8 @@ async function runOnKernel(
 
 /** `--cleanup`: the same for every mode of the configuration. */
 async function cleanUpHost({ command, configuration, log }: Begun): Promise<number> {
-  const kernel = await openHostKernel();
+  const host = await openHostKernel();
+  const kernel = { ...host, iptables: withAbsentPrograms(host.iptables) };
   try {
     const { usable, unusable } = await findFamilies(kernel.iptables);
     const settings = { configuration, command, kernel, families: [...usable.keys()] };

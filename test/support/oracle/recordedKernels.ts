@@ -3,7 +3,7 @@ import { readdirSync } from 'node:fs';
 import { release } from 'node:os';
 import { openNfacct } from '../../../src/command/kernel/nfacct/index.js';
 import { createCounters } from '../../../src/command/modes/iptables/open.js';
-import { openIpvsKernel } from '../../../src/command/modes/ipvs/open.js';
+import { openIpvsKernel } from '../../../src/command/modes/ipvs/parts.js';
 import { openHostKernel } from '../../../src/command/modes/shared/hostKernel.js';
 import type {
   Item as IptablesItem,

@@ -5,7 +5,7 @@ import { explain as explainIptables } from '../../../src/command/explain/read/ip
 import { explain as explainIpvs } from '../../../src/command/explain/read/ipvs.js';
 import { explain as explainNftables } from '../../../src/command/explain/read/nftables.js';
 import { openProcNet } from '../../../src/command/kernel/procNet/index.js';
-import { openIpvsKernel } from '../../../src/command/modes/ipvs/open.js';
+import { openIpvsKernel } from '../../../src/command/modes/ipvs/parts.js';
 import { openHostKernel } from '../../../src/command/modes/shared/hostKernel.js';
 import type { Iptables } from '../../../src/kernel/iptables/types.js';
 import { openNftables } from '../../../src/kernel/nftables/index.js';

@@ -1,5 +1,6 @@
 // The packet tests of ipvs mode.
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { describe, test } from 'node:test';
 import type { IpvsOptions } from '../../../src/proxy/modes/ipvs/plan/options.js';
 import { CLIENT, NODE_A, SHELL } from '../../laboratory/places.js';
@@ -50,6 +51,32 @@ function testOwn(opened: () => PacketWorld): void {
     ]) {
       const { failures } = await request(route, 4, [HERE.name, THERE.name]);
       assert.deepEqual(failures, []);
+    }
+  });
+
+  test('a host port of another program, as of the CNI plugin portmap, takes no packets to virtual IPs', async () => {
+    const all = VIRTUAL.flatMap((kind) => targets('outside', 'open', kind)).filter(
+      ({ family, protocol }) => family === 4 && protocol === 'tcp',
+    );
+    assert.equal(all.length, VIRTUAL.length);
+    const rules = all.map(({ port }) =>
+      `-p tcp --dport ${port} -m addrtype --dst-type LOCAL -j DNAT --to-destination ${HERE.ipv4}:9`.split(
+        ' ',
+      ),
+    );
+    const change = (verb: '-A' | '-D') => {
+      const node = ['netns', 'exec', opened().lab.namespace(NODE_A)];
+      for (const rule of rules)
+        execFileSync('ip', [...node, 'iptables', '-t', 'nat', verb, 'PREROUTING', ...rule]);
+    };
+    change('-A');
+    try {
+      for (const target of all) {
+        const outcome = await opened().dial(target);
+        assert.ok('by' in outcome, `${target.address}:${target.port}: ${JSON.stringify(outcome)}`);
+      }
+    } finally {
+      change('-D');
     }
   });
 

@@ -1,21 +1,15 @@
 // Opens ipvs mode: its parts of the kernel, and its options from the configuration and the command line.
 import { release } from 'node:os';
 import type { Logger } from 'pino';
-import { NetlinkError } from '../../../kernel/errors.js';
-import { openIpset } from '../../../kernel/ipset/index.js';
 import { openIpvs } from '../../../kernel/ipvs/index.js';
 import type { Family } from '../../../kernel/net/address.js';
-import { openNftables } from '../../../kernel/nftables/index.js';
 import type { Nftables } from '../../../kernel/nftables/types.js';
 import { moduleHint, stateOfModule } from '../../../kernel/shared/hints.js';
 import { createIpvsMode } from '../../../proxy/modes/ipvs/index.js';
-import { type Item, TABLE } from '../../../proxy/modes/ipvs/plan/items.js';
 import type { IpvsOptions } from '../../../proxy/modes/ipvs/plan/options.js';
 import { SET_ROLES, setOf } from '../../../proxy/modes/ipvs/plan/sets.js';
 import { TUNNEL_LINKS } from '../../../proxy/modes/ipvs/plan/tunnels.js';
 import type { IpvsKernel } from '../../../proxy/modes/ipvs/program/kernel.js';
-import { observeSets } from '../../../proxy/modes/ipvs/program/observe.js';
-import { observeTable } from '../../../proxy/modes/ipvs/program/observeTable.js';
 import { checkScheduler, prepare, probeScheduler } from '../../../proxy/modes/ipvs/program/prepare.js';
 import type { FormerState } from '../../../proxy/modes/mode.js';
 import { usableFamilies } from '../iptablesRules/families.js';
@@ -28,17 +22,17 @@ import {
   modulesOf,
   probeFeatures,
 } from '../nftablesRules/prepare.js';
-import { hasTable } from '../nftablesRules/traces.js';
 import type { FormerSettings, ModeSettings, OpenedMode } from '../shared/definition.js';
-import { logFallback, openHostKernel } from '../shared/hostKernel.js';
+import { logFallback } from '../shared/hostKernel.js';
 import { loadAhead } from '../shared/loadAhead.js';
-import { loadModule, loadModules } from '../shared/loadModules.js';
-import { openParts } from '../shared/openParts.js';
-import { NO_IPSET, NO_IPVS } from './absentParts.js';
+import { loadModules } from '../shared/loadModules.js';
+import { NO_IPVS } from './absentParts.js';
 import { chooseRules } from './chooseRules.js';
 import { formerState, openRulesOn, RULES } from './former.js';
 import { curesOf, ipvsOptions, rulesOf, schedulerOf } from './fromConfiguration.js';
-import { hasIpset, hasIpvs } from './loaded.js';
+import { hasIpvs } from './loaded.js';
+import { entriesOfOther } from './otherEntries.js';
+import { type OpenIpvsKernel, openIpvsKernel, openOwnParts } from './parts.js';
 
 /** Opens ipvs mode, as `open` of its definition. */
 export async function open(settings: ModeSettings): Promise<OpenedMode> {
@@ -111,42 +105,6 @@ async function familiesFor(
 }
 
 /**
- * The entries of the sets that the mode left with the other rules, until they are removed. Their parts of the kernel are opened for a reading only, and
- * not again after nothing was found.
- */
-function entriesOfOther(options: IpvsOptions): NonNullable<IpvsKernel['otherEntries']> {
-  let isGone = false;
-  const read = options.rules === 'iptables' ? readTables : readSets;
-  return async function* () {
-    if (isGone) return;
-    isGone = true;
-    for await (const items of read(options)) {
-      isGone = false;
-      yield items;
-    }
-  };
-}
-
-async function* readTables({ families }: IpvsOptions): AsyncGenerator<readonly Item[]> {
-  if (!(await hasTable(TABLE, openNftables))) return;
-  const nftables = await openNftables();
-  try {
-    for (const family of families) yield* observeTable(nftables, family);
-  } finally {
-    await nftables.close();
-  }
-}
-
-async function* readSets(options: IpvsOptions): AsyncGenerator<readonly Item[]> {
-  const ipset = hasIpset() ? await openIpset() : NO_IPSET;
-  try {
-    yield* observeSets({ ipset }, options);
-  } finally {
-    await ipset.close();
-  }
-}
-
-/**
  * The state that ipvs mode left, with the parts of the kernel that only this mode needs. A part whose module is not loaded has
  * no state.
  */
@@ -169,43 +127,6 @@ export async function openRules(
   return { mode: openRulesOn({ ...host, ...own }, options), close: own.close };
 }
 
-/** The parts that the rules need. A part whose module is not loaded has nothing. */
-async function openOwnParts(rules: IpvsOptions['rules'], openIpvs: () => Promise<OwnIpvs>) {
-  const parts = await openParts({
-    ipvs: openIpvs,
-    ipset: async () => (rules === 'iptables' && hasIpset() ? openIpset() : NO_IPSET),
-    tables: async () => (rules === 'nftables' ? openTables() : NO_TABLES),
-  });
-  return withTables(parts);
-}
-
-type OwnIpvs = IpvsKernel['ipvs'] & { close(): void };
-
-/** nftables as a part that may be absent. */
-interface TablesPart {
-  readonly nftables?: Nftables;
-  close(): void;
-}
-
-async function openTables(): Promise<TablesPart> {
-  const nftables = await openNftables();
-  return { nftables, close: () => void nftables.close() };
-}
-
-const NO_TABLES: TablesPart = { close() {} };
-
-function withTables<
-  Parts extends { readonly tables: TablesPart } & Readonly<Record<string, { close(): void }>>,
->({ tables, ...parts }: Parts) {
-  return {
-    ...parts,
-    ...(tables.nftables && { nftables: tables.nftables }),
-    close: () => {
-      for (const part of [...Object.values(parts), tables]) part.close();
-    },
-  };
-}
-
 /** Tables are read without the programs of iptables, in all families of the host. */
 function familiesOfFormer(families: readonly Family[], rules: IpvsOptions['rules']): readonly Family[] {
   return rules === 'iptables' ? families : hostFamilies().families;
@@ -224,38 +145,6 @@ function optionsOf(
     cures: curesOf(command.cures),
     ...(command.drainBound === undefined ? {} : { drainBound: command.drainBound }),
   });
-}
-
-/** The parts of the kernel that ipvs mode needs. */
-export type OpenIpvsKernel = Awaited<ReturnType<typeof openIpvsKernel>>;
-
-/**
- * Opens all parts. If one cannot be opened, closes the others and rejects with its NetlinkError.
- *
- * @param load load the module ip_vs if it is missing
- * @param rules with `nftables`, ipset is not opened
- */
-export async function openIpvsKernel(load: boolean, rules: IpvsOptions['rules'] = 'iptables') {
-  const parts = await openParts({
-    ipvs: load ? openIpvsWithModule : () => openIpvs(),
-    ipset: async () => (rules === 'iptables' ? openIpset() : NO_IPSET),
-    tables: async () => (rules === 'nftables' ? openTables() : NO_TABLES),
-    host: openHostKernel,
-  });
-  const { host, ...own } = withTables(parts);
-  return { ...host, ...own };
-}
-
-/** The netlink family of IPVS exists only while ip_vs is loaded; the kernel does not load it on demand. */
-async function openIpvsWithModule(): ReturnType<typeof openIpvs> {
-  try {
-    return await openIpvs();
-  } catch (error) {
-    if (!(error instanceof NetlinkError) || error.code !== 'ENOENT') throw error;
-    const said = await loadModule('ip_vs');
-    if (said === undefined) return openIpvs();
-    throw new NetlinkError({ ...error, kernelMessage: said, hint: 'IPVS needs the kernel module ip_vs' });
-  }
 }
 
 // The kernel modules that ipvs mode needs on every node.

@@ -1,19 +1,23 @@
 // Rules of nf_tables in ipvs mode: what a change costs, source ranges that overlap, what is repaired, and moves to and from rules of iptables.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
 import { openRulesOn } from '../../../../../src/command/modes/ipvs/former.js';
 import { NetlinkError } from '../../../../../src/kernel/errors.js';
 import type { NftablesOperation } from '../../../../../src/kernel/nftables/types.js';
 import { FakeKernel } from '../../../../../src/kernel/testing/index.js';
 import { IPVS_DEFAULTS } from '../../../../../src/proxy/modes/ipvs/index.js';
-import { TABLE } from '../../../../../src/proxy/modes/ipvs/plan/items.js';
+import { type Item, TABLE } from '../../../../../src/proxy/modes/ipvs/plan/items.js';
 import { observeSets } from '../../../../../src/proxy/modes/ipvs/program/observe.js';
 import { observeTable } from '../../../../../src/proxy/modes/ipvs/program/observeTable.js';
+import type { DisturbedCheck } from '../../../../../src/proxy/modes/mode.js';
 import { cleanUp } from '../../../../../src/proxy/reconcile/cleanUp.js';
 import { HOST, service, slice } from '../../../../support/clusters/manifests.js';
 import { FakeNode, FakeTablesNode, tableLines } from '../../../../support/oracle/testNode.js';
 
 const VIP = '203.0.113.9';
+/** Time after which notifications have been read, in ms. */
+const LATER = 200;
 const ranges = (...networks: string[]) => `  type: LoadBalancer
   loadBalancerSourceRanges: [${networks.map((each) => `"${each}"`).join(', ')}]
 status: {loadBalancer: {ingress: [{ip: ${VIP}}]}}`;
@@ -183,6 +187,29 @@ describe('what another program changes', () => {
       node.reconciler.requestFullSync();
       assert.equal((await node.sync()).operations, 0);
     });
+
+  it('is reported at once, and transactions of the mode are not', async () => {
+    const node = new FakeTablesNode(HOST);
+    await programmed(node, objects);
+    const checks: DisturbedCheck<Item>[] = [];
+    const watch = await node.mode.watch?.({ disturbed: (check) => void checks.push(check) });
+    /** Whether another program is blamed for what was reported since the last call. Asked after the pass. */
+    const isDisturbed = async () => {
+      await delay(LATER);
+      const answers = await Promise.all(checks.splice(0).map((check) => check(new Map())));
+      return answers.includes(true);
+    };
+    try {
+      await programmed(node, objects + service('api', '10.96.0.2'));
+      assert.equal(await isDisturbed(), false);
+      await node.kernel.nftables.apply([{ do: 'addTable', table: { family: 'inet', name: TABLE } }]);
+      assert.equal(await isDisturbed(), false);
+      await node.kernel.nftables.apply([{ do: 'deleteTable', table: { family: 'ip', name: TABLE } }]);
+      assert.equal(await isDisturbed(), true);
+    } finally {
+      watch?.close();
+    }
+  });
 
   it('a table whose set has another type is made anew', async () => {
     const kernel = new FakeKernel();

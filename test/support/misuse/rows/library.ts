@@ -33,6 +33,11 @@ const KERNEL = {
   rtnetlink: methods('getLink', 'listLinks', 'listAddresses', 'listRules', 'listRoutes', 'apply'),
   iptables: IPTABLES,
   sysctl: SYSCTL,
+  nftables: {
+    ...methods('apply', 'generation', 'getChain', 'getElements', 'getTable', 'listChains', 'listElements'),
+    ...methods('listRules', 'listSets', 'listTables', 'watchCommits', 'port'),
+  },
+  otherEntries: () => {},
   watchHost: () => {},
 };
 const IPVS = { ...IPVS_DEFAULTS, excludeCIDRs: ['10.0.0.0/8'], kernelRelease: '6.1.0' };

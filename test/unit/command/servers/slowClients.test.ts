@@ -14,7 +14,7 @@ describe('a slow client', () => {
 
   it('that sends nothing is closed', async () => {
     const { port } = await open(() => plain(200, ''), limits);
-    assert.ok((await closing(await dial(port))) < 2000);
+    assert.ok((await closing(await dial(port))) < LIMITS.headers);
   });
 
   it('that never ends its headers is closed', async () => {
@@ -29,7 +29,7 @@ describe('a slow client', () => {
     const { port } = await open(async (request) => plain(200, await request.body()), limits);
     const socket = await dial(port);
     socket.write('PUT / HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\nhalf');
-    assert.ok((await closing(socket)) < 2000);
+    assert.ok((await closing(socket)) < LIMITS.headers);
   });
 
   it('that does not read is closed, and its response is released', async () => {

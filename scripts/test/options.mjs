@@ -15,7 +15,7 @@ const namesOf = (meant) =>
 
 export const HELP = `Usage: npm test -- [OPTIONS] [FILTER]…
 
-Installs missing packages, builds, and runs the tests: with --all (npm run test:all) all of them, otherwise those that tell in ten
+Installs missing packages, builds, and runs the tests: with --all (npm run test:all) all of them, otherwise those that tell in 20
 minutes whether this checkout works, with a sample of the rows of long tables. A test that needs a kernel runs in the first test machine with the
 necessary features: a network namespace of this machine, User Mode Linux, QEMU (see npm run vm -- --help). Files for which
 only QEMU is left run with --all, with --machine qemu, or if a filter names them.

@@ -32,7 +32,7 @@ interface LocalhostNodePortParts {
   readonly openFiles?: number | undefined;
 }
 
-/** Makes listeners with these settings; `apply` is told what they serve. */
+/** Opens node ports on localhost. `apply` takes those of the Services that a pass has planned. */
 export type OpenLocalhostPorts = (
   families: readonly Family[],
   events: LocalhostPortEvents,

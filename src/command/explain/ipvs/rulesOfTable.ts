@@ -65,7 +65,7 @@ export function rulesOfTable(
   return { rules, sets };
 }
 
-/** What a table accepts meets the rules of others nevertheless. No chain that accepts has rules of this table behind it. */
+/** An accept of nf_tables ends the base chain, and the packet goes on to the chains of other tables. Here, no rule of this table follows it. */
 function passing(text: string): string {
   return text.replace(/-j ACCEPT$/, '-j RETURN');
 }

@@ -194,20 +194,23 @@ describe('while a file cannot be read', () => {
 
 describe('a change', () => {
   it('that is noticed during a look is read soon after it', async () => {
-    const many = Array.from({ length: 4000 }, (_, i) => service(`s${i}`, '10.96.1.1'));
     await start();
-    rename('many.yaml', many.join(''));
-    await noticed();
-    const look = timer;
-    timer = undefined;
-    look?.run();
-    // The long file is being read by now.
-    await new Promise((resolve) => setTimeout(resolve, 20));
-    rename('a.yaml', A);
-    await until('the end of the look', () => told.length > 0);
-    await noticed();
-    // On a busy machine, the look may begin after the second file.
-    const found = [...told.splice(0), ...(await pass(SETTLED))];
-    assert.ok(found.includes('set Service demo/a'));
+    for (let attempt = 1; ; attempt++) {
+      const many = Array.from({ length: 4000 }, (_, i) => service(`s${i}`, `10.96.1.${attempt}`));
+      rename('many.yaml', many.join(''));
+      await noticed();
+      const look = timer;
+      timer = undefined;
+      look?.run();
+      // The long file is being read by now. On a busy machine, the look may begin later, and find the second file too.
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      rename('a.yaml', service('a', `10.96.0.${attempt}`));
+      await until('the end of the look', () => told.length > 0);
+      await noticed();
+      const isLate = told.splice(0).includes('set Service demo/a');
+      const found = await pass(SETTLED);
+      if (!isLate) return assert.deepEqual(found, ['set Service demo/a']);
+      assert.ok(attempt < 20, 'each look has begun after the second file');
+    }
   });
 });

@@ -2,7 +2,7 @@
 // the items are the same, whatever the rules are written with.
 import type { SetEntry, SetType } from '../../../../kernel/ipset/types.js';
 import type { Family } from '../../../../kernel/net/address.js';
-import { formatAddress, parseAddress } from '../../../../kernel/net/address.js';
+import { formatAddress, parseAddressAsIs } from '../../../../kernel/net/address.js';
 import { parseNetwork } from '../../../../kernel/net/network.js';
 import type { Protocol } from '../../../../kernel/net/protocol.js';
 import type {
@@ -167,14 +167,17 @@ function lastOf(address: string, prefix: number): string {
 
 /** The length of the network from one address to another; undefined if that is no network. */
 function prefixOf(first: string, last: string): number | undefined {
-  const bits = 8 * (parseAddress(first)?.length ?? 0);
-  for (let prefix = bits; prefix >= 0; prefix--) {
-    if (lastOf(first, prefix) !== last) continue;
-    return parseNetwork(`${first}/${prefix}`)?.bytes.join() === parseAddress(first)?.join()
-      ? prefix
-      : undefined;
-  }
-  return undefined;
+  const [low, high] = [parseAddressAsIs(first), parseAddressAsIs(last)];
+  if (!low || low.length !== high?.length) return undefined;
+  const different = low.findIndex((byte, i) => byte !== high[i]);
+  if (different < 0) return 8 * low.length;
+  const bits = Math.clz32((low[different] as number) ^ (high[different] as number)) - 24;
+  // Behind the common bits, the first address has zeros only, and the last one ones only.
+  const isNetwork = low.every((byte, i) => {
+    const host = i < different ? 0 : i > different ? 0xff : 0xff >> bits;
+    return (byte & host) === 0 && ((high[i] as number) & host) === host;
+  });
+  return isNetwork ? 8 * different + bits : undefined;
 }
 
 /** The item of an element as the kernel lists it; undefined if ours have no such element, or if it is one of {@link SHORTCUTS}. */

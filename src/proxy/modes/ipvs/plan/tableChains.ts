@@ -165,8 +165,8 @@ function rulesOfEach(
 }
 
 /**
- * The rule; none for packets that did not enter by a bridge, which nf_tables cannot see at these hooks. That rule of iptables accepts packets to external
- * IPs of other hosts. Those which it does not accept meet no other rule of ours: all further ones are for local addresses, or other sets.
+ * The rule; none with condition `notBridged`, which nf_tables does not have at these hooks. That rule of iptables accepts packets to external IPs.
+ * Without it, the next rule accepts those to a local address. The others match no later rule: those are for local addresses, or for other sets.
  */
 function ruleOf(family: Family, table: string, { conditions, action }: PolicyRule): Rule[] {
   if (conditions.some(({ is }) => is === 'notBridged')) return [];

@@ -113,7 +113,7 @@ async function readChains(nftables: Client, family: Family): Promise<TableChain[
   }));
 }
 
-/** What is not read may have an effect: no rule of ours has it. */
+/** A rule with attributes that the library does not read differs from each of ours. */
 function ruleOf({ expressions, comment, attributes }: KernelRule): Rule {
   const more = attributes?.length
     ? [{ kind: 'unknown', name: 'attributes', data: new Uint8Array() } as const]

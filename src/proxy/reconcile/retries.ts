@@ -4,8 +4,8 @@
 export const RETRY = { first: 500, most: 30_000 } as const;
 
 /**
- * Retries are due at multiples of a fifth of their delay: those of items that failed at nearly the same time are made in one pass,
- * because a retry may read all rules of a family.
+ * Retries are due at multiples of a fifth of their delay, or at the multiple before if others are due then: those of items that failed
+ * within a fifth of their delay are made in one pass, because a retry may read all rules of a family.
  */
 const STEPS = 5;
 /** The longest delay before it is lengthened to such a multiple, in ms. */
@@ -33,7 +33,9 @@ export class Retries {
     const failures = (this.#tried.get(key) ?? 0) + 1;
     const delay = Math.min(RETRY.first * 2 ** (failures - 1), LONGEST);
     const step = delay / STEPS;
-    this.#wait(key, { failures, dueAt: Math.ceil((now + delay) / step) * step });
+    const dueAt = Math.ceil((now + delay) / step) * step;
+    const earlier = dueAt - step;
+    this.#wait(key, { failures, dueAt: this.#times.has(earlier) ? earlier : dueAt });
   }
 
   /** The current pass tries the key. Unless it fails again, its failures are forgotten at the end of the pass. */

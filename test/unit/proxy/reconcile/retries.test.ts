@@ -78,7 +78,8 @@ describe('Retries', () => {
 
   it('retries together what fails at nearly the same time', () => {
     const retries = new Retries();
-    for (let i = 0; i < 100; i++) retries.failed(`${i}`, i + 0.5);
+    // From 100 ms on, the next multiple would be 700 ms.
+    for (let i = 0; i < 100; i++) retries.failed(`${i}`, 50.5 + i);
     assert.equal(retries.next, 600);
     assert.equal(retries.due(600).length, 100);
   });

@@ -10,6 +10,8 @@
 #   buildah build --timestamp "$(git log -1 --format=%ct)" --build-arg SNAPSHOT=20261127T000000Z -t kube-netlink-proxy .
 #
 # --build-arg AUTH_PROVIDERS=without leaves out the packages that only a kubeconfig with an auth-provider needs.
+# --build-arg IPTABLES=without leaves out iptables, ipset and libipset, which nftables mode, and ipvs mode with --ipvs-rules=nftables, do
+# not use.
 #
 # For arm64: docker build --platform linux/arm64 .
 ARG NODE_IMAGE=docker.io/library/node:24.21.0-trixie-slim
@@ -24,6 +26,7 @@ FROM ${NODE_IMAGE} AS node
 FROM --platform=linux/amd64 ${BUILD_IMAGE} AS build
 ARG TARGETARCH
 ARG AUTH_PROVIDERS=with
+ARG IPTABLES=with
 RUN apt-get update \
  && apt-get install -y --no-install-recommends make python3 \
  && rm -rf /var/lib/apt/lists/*
@@ -55,21 +58,25 @@ RUN mkdir -p /out/usr/local/bin /out/usr/local/sbin \
       for name in iptables iptables-save iptables-restore ip6tables ip6tables-save ip6tables-restore; do \
         ln -s /usr/sbin/xtables-$flavour-multi /out/usr/local/lib/iptables-$flavour/$name; \
       done; \
-    done
+    done \
+ && if [ "$IPTABLES" = without ]; then rm -r /out/usr/local/sbin/* /out/usr/local/lib; fi
 
 FROM ${DEBIAN_IMAGE}
 # A time at which snapshot.debian.org has Debian's archive, 20261127T000000Z; blank: the packages of today.
 ARG SNAPSHOT
+ARG IPTABLES=with
 # libipset13 and iptables program the kernel, kmod loads ip_vs; ipset and ipvsadm are for operators. The removed files have times in
 # their text, or are caches.
-RUN if [ -n "$SNAPSHOT" ]; then \
+RUN case $IPTABLES in with | without) ;; *) echo "IPTABLES must be with or without, found $IPTABLES" >&2; exit 1 ;; esac \
+ && if [ -n "$SNAPSHOT" ]; then \
       release=$(. /etc/os-release && echo "$VERSION_CODENAME") \
    && printf "deb [signed-by=$(ls /usr/share/keyrings/debian-archive-keyring.* | head -n 1)] http://snapshot.debian.org/archive/%s main\n" \
         "debian/$SNAPSHOT $release" "debian/$SNAPSHOT $release-updates" "debian-security/$SNAPSHOT $release-security" >/tmp/sources.list \
    && set -- -o Dir::Etc::SourceList=/tmp/sources.list -o Dir::Etc::SourceParts=/dev/null -o Acquire::Check-Valid-Until=false; \
     fi \
  && apt-get "$@" update \
- && apt-get "$@" install -y --no-install-recommends ipset iptables ipvsadm kmod libipset13 libstdc++6 \
+ && apt-get "$@" install -y --no-install-recommends ipvsadm kmod libstdc++6 \
+      $(if [ "$IPTABLES" = with ]; then echo ipset iptables libipset13; fi) \
  && rm -rf /tmp/sources.list /var/lib/apt/lists/* /var/cache/apt /var/cache/debconf/*-old /var/cache/ldconfig/aux-cache \
       /var/lib/dpkg/*-old /var/log/alternatives.log /var/log/apt /var/log/dpkg.log \
  && mkdir -p /lib/modules /var/lib/kube-proxy

@@ -18,7 +18,8 @@ const HELP = `Usage: npm run task -- image [OPTIONS]
 
 Builds the image of the Dockerfile with buildah, for its tests, and unpacks it to .cache/image/unpacked. Needs root. Takes some minutes.
 
-  --twice  builds it once more, and writes what both builds are made of to .cache/image/builds.json
+  --twice             builds it once more, and writes what both builds are made of to .cache/image/builds.json
+  --without-iptables  leaves out iptables, ipset and libipset (the build argument IPTABLES)
 `;
 
 const FOLDER = join(CHECKOUT, '.cache/image');
@@ -55,7 +56,11 @@ process.exitCode = await reportFailures('image', () => {
   if (!tags) throw new Failure('the first arguments of the Dockerfile are no tags of Node.js and of Debian');
   if (!has(debian)) withFolder((folder) => makeDebian(debian, release, folder));
   if (!has(node)) withFolder((folder) => makeNode(node, debian, version, folder));
-  const names = [`NODE_IMAGE=${node}`, `DEBIAN_IMAGE=${debian}`].flatMap((name) => ['--build-arg', name]);
+  const iptables = `IPTABLES=${options['without-iptables'] ? 'without' : 'with'}`;
+  const names = [`NODE_IMAGE=${node}`, `DEBIAN_IMAGE=${debian}`, iptables].flatMap((name) => [
+    '--build-arg',
+    name,
+  ]);
   build('building', names);
   unpack();
   if (!options.twice) return 0;
@@ -69,7 +74,7 @@ process.exitCode = await reportFailures('image', () => {
 function parse(args) {
   const flag = /** @type {const} */ ({ type: 'boolean', default: false });
   try {
-    return parseArgs({ args, options: { twice: flag, help: flag } }).values;
+    return parseArgs({ args, options: { twice: flag, 'without-iptables': flag, help: flag } }).values;
   } catch (error) {
     throw new Failure(`${/** @type {Error} */ (error).message} (see --help)`);
   }
@@ -190,6 +195,7 @@ function unpack() {
   });
   const { OCIv1 } = JSON.parse(ask('inspect', '--type', 'image', IMAGE));
   writeFileSync(join(UNPACKED, 'config.json'), `${JSON.stringify(OCIv1.config, null, 2)}\n`);
+  run('du', ['-sm', join(UNPACKED, 'rootfs')]);
 }
 
 /**

@@ -22,6 +22,8 @@ new network namespaces of this machine, in ipvs mode in User Mode Linux.
                     {config} and {mode} (default: this project's proxy); quotes
                     make one word of several: 'proxy "--name=a b"'
   --mode MODE       nftables, iptables or ipvs (default nftables)
+  --ipvs-rules KIND the rules of ipvs mode: iptables (default), or nftables,
+                    for which the kernel of the tests is built
   --seed N          the seed of the first history (default 1); the others
                     follow
   --minutes N       no history begins after this time (default 5)
@@ -84,6 +86,8 @@ async function judge(args) {
   const longest = HISTORY_SECONDS + (orders.steps * orders.pause) / 1000;
   const seconds = START_SECONDS + orders.time / 1000 + (1 + orders.tries) * longest;
   const machine = orders.mode === 'ipvs' ? 'uml' : 'namespace';
+  // Debian's User Mode Linux has no NAT of nf_tables.
+  const kernel = orders.ipvsRules === 'nftables' ? ['--kernel', 'built'] : [];
   const command = [
     process.execPath,
     '--enable-source-maps',
@@ -93,6 +97,7 @@ async function judge(args) {
   const options = [
     '--machine',
     machine,
+    ...kernel,
     '--timeout',
     String(Math.ceil(seconds)),
     '--writable',

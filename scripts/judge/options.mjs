@@ -32,10 +32,11 @@ const MODES_OF = {
  * @typedef {object} Orders
  * @property {string[]} [proxy]
  * @property {string} mode
+ * @property {string} [ipvsRules] `--ipvs-rules` of the proxy
  * @property {number} seed
  * @property {number} time
  * @property {string[]} faults
- * @property {{ programming: number, recovery: number, chance: number, refusal: number, fallsBack?: boolean }} bounds
+ * @property {{ programming: number, recovery: number, chance: number, refusal: number, fallsBack?: boolean, prolongsAffinity?: boolean }} bounds
  * @property {number} steps
  * @property {number} pause
  * @property {number} syncPeriod
@@ -61,6 +62,9 @@ const VALUED = {
   },
   '--mode': (orders, value, option) => {
     orders.mode = oneOf(MODES, value, option);
+  },
+  '--ipvs-rules': (orders, value, option) => {
+    orders.ipvsRules = oneOf(['iptables', 'nftables'], value, option);
   },
   '--seed': (orders, value, option) => {
     orders.seed = count(value, option, 0);
@@ -115,7 +119,10 @@ export function parseOptions(args) {
     if (!value) throw new Failure(`${word} needs a value (see --help)`);
     set(orders, value, word);
   }
-  const bounds = { ...orders.bounds, fallsBack: orders.mode === 'ipvs' };
+  const isIpvs = orders.mode === 'ipvs';
+  if (orders.ipvsRules && (!isIpvs || orders.proxy))
+    throw new Failure("--ipvs-rules: is an option of this project's proxy in ipvs mode");
+  const bounds = { ...orders.bounds, fallsBack: isIpvs, prolongsAffinity: isIpvs };
   return { ...orders, bounds, faults: faultsIn(orders) };
 }
 

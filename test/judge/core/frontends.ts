@@ -94,6 +94,49 @@ export function targetsOf(state: ClusterState): readonly Target[] {
   return targets;
 }
 
+/** The longest affinity whose end a history is long enough for, in s, and the number of times that it ends in the quiet time of one. */
+const SHORT_AFFINITY = 10;
+const ENDS = 8;
+
+/** Connections of a client that affinity with a short timeout leads to one endpoint. */
+export interface AffinityGroup {
+  readonly name: string;
+  /** In ms. */
+  readonly timeout: number;
+}
+
+/** The group of a target; undefined without affinity, or if it outlasts the history. */
+export function affinityGroupOf(state: ClusterState, target: Target): AffinityGroup | undefined {
+  const service = frontendsByKey(state).get(keyOf(target))?.service;
+  const affinity = (service !== undefined && state.services.get(service)?.affinity) || 0;
+  if (affinity === 0 || affinity > SHORT_AFFINITY) return undefined;
+  const { client, family, protocol } = target;
+  return { name: `${client} ${service} ${family} ${protocol}`, timeout: 1000 * affinity };
+}
+
+/** The time of traffic after the last event, in ms: long enough that affinity ends several times. */
+export function quietFor({ services }: ClusterState, least: number): number {
+  const short = [...services.values()].map(({ affinity }) => (affinity > SHORT_AFFINITY ? 0 : affinity));
+  return Math.max(least, ...short.map((affinity) => 1000 * ENDS * affinity));
+}
+
+/**
+ * The pauses of clients between the connections of groups: in turn a shorter and a longer time than the timeout, so that clients see
+ * both that affinity holds and that it ends.
+ */
+export class AffinityPauses {
+  readonly #next = new Map<string, { readonly from: number; readonly long: boolean }>();
+
+  /** Whether a client may open a connection of the group at a time, in ms; then it does. */
+  opens({ name, timeout }: AffinityGroup, now: number): boolean {
+    const next = this.#next.get(name);
+    if (next && now < next.from) return false;
+    const long = !next?.long;
+    this.#next.set(name, { from: now + timeout * (long ? 1.5 : 0.3), long });
+    return true;
+  }
+}
+
 const TARGET_KEYS = new WeakMap<Target, string>();
 
 /** The name of a target: `pod 10.96.30.1 80 TCP`. */

@@ -17,6 +17,8 @@ export interface Kinds {
 }
 
 const NAMES = ['alpha', 'beta', 'gamma'] as const;
+/** Timeouts of session affinity, in s: one that outlasts a history, and the shortest one. */
+const AFFINITIES = [10_800, 1] as const;
 
 /** The history of a seed. Its first steps create a Service with endpoints. */
 export function generateHistory(seed: number, kinds: Kinds): History {
@@ -74,7 +76,7 @@ function newSpec(random: Random, number: number): ServiceSpec {
     loadBalancer,
     internalPolicy: policy(0.15),
     externalPolicy: policy(0.3),
-    affinity: chance(0.25) ? 10_800 : 0,
+    affinity: chance(0.3) ? oneOf(random, AFFINITIES) : 0,
     ranges: loadBalancer && chance(0.3),
   };
 }

@@ -62,6 +62,10 @@ export const RULES = {
     says: 'With affinity ClientIP, a client reaches the same endpoint until the timeout, while it can be chosen.',
     source: `${PROXIES}#session-affinity`,
   },
+  'affinity-ends': {
+    says: 'A client that opens no connection for the timeout of affinity sometimes reaches another endpoint then.',
+    source: `${PROXIES}#session-stickiness-timeout: the maximum session sticky time`,
+  },
   'established-kept': {
     says: 'A TCP connection to an endpoint that stays in the slices, ready or not, is not lost.',
     source: `${PROXIES}#traffic-to-terminating-endpoints: connections drain`,
@@ -84,6 +88,11 @@ export interface Bounds {
    * kube-proxy's pkg/proxy/ipvs does so. Default: false.
    */
   readonly fallsBack?: boolean;
+  /**
+   * Whether affinity lasts while the client has connections, and up to three minutes longer: IPVS does so. Rule `affinity-ends` is not
+   * judged then. Default: false.
+   */
+  readonly prolongsAffinity?: boolean;
 }
 
 /** Bounds of kube-proxy with its default periods: minSyncPeriod 1 s, syncPeriod 30 s. */

@@ -1,5 +1,6 @@
 // The verdict on a recording: every violation of a rule.
 import { AffinityJudge } from './affinity.js';
+import { AffinityEndJudge } from './affinityEnd.js';
 import { answerViolation, SourceJudge } from './answers.js';
 import { EstablishedJudge } from './established.js';
 import { FairnessJudge, type FairnessKey } from './fairness.js';
@@ -14,6 +15,7 @@ export function judge(recording: Recording, bounds: Bounds): Violation[] {
   const timeline = new Timeline(recording, bounds);
   const requests = new RequestJudge(bounds);
   const affinity = new AffinityJudge(timeline);
+  const affinityEnd = new AffinityEndJudge(timeline, bounds);
   const established = new EstablishedJudge(timeline);
   const fairness = [new FairnessJudge(bounds, byFrontend), new FairnessJudge(bounds, byService)];
   const violations: Violation[] = [];
@@ -29,9 +31,10 @@ export function judge(recording: Recording, bounds: Bounds): Violation[] {
     found(requests.judge(observation, window, isNew));
     if (observation.use === 'stream' && !isNew) continue;
     found(affinity.judge(observation, window));
+    affinityEnd.count(observation, window);
     for (const one of fairness) one.count(observation, window);
   }
-  for (const one of fairness) violations.push(...one.end());
+  for (const one of [...fairness, affinityEnd]) violations.push(...one.end());
   return violations;
 }
 

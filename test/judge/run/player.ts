@@ -5,7 +5,7 @@ import { NamespaceProcess } from '../../laboratory/namespaceProcess.js';
 import { PATIENCE } from '../../laboratory/patience.js';
 import { CLIENT, NODE_A, SHELL } from '../../laboratory/places.js';
 import { type ClusterState, EMPTY_CLUSTER, stateAfter } from '../core/cluster.js';
-import { type Target, targetKey, targetsOf } from '../core/frontends.js';
+import { affinityGroupOf, quietFor, type Target, targetKey, targetsOf } from '../core/frontends.js';
 import type { Event, History } from '../core/history.js';
 import { objectsOf } from '../core/objects.js';
 import {
@@ -129,7 +129,8 @@ export class Player {
       if (!this.#proxy.runs) periods = this.#startAgain(periods, now());
       await delay(recoveryLeft(periods, this.#orders.bounds, meter.waits, now()));
     } while (!this.#proxy.runs);
-    await delay(this.#orders.quiet + recoveryLeft(periods, this.#orders.bounds, meter.waits, now()));
+    const quiet = quietFor(this.#state, this.#orders.quiet);
+    await delay(quiet + recoveryLeft(periods, this.#orders.bounds, meter.waits, now()));
     const ended = now();
     const waits = meter.end();
     const observations = await this.#collect(began);
@@ -225,7 +226,7 @@ export class Player {
     await Promise.all(
       processes.map((traffic) => {
         const own = [...all.values()].filter(({ client }) => this.#traffic.get(client) === traffic);
-        return traffic.dial(own.map(dialled));
+        return traffic.dial(own.map((target) => dialled(this.#state, target)));
       }),
     );
   }
@@ -242,9 +243,10 @@ export class Player {
   }
 }
 
-function dialled(target: Target): DialledTarget {
-  if (target.client !== 'stranger') return { target };
-  return { target, from: addressIn(CLIENT_ADDRESSES.stranger, target.family) };
+function dialled(state: ClusterState, target: Target): DialledTarget {
+  const asked = { target, group: affinityGroupOf(state, target) };
+  if (target.client !== 'stranger') return asked;
+  return { ...asked, from: addressIn(CLIENT_ADDRESSES.stranger, target.family) };
 }
 
 /** The time until the last fault has been recovered from. */

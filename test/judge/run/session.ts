@@ -19,6 +19,8 @@ export interface SessionOrders {
   /** Words of the command line of the proxy; default: this project's. */
   readonly proxy?: readonly string[];
   readonly mode: JudgedMode;
+  /** Rules of this project's proxy in ipvs mode: its `--ipvs-rules`. */
+  readonly ipvsRules?: 'iptables' | 'nftables';
   /** The seed of the first history. */
   readonly seed: number;
   /** Time after which no history begins, in ms; at least one is played. */
@@ -52,7 +54,8 @@ const FAULT_TIME = 4_000;
  */
 export async function runSession(orders: SessionOrders, tell: (line: string) => void): Promise<Report> {
   const { bounds, mode, output, seed, syncPeriod } = orders;
-  const command = orders.proxy ?? OWN_PROXY;
+  const { ipvsRules = 'iptables' } = orders;
+  const command = orders.proxy ?? [...OWN_PROXY, '--ipvs-rules', ipvsRules];
   mkdirSync(output, { recursive: true });
   tell(`starting ${command.join(' ')} in mode ${mode}`);
   const faults = possibleFaults(orders.faults, command);

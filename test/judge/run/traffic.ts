@@ -1,13 +1,15 @@
 // The clients of one namespace: one process that dials many targets.
 import { fileURLToPath } from 'node:url';
 import { NamespaceProcess } from '../../laboratory/namespaceProcess.js';
-import type { Target } from '../core/frontends.js';
+import type { AffinityGroup, Target } from '../core/frontends.js';
 import type { Observation } from '../core/observations.js';
 
-/** A target, and the source address of its client; undefined for the kernel's choice. */
+/** A target as it is dialled. */
 export interface DialledTarget {
   readonly target: Target;
+  /** The source address of its client; undefined for the kernel's choice. */
   readonly from?: string;
+  readonly group?: AffinityGroup | undefined;
 }
 
 /** What clients do. Times are in ms. */

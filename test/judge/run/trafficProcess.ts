@@ -1,6 +1,6 @@
 // The process of clients: new connections in turn, and a long connection or a stream for each target.
 import { serveParent } from '../../laboratory/namespaceProcess.js';
-import { targetKey } from '../core/frontends.js';
+import { AffinityPauses, targetKey } from '../core/frontends.js';
 import type { Observation, Use } from '../core/observations.js';
 import { monotonic } from './clock.js';
 import { Connection, type Reply } from './connection.js';
@@ -27,6 +27,7 @@ class Clients {
   #observations: Observation[] = [];
   #late = 0;
   #next = 0;
+  readonly #pauses = new AffinityPauses();
   #connections: number;
   /** The last time at which the process was late. */
   #lastLate = Number.NEGATIVE_INFINITY;
@@ -50,7 +51,9 @@ class Clients {
       const key = targetKey(target);
       const old = known.get(key);
       known.delete(key);
-      return old ?? { key, target, ...from, lasting: undefined, connection: 0, busy: false };
+      return old
+        ? Object.assign(old, from)
+        : { key, target, ...from, lasting: undefined, connection: 0, busy: false };
     });
     for (const { lasting } of known.values()) lasting?.close();
   }
@@ -64,7 +67,7 @@ class Clients {
 
   #dialNext(): void {
     const dialled = this.#targets[this.#next++ % Math.max(1, this.#targets.length)];
-    if (!dialled) return;
+    if (!dialled || (dialled.group && !this.#pauses.opens(dialled.group, monotonic()))) return;
     const connection = new Connection(dialled);
     void this.#request(connection, 'once', ++this.#connections, dialled).then(() => connection.close());
   }

@@ -22,10 +22,14 @@ const BOTH = (command: string) =>
   ['iptables', 'ip6tables'].map((name) => command.replaceAll('IPTABLES', name));
 
 /** Prints the commands that flush all sets and maps of a table, and executes them. */
-const FLUSH_SETS = (family: string) => {
-  const line = `'$1 == "set" || $1 == "map" { print "flush " $1 " ${family} kube-proxy " $2 }'`;
-  return `nft list table ${family} kube-proxy | awk ${line} | nft -f -`;
+const FLUSH_SETS = (family: string, table = 'kube-proxy') => {
+  const line = `'$1 == "set" || $1 == "map" { print "flush " $1 " ${family} ${table} " $2 }'`;
+  return `nft list table ${family} ${table} | awk ${line} | nft -f -`;
 };
+
+/** The same in both families for the table of ipvs mode. It is not there if the rules are those of iptables. */
+const IPVS_TABLES = (verb: string) =>
+  ['ip', 'ip6'].map((family) => `nft ${verb} table ${family} kube-proxy-ipvs`);
 
 const COMMANDS: Readonly<Record<JudgedMode, Readonly<Partial<Record<Damage, readonly string[]>>>>> = {
   nftables: {
@@ -38,12 +42,17 @@ const COMMANDS: Readonly<Record<JudgedMode, Readonly<Partial<Record<Damage, read
     tablesDeleted: BOTH("printf '*%s\\nCOMMIT\\n' nat filter mangle | IPTABLES-restore -w"),
   },
   ipvs: {
-    chainsFlushed: ['ipvsadm -C', ...BOTH('IPTABLES -w -t nat -F')],
-    tablesDeleted: ['ip link delete kube-ipvs0', ...BOTH("printf '*nat\\nCOMMIT\\n' | IPTABLES-restore -w")],
-    setsFlushed: ['ipset flush'],
+    chainsFlushed: ['ipvsadm -C', ...BOTH('IPTABLES -w -t nat -F'), ...IPVS_TABLES('flush')],
+    tablesDeleted: [
+      'ip link delete kube-ipvs0',
+      ...BOTH("printf '*nat\\nCOMMIT\\n' | IPTABLES-restore -w"),
+      ...IPVS_TABLES('delete'),
+    ],
+    setsFlushed: ['ipset flush', FLUSH_SETS('ip', 'kube-proxy-ipvs'), FLUSH_SETS('ip6', 'kube-proxy-ipvs')],
     setsDestroyed: [
       ...BOTH('for table in nat filter mangle; do IPTABLES -w -t "$table" -F; done'),
       'ipset destroy',
+      ...IPVS_TABLES('delete'),
     ],
     virtualServicesDeleted: ['ipvsadm -C'],
     addressesDeleted: ['ip address flush dev kube-ipvs0'],

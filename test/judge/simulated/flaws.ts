@@ -9,6 +9,7 @@ export const FLAWS = {
   wrongSource: 'All connections are masqueraded.',
   rangesIgnored: 'Source ranges are not programmed.',
   affinityLost: 'Each change of a Service forgets its clients.',
+  affinityStays: 'Affinity never ends.',
   establishedReset: 'Each change of a Service resets its connections.',
   readyAgainLost: 'An endpoint that was there before and not ready is never programmed when it is ready.',
   terminatingChosen: 'Terminating endpoints are chosen beside ready ones.',

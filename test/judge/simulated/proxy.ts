@@ -48,7 +48,8 @@ export class SimulatedProxy {
   /** Pods by connection, and by client and Service port. */
   readonly #connections = new Map<number, { readonly pod: string; readonly service: string }>();
   readonly #streams = new Map<number, { readonly pod: string; readonly key: string }>();
-  readonly #affinity = new Map<string, string>();
+  readonly #affinity = new Map<string, { readonly pod: string; readonly until: number }>();
+  #now = 0;
 
   constructor(random: Random, times: ProxyTimes, flaw: Flaw | undefined) {
     this.#random = random;
@@ -98,6 +99,7 @@ export class SimulatedProxy {
 
   /** Lets time pass: what is due is programmed. */
   advance(now: number): void {
+    this.#now = now;
     if (this.#down) return;
     if (now >= this.#repair) {
       this.#damaged.clear();
@@ -149,11 +151,14 @@ export class SimulatedProxy {
 
   #choose(frontend: ProgrammedFrontend, target: Target, pods: readonly string[]): string {
     const known = `${frontend.service} ${target.client} ${target.protocol} ${target.family}`;
-    const bound = frontend.affinity > 0 ? this.#affinity.get(known) : undefined;
-    if (bound !== undefined && pods.includes(bound)) return bound;
+    const remembered = this.#affinity.get(known);
+    const holds = remembered && (this.#flaw === 'affinityStays' || this.#now < remembered.until);
+    const bound =
+      frontend.affinity > 0 && holds && pods.includes(remembered.pod) ? remembered.pod : undefined;
     const count = this.#flaw === 'endpointNeverChosen' && pods.length > 1 ? pods.length - 1 : pods.length;
-    const pod = pods[below(this.#random, count)] as string;
-    if (frontend.affinity > 0) this.#affinity.set(known, pod);
+    const pod = bound ?? (pods[below(this.#random, count)] as string);
+    if (frontend.affinity > 0)
+      this.#affinity.set(known, { pod, until: this.#now + 1000 * frontend.affinity });
     return pod;
   }
 

@@ -1,6 +1,13 @@
 // Runs a history on a simulated proxy, with simulated traffic, in simulated time.
 import { type ClusterState, EMPTY_CLUSTER, stateAfter } from '../core/cluster.js';
-import { type Target, targetKey, targetsOf } from '../core/frontends.js';
+import {
+  AffinityPauses,
+  affinityGroupOf,
+  quietFor,
+  type Target,
+  targetKey,
+  targetsOf,
+} from '../core/frontends.js';
 import { FAULTS, type FaultName, type History, type Step } from '../core/history.js';
 import type { Change, FaultPeriod, Observation, Recording, Use } from '../core/observations.js';
 import { randomOf } from '../core/random.js';
@@ -39,6 +46,7 @@ class Simulation {
   readonly #past: { readonly at: number; readonly state: ClusterState }[] = [];
   /** The fault that lasts, and its place in the list of faults. */
   #lasting: { readonly fault: FaultName; readonly ends: number; readonly index: number } | undefined;
+  readonly #pauses = new AffinityPauses();
   #state = EMPTY_CLUSTER;
   #now = 0;
   #connections = 0;
@@ -60,7 +68,8 @@ class Simulation {
       if (this.#lasting && this.#now >= this.#lasting.ends) this.#endFault(this.#lasting);
       this.#proxy.advance(this.#now);
       this.#send(tick);
-      if (steps.length === 0 && !this.#lasting && end === Number.POSITIVE_INFINITY) end = this.#now + QUIET;
+      if (steps.length === 0 && !this.#lasting && end === Number.POSITIVE_INFINITY)
+        end = this.#now + quietFor(this.#state, QUIET);
     }
     const observations = this.#observations.toSorted((a, b) => a.ended - b.ended);
     const [changes, faults] = [this.#changes, this.#faults];
@@ -116,7 +125,9 @@ class Simulation {
   #send(tick: number): void {
     targetsOf(this.#state).forEach((target, i) => {
       if ((i + tick) % SHARE !== 0) return;
-      this.#note('once', ++this.#connections, target, this.#proxy.connect(target));
+      const group = affinityGroupOf(this.#state, target);
+      if (!group || this.#pauses.opens(group, this.#now))
+        this.#note('once', ++this.#connections, target, this.#proxy.connect(target));
       const key = targetKey(target);
       const open = this.#open.get(key);
       if (open) return;

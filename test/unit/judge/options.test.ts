@@ -37,6 +37,7 @@ const WRONG: [words: string, told: RegExp][] = [
   ['--minutes 0', /--minutes 0: must be an integer from 1/],
   ['--mode ebpf', /--mode ebpf: must be one of nftables, iptables, ipvs/],
   ['--faults clockStepped', /--faults clockStepped: does not exist in mode nftables, only in ipvs/],
+  ['--ipvs-rules nftables', /--ipvs-rules: is an option of this project's proxy in ipvs mode/],
   ['--events 1', /--events 1: must be an integer from 2/],
   ['--pause 0', /--pause 0: must be an integer from 1/],
   ['--faults serverDown,earthquake', /--faults earthquake: must be one of/],

@@ -25,6 +25,7 @@ const BROKEN: Readonly<Record<Flaw, readonly RuleName[]>> = {
   wrongSource: ['source-address'],
   rangesIgnored: ['source-ranges'],
   affinityLost: ['affinity'],
+  affinityStays: ['affinity-ends'],
   establishedReset: ['established-kept'],
   readyAgainLost: ['ready-answers', 'every-endpoint'],
   terminatingChosen: ['terminating-not-chosen'],
@@ -46,6 +47,14 @@ const BROKEN: Readonly<Record<Flaw, readonly RuleName[]>> = {
   zoneIgnored: ['hints', 'every-endpoint'],
 };
 
+/** Flaws that one fault alone shows. With all faults, it is too rare in histories. */
+const SHOWN_BY: Readonly<Partial<Record<Flaw, FaultName>>> = {
+  olderStays: 'serverOlder',
+  listKeepsDeleted: 'serverCompacting',
+  givesUpWhenForbidden: 'serverForbidden',
+  gapAtModeChange: 'modeChanged',
+};
+
 function brokenBy(history: History, flaw?: Flaw): RuleName[] {
   return judge(simulate(history, flaw), SIMULATED_BOUNDS).map(({ rule }) => rule);
 }
@@ -63,10 +72,12 @@ describe('the judge of histories', () => {
 
   for (const [flaw, says] of sample(Object.entries(FLAWS) as [Flaw, string][], 4)) {
     it(`finds and shrinks: ${says}`, async () => {
+      const fault = SHOWN_BY[flaw];
+      const kinds: Kinds = fault ? { ...KINDS, faults: [fault] } : KINDS;
       let history: History | undefined;
       let rule: RuleName | undefined;
       for (let seed = 1; seed <= MOST_SEEDS && rule === undefined; seed++) {
-        history = generateHistory(seed, KINDS);
+        history = generateHistory(seed, kinds);
         rule = brokenBy(history, flaw)[0];
       }
       assert.ok(history && rule, `not found with ${MOST_SEEDS} seeds`);

@@ -188,6 +188,31 @@ describe('the verdict', () => {
     assert.deepEqual(rulesBroken(all, moved(1200, 'outside')), ['local-policy', 'affinity']);
   });
 
+  it('demands that affinity ends: a client that returns after the timeout sometimes reaches another endpoint', () => {
+    const service: Change = {
+      ...{ at: 0, event: { do: 'setService', service: 'web', spec: { ...SPEC, affinity: 1 } } },
+    };
+    const all = changes([0, ['pod-0', 'pod-2'].map(ready)]).with(0, service);
+    const returns = (period: number) =>
+      Array.from({ length: 40 }, (_, i) => answer(200 + i * period, 'pod-0'));
+    assert.deepEqual(rulesBroken(all, returns(1200)), ['affinity-ends']);
+    assert.deepEqual(rulesBroken(all, returns(1200).with(20, answer(24_200, 'pod-2'))), []);
+    assert.deepEqual(rulesBroken(all, returns(1050)), [], 'the timers of a kernel may be late');
+    assert.deepEqual(rulesBroken(all, returns(1200).slice(0, 20)), [], 'chance');
+    assert.deepEqual(rulesBroken(all, returns(1200), [], { ...IPVS, prolongsAffinity: true }), []);
+    const others = [...Array(40).keys()].flatMap((i): [number, EndpointSpec[]][] => [
+      [700 + i * 1200, [ready('pod-0')]],
+      [800 + i * 1200, ['pod-0', 'pod-2'].map(ready)],
+    ]);
+    const rolling = [...all, ...changes(...others).slice(1)];
+    assert.deepEqual(rulesBroken(rolling, returns(1200)), [], 'it had one endpoint meanwhile');
+    const asked = returns(1200).flatMap((one) => [one, silence(one.began + 600, 'timeout')]);
+    assert.ok(
+      !rulesBroken(all, asked).includes('affinity-ends'),
+      'a connection without an answer begins the time anew',
+    );
+  });
+
   it('lets an internal policy Local lead to other nodes in ipvs mode alone, while the node has no endpoint', () => {
     const spec: ServiceSpec = { ...SPEC, internalPolicy: 'Local' };
     const service: Change = { at: 0, event: { do: 'setService', service: 'web', spec } };

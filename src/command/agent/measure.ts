@@ -44,7 +44,7 @@ export function measure(
   for (const [family, part] of Object.entries(parts ?? {})) {
     part.onBatch = (batch) => {
       count(own, family, batch);
-      countFailure?.(batch);
+      if (family === failures?.part) countFailure?.(batch);
     };
   }
   iptables.onBatch = (batch) => {

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { stringify } from 'yaml';
 import { COUNTERS } from '../../../src/command/modes/iptables/open.js';
-import { FAILURES } from '../../../src/command/modes/nftables/open.js';
+import { FAILURES } from '../../../src/command/modes/nftablesRules/failures.js';
 import {
   failureMetrics,
   packetMetrics,

@@ -14,6 +14,7 @@ import { checkScheduler, prepare, probeScheduler } from '../../../proxy/modes/ip
 import type { FormerState } from '../../../proxy/modes/mode.js';
 import { usableFamilies } from '../iptablesRules/families.js';
 import { RULE_MODULES } from '../iptablesRules/ruleModules.js';
+import { FAILURES } from '../nftablesRules/failures.js';
 import { hostFamilies } from '../nftablesRules/families.js';
 import {
   checkFeatures,
@@ -48,7 +49,9 @@ export async function open(settings: ModeSettings): Promise<OpenedMode> {
     families,
     minSyncPeriod: settings.configuration.ipvs.minSyncPeriod,
     kernel,
-    metrics: { parts: { ipvs: kernel.ipvs, ...(nftables ? { nftables } : { ipset: kernel.ipset }) } },
+    metrics: nftables
+      ? { parts: { ipvs: kernel.ipvs, nftables }, failures: FAILURES }
+      : { parts: { ipvs: kernel.ipvs, ipset: kernel.ipset } },
     ...(obstacle !== undefined && { refusedSettings: new Map([['forwarding', obstacle]]) }),
     prepare: () => prepare(kernel, options),
     probe: async (changed) => {

@@ -2,8 +2,7 @@
 
 import type { Family } from '../../../kernel/net/address.js';
 import { openNftables } from '../../../kernel/nftables/index.js';
-import type { Nftables, NftablesOperation, TableFamily } from '../../../kernel/nftables/types.js';
-import type { Batch } from '../../../kernel/shared/types.js';
+import type { Nftables } from '../../../kernel/nftables/types.js';
 import type { FormerState } from '../../../proxy/modes/mode.js';
 import { createNftablesMode, nftablesMode } from '../../../proxy/modes/nftables/index.js';
 import { protocolOfCounter } from '../../../proxy/modes/nftables/plan/localhostPorts.js';
@@ -12,15 +11,10 @@ import { ForeignChains } from '../../../proxy/modes/nftables/program/foreignChai
 import { TABLE_FAMILY } from '../../../proxy/modes/nftablesRules/plan/families.js';
 import type { Configuration } from '../../config/configuration.js';
 import { behaviourOf } from '../../config/mirroredVersion.js';
+import { FAILURES } from '../nftablesRules/failures.js';
 import { hostFamilies } from '../nftablesRules/families.js';
 import { checkFeatures, checkKernel, FEATURES, modulesOf, probeFeatures } from '../nftablesRules/prepare.js';
-import type {
-  FormerSettings,
-  LocalhostNodePorts,
-  ModeMetrics,
-  ModeSettings,
-  OpenedMode,
-} from '../shared/definition.js';
+import type { FormerSettings, LocalhostNodePorts, ModeSettings, OpenedMode } from '../shared/definition.js';
 import { openHostKernel } from '../shared/hostKernel.js';
 import { loadAhead } from '../shared/loadAhead.js';
 import { openParts } from '../shared/openParts.js';
@@ -86,50 +80,6 @@ async function openNftablesKernel() {
       for (const part of Object.values(parts)) part.close();
     },
   };
-}
-
-// kube-proxy's metrics of failed transactions.
-
-const SYNC = 'sync';
-const CLEANUP = 'cleanup';
-
-/** The counters, with kube-proxy's metrics of them. */
-const COUNTERS = [
-  {
-    counter: SYNC,
-    name: 'sync_proxy_rules_nftables_sync_failures_total',
-    help: 'Cumulative proxy nftables sync failures',
-  },
-  {
-    counter: CLEANUP,
-    name: 'sync_proxy_rules_nftables_cleanup_failures_total',
-    help: 'Cumulative proxy nftables cleanup failures',
-  },
-] as const;
-
-/** A transaction that only deletes chains and sets of rules that are no longer used is a clean-up, as in kube-proxy. */
-const CLEANUPS: ReadonlySet<string> = new Set(['flushChain', 'deleteChain', 'deleteSet']);
-
-/** Counts transactions that the kernel refused; one that is sent again without a Service that it refuses counts again if it fails. */
-export const FAILURES: NonNullable<ModeMetrics['failures']> = {
-  counters: COUNTERS,
-  of({ operations, names }: Batch<unknown>) {
-    const counter = names.every((name) => CLEANUPS.has(name)) ? CLEANUP : SYNC;
-    return { counter, family: isIpv6(operations[0] as NftablesOperation) ? 6 : 4 };
-  },
-};
-
-/** Every operation of a transaction of the mode has the table of one family. */
-function isIpv6(operation: NftablesOperation): boolean {
-  return subjectOf(operation).family === TABLE_FAMILY[6];
-}
-
-function subjectOf(operation: NftablesOperation): { readonly family: TableFamily } {
-  if ('table' in operation) return operation.table;
-  if ('chain' in operation) return operation.chain;
-  if ('rule' in operation) return operation.rule;
-  if ('set' in operation) return operation.set;
-  return 'object' in operation ? operation.object : operation.flowTable;
 }
 
 // Node ports on localhost in nftables mode, for the agent.

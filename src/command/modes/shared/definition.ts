@@ -80,8 +80,10 @@ export interface ModeMetrics {
   readonly countsPorts?: true;
   /** Counts of the rules in our chains. Absent if their number does not depend on the Services. */
   ruleCounts?(): readonly RuleCount[];
-  /** Counters of failed batches of its own parts, by family. Absent: it has none. */
+  /** Counters of failed batches of one of its own parts, by family. Absent: it has none. */
   readonly failures?: {
+    /** The part, as in `parts`. */
+    readonly part: string;
     readonly counters: readonly ModeCounter[];
     /** The counter and the family for which a batch with a failed operation counts. */
     of(batch: Batch<unknown>): { readonly counter: string; readonly family: Family };

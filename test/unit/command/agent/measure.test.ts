@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { measure, withTimedListing } from '../../../../src/command/agent/measure.js';
-import { FAILURES } from '../../../../src/command/modes/nftables/open.js';
+import { FAILURES } from '../../../../src/command/modes/nftablesRules/failures.js';
 import { openMetrics } from '../../../../src/command/servers/metrics.js';
 import type { NftablesOperation } from '../../../../src/kernel/nftables/types.js';
 import { FakeKernel, failNth } from '../../../../src/kernel/testing/index.js';
@@ -116,7 +116,8 @@ it('refused transactions of nftables mode are counted as kube-proxy counts failu
   const kernel = new FakeKernel();
   const metrics = openMetrics({ version: '0.1.0', kubernetesVersion: 'v1.36.0', startedAt: 0 });
   try {
-    const parts = { nftables: kernel.nftables };
+    // Those of IPVS, with rules of nf_tables, are counted apart.
+    const parts = { nftables: kernel.nftables, ipvs: kernel.ipvs };
     measure(kernel, { families: [], metrics: { parts, failures: FAILURES } }, metrics);
     const transaction = (family: 'ip' | 'ip6', ...operations: ((of: object) => object)[]) =>
       kernel.nftables.apply(
@@ -130,6 +131,9 @@ it('refused transactions of nftables mode are counted as kube-proxy counts failu
     await transaction('ip', addChain, remove);
     await transaction('ip6', flush, remove, removeSet);
     await kernel.nftables.apply([{ do: 'addTable', table: { family: 'ip', name: 'mine' } }]);
+    const service = { protocol: 'tcp', address: '10.96.0.1', port: 80 } as const;
+    const [refused] = await kernel.ipvs.apply([{ do: 'deleteService', service }]);
+    assert.ok(refused);
     const lines = (await metrics.text()).split('\n').filter((line) => /_nftables_/.test(line));
     assert.deepEqual(lines, [
       '# HELP kubeproxy_sync_proxy_rules_nftables_cleanup_failures_total [ALPHA] Cumulative proxy nftables cleanup failures',

@@ -12,6 +12,19 @@ export interface Serve {
   readonly udp: readonly number[];
 }
 
+/** An address on which a host serves. */
+export interface Socket {
+  readonly protocol: 'tcp' | 'udp';
+  readonly address: string;
+  readonly port: number;
+}
+
+/** The same on these addresses. The name of each server in its responses is `address port`. */
+interface ServeAt {
+  readonly do: 'serveAt';
+  readonly sockets: readonly Socket[];
+}
+
 /** Sends one request, by default over a new connection. */
 export interface Dial {
   readonly do: 'dial';
@@ -51,7 +64,7 @@ export interface Answer {
 export type Outcome = (Answer | { readonly error: string }) & { readonly milliseconds: number };
 
 /** A request to a host. */
-export type Ask = Serve | Dial | Reset;
+export type Ask = Serve | ServeAt | Dial | Reset;
 
 const PROCESS = fileURLToPath(new URL('./labHostProcess.js', import.meta.url));
 /** A host of the laboratory: a server and client in a namespace. */
@@ -70,6 +83,11 @@ export class LabHost {
   /** Serves on these ports, HTTP on those of TCP; resolves when it listens. */
   async serve(name: string, { tcp = [], udp = [] }: Partial<Pick<Serve, 'tcp' | 'udp'>>): Promise<void> {
     await this.#process.ask({ do: 'serve', name, tcp, udp });
+  }
+
+  /** Serves at these addresses, HTTP on those of TCP; resolves when it listens. */
+  async serveAt(sockets: readonly Socket[]): Promise<void> {
+    await this.#process.ask({ do: 'serveAt', sockets });
   }
 
   /** Sends an HTTP request, by default over a new connection. */

@@ -10,33 +10,43 @@ import { PATIENCE } from './patience.js';
 serveParent(async (ask: Ask): Promise<Outcome | undefined> => {
   if (ask.do === 'dial') return dial(ask);
   if (ask.do === 'serve') await serve(ask);
-  else reset(ask);
+  else if (ask.do === 'serveAt') {
+    for (const { protocol, address, port } of ask.sockets) {
+      const name = `${address} ${port}`;
+      await (protocol === 'tcp' ? serveHttp(name, port, address) : serveUdp(name, port, address));
+    }
+  } else reset(ask);
   return undefined;
 });
 
 /** Responds with the server's name and the client's address, and with as many bytes as were sent. */
 async function serve({ name, tcp, udp }: Serve): Promise<void> {
-  const answer = (address: string | undefined, length: number) =>
-    JSON.stringify({ by: name, sees: (address ?? '').replace(/^::ffff:/, '') } satisfies Answer).padEnd(
-      length,
-    );
-  for (const port of tcp) {
-    // Never close idle connections.
-    const server = createServer({ keepAliveTimeout: 0 }, async (request, response) => {
-      const { length } = (await request.setEncoding('utf8').toArray()).join('');
-      response.end(`${answer(request.socket.remoteAddress, length)}\n`);
-    });
-    server.listen(port, '::');
-    await once(server, 'listening');
-  }
-  for (const port of udp) {
-    const socket = createSocket('udp6');
-    socket.on('message', ({ length }, { address, port }: RemoteInfo) =>
-      socket.send(answer(address, length), port, address),
-    );
-    socket.bind(port, '::');
-    await once(socket, 'listening');
-  }
+  for (const port of tcp) await serveHttp(name, port, '::');
+  for (const port of udp) await serveUdp(name, port, '::');
+}
+
+async function serveHttp(name: string, port: number, address: string): Promise<void> {
+  // Never close idle connections.
+  const server = createServer({ keepAliveTimeout: 0 }, async (request, response) => {
+    const { length } = (await request.setEncoding('utf8').toArray()).join('');
+    response.end(`${answer(name, request.socket.remoteAddress, length)}\n`);
+  });
+  server.listen(port, address);
+  await once(server, 'listening');
+}
+
+async function serveUdp(name: string, port: number, address: string): Promise<void> {
+  const socket = createSocket(address.includes(':') ? 'udp6' : 'udp4');
+  socket.on('message', ({ length }, { address, port }: RemoteInfo) =>
+    socket.send(answer(name, address, length), port, address),
+  );
+  socket.bind(port, address);
+  await once(socket, 'listening');
+}
+
+function answer(name: string, address: string | undefined, length: number): string {
+  const told: Answer = { by: name, sees: (address ?? '').replace(/^::ffff:/, '') };
+  return JSON.stringify(told).padEnd(length);
 }
 
 /** Ignores an error after the response. */

@@ -7,22 +7,30 @@ import {
   RULES as IPTABLES_RULES,
 } from '../../../src/command/modes/iptables/former.js';
 import { iptablesWithout } from '../../../src/command/modes/iptablesRules/rulesInUse.js';
-import { formerState as formerIpvs, RULES as IPVS_RULES } from '../../../src/command/modes/ipvs/former.js';
+import {
+  formerState as formerIpvs,
+  RULES as IPVS_RULES,
+  openRulesOn,
+} from '../../../src/command/modes/ipvs/former.js';
 import { NetlinkError } from '../../../src/kernel/errors.js';
 import { FakeKernel, type Fault } from '../../../src/kernel/testing/index.js';
 import { createIptablesMode, IPTABLES_DEFAULTS } from '../../../src/proxy/modes/iptables/index.js';
-import { createIpvsMode, IPVS_DEFAULTS } from '../../../src/proxy/modes/ipvs/index.js';
+import { createIpvsMode, IPVS_DEFAULTS, type IpvsOptions } from '../../../src/proxy/modes/ipvs/index.js';
+import { observeSets } from '../../../src/proxy/modes/ipvs/program/observe.js';
+import { observeTable } from '../../../src/proxy/modes/ipvs/program/observeTable.js';
 import type { FormerMode, FormerState, KeyedOperation, Mode } from '../../../src/proxy/modes/mode.js';
 import type { ObjectChange } from '../../../src/proxy/objects/types.js';
 import { createProxy, type ServiceProxy } from '../../../src/proxy/proxy.js';
 import type { SourceEvents } from '../../../src/proxy/source/source.js';
 import { VirtualTime } from '../fakes/virtualTime.js';
 import { openRealRules, type RealRules } from '../namespaces/realRules.js';
-import { outputOf } from '../oracle/testNode.js';
+import { outputOf, tableLines } from '../oracle/testNode.js';
 import { comparable, RANDOM_HOST, RandomCluster, randomFrom } from './randomCluster.js';
 
-/** A mode of a history. */
-export type HistoryMode = 'ipvs' | 'iptables';
+/** A mode of a history. The second one has rules of nf_tables. */
+export type HistoryMode = 'ipvs' | 'ipvs tables' | 'iptables';
+
+const isIpvs = (mode: HistoryMode) => mode !== 'iptables';
 
 /** Period of audits, in ms: no other delay of the proxy is as long. */
 const AUDIT = 10_000_000;
@@ -92,8 +100,10 @@ class History {
   #switched = false;
   /** Number of proxies that were started. */
   #starts = 0;
-  /** The state of the former mode may still be there. */
-  #former = false;
+  /** The modes whose state may still be there, beside that of the mode. */
+  #formers: HistoryMode[] = [];
+  /** The modes of the history. */
+  readonly #modes: readonly HistoryMode[];
   /** Operations may have failed since the proxy last had nothing to do. */
   #broken = false;
   readonly #unexpected: unknown[] = [];
@@ -113,12 +123,13 @@ class History {
     this.#counts = counts;
     this.#kernel = kernel;
     this.#rules = rules;
-    const { conntrack, ipvs, ipset, rtnetlink, iptables, sysctl } = this.#kernel;
-    const parts = { conntrack, ipvs, ipset, rtnetlink, iptables, sysctl };
+    this.#modes = mode === 'ipvs tables' ? ['ipvs', 'ipvs tables', 'iptables'] : ['ipvs', 'iptables'];
+    const { conntrack, ipvs, ipset, nftables, rtnetlink, iptables, sysctl } = this.#kernel;
+    const parts = { conntrack, ipvs, ipset, nftables, rtnetlink, iptables, sysctl };
     const slow = Object.entries(parts).map(([name, part]) => [name, this.#slowed(part)]);
     const ipvsMode = Object.fromEntries(slow) as FakeKernel;
     const iptablesMode = rules ? { ...ipvsMode, iptables: this.#slowed(rules) } : ipvsMode;
-    this.#slow = { ipvs: ipvsMode, iptables: iptablesMode as FakeKernel };
+    this.#slow = { ipvs: ipvsMode, 'ipvs tables': ipvsMode, iptables: iptablesMode as FakeKernel };
   }
 
   async run(): Promise<void> {
@@ -136,7 +147,7 @@ class History {
     assert.deepEqual(this.#unexpected, []);
     const fresh = await this.#fresh();
     if (this.#rules) this.#judgeRules(fresh, this.#rules);
-    if (!this.#rules || this.#mode === 'ipvs')
+    if (!this.#rules || isIpvs(this.#mode))
       assert.deepEqual(this.#stateOf(this.#kernel), this.#stateOf(fresh));
   }
 
@@ -165,7 +176,7 @@ class History {
     else if (kind < 0.8) this.#break(this.#random() < 0.5 ? 0.1 : 0, this.#random() < 0.3 ? 0.05 : 0);
     else if (kind < 0.9) {
       // Only the process that made a virtual service without a record in a set knows that it is ours.
-      if (this.#broken && (this.#mode === 'ipvs' || this.#former)) {
+      if (this.#broken && (isIpvs(this.#mode) || this.#formers.length > 0)) {
         this.#break(0, 0);
         await this.#settle();
       }
@@ -175,21 +186,20 @@ class History {
     }
   }
 
-  /** Starts a proxy, sometimes in the other mode. */
+  /** Starts a proxy, sometimes in another mode. */
   async #start(): Promise<void> {
-    const former = this.#mode;
+    const others = this.#modes.filter((mode) => mode !== this.#mode);
     if (this.#starts++ > 0 && this.#random() < 0.3) {
-      this.#mode = former === 'ipvs' ? 'iptables' : 'ipvs';
+      this.#formers = [...this.#formers.filter((mode) => mode !== this.#mode), this.#mode];
+      this.#mode =
+        others.length === 1
+          ? (others[0] as HistoryMode)
+          : (others[this.#below(others.length)] as HistoryMode);
+      this.#formers = this.#formers.filter((mode) => mode !== this.#mode);
       this.#switched = true;
-      this.#former = true;
       this.#counts.switches++;
     }
-    const other = this.#mode === 'ipvs' ? 'iptables' : 'ipvs';
-    this.#proxy = this.#create(
-      this.#slow[this.#mode],
-      this.#mode,
-      this.#former ? [this.#formerMode(other)] : [],
-    );
+    this.#proxy = this.#create(this.#slow[this.#mode], this.#mode, this.#formerModes());
     await this.#proxy.start();
     for (let i = this.#below(4); i > 0; i--) {
       await this.#turn();
@@ -231,23 +241,33 @@ class History {
           if (!(error instanceof NetlinkError)) this.#unexpected.push(error);
         },
         retrying: () => {},
-        switched: (_, { left }) => {
-          if (left.length === 0) this.#former = false;
+        switched: (name, { left }) => {
+          if (left.length === 0) this.#formers = this.#formers.filter((former) => former !== name);
         },
       },
     });
   }
 
-  /** The mode whose state a proxy of the running mode removes. */
-  #formerMode(name: HistoryMode): FormerMode {
-    const rules = name === 'ipvs' ? IPTABLES_RULES : IPVS_RULES;
+  /** The modes whose state a proxy of the running mode removes. */
+  #formerModes(): FormerMode[] {
+    return this.#formers.map((name) => ({ name, open: async () => this.#openFormer(name) }));
+  }
+
+  #openFormer(name: HistoryMode): FormerState {
     const own = this.#slow[name];
-    const kernel = this.#rules ? own : { ...own, iptables: iptablesWithout(own.iptables, rules) };
-    const open = async (): Promise<FormerState> =>
-      name === 'iptables'
-        ? formerIptables(kernel, IPTABLES_DEFAULTS)
-        : { ...formerIpvs(kernel, { ...IPVS_DEFAULTS, kernelRelease: '6.1.0' }), close: () => {} };
-    return { name, open };
+    const others = [this.#mode, ...this.#formers].filter((mode) => mode !== name);
+    const shared = others.includes('ipvs')
+      ? IPVS_RULES
+      : others.includes('iptables')
+        ? IPTABLES_RULES
+        : undefined;
+    const iptables = this.#rules || !shared ? own.iptables : iptablesWithout(own.iptables, shared);
+    const kernel = { ...own, iptables };
+    if (name === 'iptables') return { ...formerIptables(kernel, IPTABLES_DEFAULTS), close: () => {} };
+    const options = ipvsOptions(name);
+    // The other kind of rules has all else.
+    if (others.some(isIpvs)) return { mode: openRulesOn(kernel, options), close: () => {} };
+    return { ...formerIpvs(kernel, options), close: () => {} };
   }
 
   /** Waits until the proxy has nothing to do, without audits. Only an audit tries again to remove what a former mode left. */
@@ -259,7 +279,8 @@ class History {
         if (this.#calls !== calls || this.#underWay > 0) quiet = 0;
         calls = this.#calls;
       }
-      if (!this.#fire(({ delay }) => delay < AUDIT) && !(this.#former && this.#fire(() => true))) break;
+      if (!this.#fire(({ delay }) => delay < AUDIT) && !(this.#formers.length > 0 && this.#fire(() => true)))
+        break;
     }
     this.#broken = false;
   }
@@ -370,7 +391,7 @@ class History {
 
   /** After a change of the mode, the chains of kubelet stay, and built-in chains that are empty. */
   #stateOf(kernel: FakeKernel) {
-    const state = comparable(outputOf(kernel));
+    const state = { ...comparable(outputOf(kernel)), tables: tableLines(kernel) };
     if (!this.#switched) return state;
     return { ...state, iptables: ours(state.iptables), ip6tables: ours(state.ip6tables) };
   }
@@ -390,8 +411,19 @@ function ours(chains: string[]): string[] {
 
 function createMode(kernel: FakeKernel, mode: HistoryMode): Mode<unknown, KeyedOperation> {
   const created =
-    mode === 'ipvs'
-      ? createIpvsMode(kernel, { ...IPVS_DEFAULTS, auditPeriod: AUDIT, kernelRelease: '6.1.0' })
-      : createIptablesMode(kernel, { ...IPTABLES_DEFAULTS, auditPeriod: AUDIT });
+    mode === 'iptables'
+      ? createIptablesMode(kernel, { ...IPTABLES_DEFAULTS, auditPeriod: AUDIT })
+      : createIpvsMode({ ...kernel, otherEntries: () => otherEntries(kernel, mode) }, ipvsOptions(mode));
   return created as unknown as Mode<unknown, KeyedOperation>;
+}
+
+function ipvsOptions(mode: HistoryMode): IpvsOptions {
+  const rules = mode === 'ipvs tables' ? 'nftables' : 'iptables';
+  return { ...IPVS_DEFAULTS, rules, auditPeriod: AUDIT, kernelRelease: '6.1.0' };
+}
+
+/** The entries of the other kind of rules. */
+async function* otherEntries(kernel: FakeKernel, mode: HistoryMode) {
+  if (mode === 'ipvs tables') yield* observeSets(kernel, ipvsOptions('ipvs'));
+  else for (const family of IPVS_DEFAULTS.families) yield* observeTable(kernel.nftables, family);
 }

@@ -248,26 +248,45 @@ class History {
     });
   }
 
-  /** The modes whose state a proxy of the running mode removes. */
+  /** The modes whose state a proxy of the running mode removes, as the agent has them. */
   #formerModes(): FormerMode[] {
-    return this.#formers.map((name) => ({ name, open: async () => this.#openFormer(name) }));
+    const former = (name: HistoryMode, open: () => FormerState | undefined): FormerMode => ({
+      name,
+      open: async () => open(),
+    });
+    const iptables = former('iptables', () => formerIptables(this.#seenBy('iptables'), IPTABLES_DEFAULTS));
+    if (!isIpvs(this.#mode)) {
+      const [last, first] = this.#formers.filter(isIpvs).reverse();
+      // The virtual services are removed with the rules of the last one.
+      const whole = last && former(last, () => this.#openFormer(last));
+      const rules = first && former(first, () => this.#openRules(first));
+      return [...(whole ? [whole] : []), ...(rules ? [rules] : [])];
+    }
+    const [other] = this.#formers.filter(isIpvs);
+    const rules = other && former(other, () => this.#openRules(other));
+    return [...(rules ? [rules] : []), ...(this.#formers.includes('iptables') ? [iptables] : [])];
   }
 
   #openFormer(name: HistoryMode): FormerState {
-    const own = this.#slow[name];
-    const others = [this.#mode, ...this.#formers].filter((mode) => mode !== name);
-    const shared = others.includes('ipvs')
-      ? IPVS_RULES
-      : others.includes('iptables')
-        ? IPTABLES_RULES
-        : undefined;
-    const iptables = this.#rules || !shared ? own.iptables : iptablesWithout(own.iptables, shared);
-    const kernel = { ...own, iptables };
-    if (name === 'iptables') return { ...formerIptables(kernel, IPTABLES_DEFAULTS), close: () => {} };
-    const options = ipvsOptions(name);
-    // The other kind of rules has all else.
-    if (others.some(isIpvs)) return { mode: openRulesOn(kernel, options), close: () => {} };
-    return { ...formerIpvs(kernel, options), close: () => {} };
+    const kernel = this.#seenBy(name);
+    const entries = () => otherEntries(this.#slow[name], name);
+    return { ...formerIpvs({ ...kernel, otherEntries: entries }, ipvsOptions(name)), close: () => {} };
+  }
+
+  /** The other rules of ipvs mode alone. */
+  #openRules(name: HistoryMode): FormerState {
+    return { mode: openRulesOn(this.#seenBy(name), ipvsOptions(name)), close: () => {} };
+  }
+
+  /** The kernel of a former mode, in which the rules that another mode uses too are not its own. */
+  #seenBy(former: HistoryMode) {
+    const own = this.#slow[former];
+    const other = former === 'iptables' ? 'ipvs' : 'iptables';
+    if (this.#rules || ![this.#mode, ...this.#formers].includes(other)) return own;
+    return {
+      ...own,
+      iptables: iptablesWithout(own.iptables, other === 'ipvs' ? IPVS_RULES : IPTABLES_RULES),
+    };
   }
 
   /** Waits until the proxy has nothing to do, without audits. Only an audit tries again to remove what a former mode left. */

@@ -2,35 +2,17 @@
 // The rules of iptables mode may be those of a real kernel.
 import assert from 'node:assert/strict';
 import { setImmediate as turn } from 'node:timers/promises';
-import {
-  formerState as formerIptables,
-  RULES as IPTABLES_RULES,
-} from '../../../src/command/modes/iptables/former.js';
-import { iptablesWithout } from '../../../src/command/modes/iptablesRules/rulesInUse.js';
-import {
-  formerState as formerIpvs,
-  RULES as IPVS_RULES,
-  openRulesOn,
-} from '../../../src/command/modes/ipvs/former.js';
 import { NetlinkError } from '../../../src/kernel/errors.js';
 import { FakeKernel, type Fault } from '../../../src/kernel/testing/index.js';
-import { createIptablesMode, IPTABLES_DEFAULTS } from '../../../src/proxy/modes/iptables/index.js';
-import { createIpvsMode, IPVS_DEFAULTS, type IpvsOptions } from '../../../src/proxy/modes/ipvs/index.js';
-import { observeSets } from '../../../src/proxy/modes/ipvs/program/observe.js';
-import { observeTable } from '../../../src/proxy/modes/ipvs/program/observeTable.js';
-import type { FormerMode, FormerState, KeyedOperation, Mode } from '../../../src/proxy/modes/mode.js';
+import type { FormerMode } from '../../../src/proxy/modes/mode.js';
 import type { ObjectChange } from '../../../src/proxy/objects/types.js';
 import { createProxy, type ServiceProxy } from '../../../src/proxy/proxy.js';
 import type { SourceEvents } from '../../../src/proxy/source/source.js';
 import { VirtualTime } from '../fakes/virtualTime.js';
 import { openRealRules, type RealRules } from '../namespaces/realRules.js';
 import { outputOf, tableLines } from '../oracle/testNode.js';
+import { createMode, formerModesOf, type HistoryMode, isIpvs } from './historyModes.js';
 import { comparable, RANDOM_HOST, RandomCluster, randomFrom } from './randomCluster.js';
-
-/** A mode of a history. The second one has rules of nf_tables. */
-export type HistoryMode = 'ipvs' | 'ipvs tables' | 'iptables';
-
-const isIpvs = (mode: HistoryMode) => mode !== 'iptables';
 
 /** Period of audits, in ms: no other delay of the proxy is as long. */
 const AUDIT = 10_000_000;
@@ -199,7 +181,16 @@ class History {
       this.#switched = true;
       this.#counts.switches++;
     }
-    this.#proxy = this.#create(this.#slow[this.#mode], this.#mode, this.#formerModes());
+    this.#proxy = this.#create(
+      this.#slow[this.#mode],
+      this.#mode,
+      formerModesOf({
+        running: this.#mode,
+        formers: () => this.#formers,
+        kernels: this.#slow,
+        apart: this.#rules !== undefined,
+      }),
+    );
     await this.#proxy.start();
     for (let i = this.#below(4); i > 0; i--) {
       await this.#turn();
@@ -225,7 +216,7 @@ class History {
         },
         stop: () => {},
       },
-      mode: createMode(kernel, mode),
+      mode: createMode(kernel, mode, AUDIT),
       formerModes,
       rtnetlink: { listAddresses: async () => [...ADDRESSES, ...(await rtnetlink.listAddresses())] },
       conntrack,
@@ -246,47 +237,6 @@ class History {
         },
       },
     });
-  }
-
-  /** The modes whose state a proxy of the running mode removes, as the agent has them. */
-  #formerModes(): FormerMode[] {
-    const former = (name: HistoryMode, open: () => FormerState | undefined): FormerMode => ({
-      name,
-      open: async () => open(),
-    });
-    const iptables = former('iptables', () => formerIptables(this.#seenBy('iptables'), IPTABLES_DEFAULTS));
-    if (!isIpvs(this.#mode)) {
-      const [last, first] = this.#formers.filter(isIpvs).reverse();
-      // The virtual services are removed with the rules of the last one.
-      const whole = last && former(last, () => this.#openFormer(last));
-      const rules = first && former(first, () => this.#openRules(first));
-      return [...(whole ? [whole] : []), ...(rules ? [rules] : [])];
-    }
-    const [other] = this.#formers.filter(isIpvs);
-    const rules = other && former(other, () => this.#openRules(other));
-    return [...(rules ? [rules] : []), ...(this.#formers.includes('iptables') ? [iptables] : [])];
-  }
-
-  #openFormer(name: HistoryMode): FormerState {
-    const kernel = this.#seenBy(name);
-    const entries = () => otherEntries(this.#slow[name], name);
-    return { ...formerIpvs({ ...kernel, otherEntries: entries }, ipvsOptions(name)), close: () => {} };
-  }
-
-  /** The other rules of ipvs mode alone. */
-  #openRules(name: HistoryMode): FormerState {
-    return { mode: openRulesOn(this.#seenBy(name), ipvsOptions(name)), close: () => {} };
-  }
-
-  /** The kernel of a former mode, in which the rules that another mode uses too are not its own. */
-  #seenBy(former: HistoryMode) {
-    const own = this.#slow[former];
-    const other = former === 'iptables' ? 'ipvs' : 'iptables';
-    if (this.#rules || ![this.#mode, ...this.#formers].includes(other)) return own;
-    return {
-      ...own,
-      iptables: iptablesWithout(own.iptables, other === 'ipvs' ? IPVS_RULES : IPTABLES_RULES),
-    };
   }
 
   /** Waits until the proxy has nothing to do, without audits. Only an audit tries again to remove what a former mode left. */
@@ -426,23 +376,4 @@ function ours(chains: string[]): string[] {
     .flatMap((chain) => chain.split('\n'))
     .filter((line) => !/KUBE-FIREWALL|block incoming localnet|^mangle|^\w+\/[A-Z]+$/.test(line))
     .sort();
-}
-
-function createMode(kernel: FakeKernel, mode: HistoryMode): Mode<unknown, KeyedOperation> {
-  const created =
-    mode === 'iptables'
-      ? createIptablesMode(kernel, { ...IPTABLES_DEFAULTS, auditPeriod: AUDIT })
-      : createIpvsMode({ ...kernel, otherEntries: () => otherEntries(kernel, mode) }, ipvsOptions(mode));
-  return created as unknown as Mode<unknown, KeyedOperation>;
-}
-
-function ipvsOptions(mode: HistoryMode): IpvsOptions {
-  const rules = mode === 'ipvs tables' ? 'nftables' : 'iptables';
-  return { ...IPVS_DEFAULTS, rules, auditPeriod: AUDIT, kernelRelease: '6.1.0' };
-}
-
-/** The entries of the other kind of rules. */
-async function* otherEntries(kernel: FakeKernel, mode: HistoryMode) {
-  if (mode === 'ipvs tables') yield* observeSets(kernel, ipvsOptions('ipvs'));
-  else for (const family of IPVS_DEFAULTS.families) yield* observeTable(kernel.nftables, family);
 }

@@ -58,14 +58,33 @@ describe('every recorded cluster: no further operations after a full pass and a 
 
 describe('what another program changes is repaired', () => {
   const TABLE = 'ip kube-proxy-ipvs';
-  for (const command of [
+  const COMMANDS = [
     `delete table ${TABLE}`,
     `flush set ${TABLE} KUBE-CLUSTER-IP`,
     `flush chain ${TABLE} nat/KUBE-SERVICES`,
     `add element ${TABLE} KUBE-CLUSTER-IP { 10.96.255.1 . tcp . 80 }`,
     `add element ${TABLE} KUBE-LOAD-BALANCER-SOURCE-CIDR { 10.96.255.1 . tcp . 80 . 10.0.0.1-10.0.0.6 }`,
     `insert rule ${TABLE} filter/INPUT drop`,
-  ])
+    `add rule ${TABLE} filter/KUBE-FORWARD counter`,
+    `add element ${TABLE} KUBE-CLUSTER-IP { 10.96.255.1 . 99 . 80 }`,
+    `add element ${TABLE} KUBE-CLUSTER-IP { 10.96.255.1 . tcp . 80 comment "mine" }`,
+    `add element ${TABLE} KUBE-SHORTCUT { 10.96.255.1 . tcp . 80 }`,
+    `add element ${TABLE} KUBE-SHORTCUT-CLUSTER-IP { 10.96.255.1 . tcp . 80 : 10.96.255.2 . 80 }`,
+    `add element ${TABLE} KUBE-NODE-DROP { 10.96.255.1 . 10.96.255.2 . tcp . 80 }`,
+    `add element ${TABLE} KUBE-NODE-PORT-TCP { 1 }`,
+    `add element ${TABLE} KUBE-LOAD-BALANCER-SOURCE-CIDR { 10.96.255.1 . tcp . 80 . 10.0.0.0/8 }`,
+    `flush set ${TABLE} KUBE-LOAD-BALANCER-SOURCE-CIDR`,
+    `flush set ${TABLE} KUBE-LOOP-BACK`,
+    `rename chain ${TABLE} nat/KUBE-SERVICES nat/MINE`,
+    `add chain ${TABLE} nat/MINE`,
+    `table ${TABLE} { chain filter/INPUT { policy drop; }; }`,
+    `add table ${TABLE} { flags dormant; }`,
+    `flush table ${TABLE}; delete set ${TABLE} KUBE-CLUSTER-IP`,
+    `flush table ${TABLE}; delete set ${TABLE} KUBE-CLUSTER-IP; add set ${TABLE} KUBE-CLUSTER-IP { type ipv4_addr; }`,
+    `flush chain ${TABLE} filter/INPUT; delete chain ${TABLE} filter/INPUT; add chain ${TABLE} filter/INPUT { type filter hook input priority 5; }`,
+    `add chain ${TABLE} nat/MINE; add rule ${TABLE} nat/MINE jump nat/KUBE-SERVICES; add element ${TABLE} KUBE-CLUSTER-IP { 10.96.255.1 . 99 . 80 }`,
+  ];
+  for (const command of sample(COMMANDS, 8))
     it(command, async () => {
       const scenario = scenarios('ipvs').find(({ name }) => name === 'random-01') ?? assert.fail();
       const { node } = await programmed(scenario, newKernel());

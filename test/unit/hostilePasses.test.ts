@@ -11,7 +11,7 @@ import { nodeFacts } from '../../src/proxy/services/nodeFacts.js';
 import type { Source } from '../../src/proxy/source/source.js';
 import { sample } from '../support/extent.js';
 import { assertCleanLines } from '../support/hostile/clean.js';
-import { withForeignRules } from '../support/hostile/foreignRules.js';
+import { addForeignRules } from '../support/hostile/foreignRules.js';
 import { keptLog } from '../support/hostile/keptLog.js';
 import { HOSTILE, MARK, OTHER } from '../support/hostile/objects.js';
 import { MODES, type ModeName, proxyOf, recordingKernel } from '../support/hostile/proxies.js';
@@ -40,14 +40,15 @@ async function refusingKernel(mode: ModeName, read: Read, text: string) {
   await proxy.stop();
   // The kernel keeps a comment without line breaks and NUL, and not a longer one.
   const comment = text.replace(/[\n\0"]/g, '').slice(0, 200);
-  kernel.iptables.load(4, withForeignRules(kernel.iptables.dump(4), comment));
-  const operation = 'iptables.restore';
-  const refused = new NetlinkError({ code: 'ERR_PROCESS', operation, target: text, kernelMessage: text });
-  kernel.iptables.restore = async (_family, operations) => operations.map(() => refused);
+  await addForeignRules(kernel, mode, comment);
+  const refused = (operation: string) =>
+    new NetlinkError({ code: 'ERR_PROCESS', operation, target: text, kernelMessage: text });
+  kernel.iptables.restore = async (_, operations) => operations.map(() => refused('iptables.restore'));
+  kernel.nftables.apply = async (operations) => operations.map(() => refused('nftables.apply'));
   return kernel;
 }
 
-for (const mode of ['iptables', 'ipvs'] as const) {
+for (const mode of ['iptables', 'ipvs', 'ipvs tables'] as const) {
   it(`--once and --cleanup print and log no line and no escape: ${mode} mode`, async () => {
     for (const [name, hostile] of sample(Object.entries(HOSTILE), 4)) {
       const text = String(hostile);

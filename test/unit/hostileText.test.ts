@@ -5,6 +5,7 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { logEvents } from '../../src/command/agent/logEvents.js';
 import { describeProblem, type Problem } from '../../src/kernel/errors.js';
+import type { FakeKernel } from '../../src/kernel/testing/index.js';
 import { decodeObject } from '../../src/proxy/objects/decode.js';
 import type { KubernetesObject } from '../../src/proxy/objects/types.js';
 import { sample } from '../support/extent.js';
@@ -22,7 +23,7 @@ import { type ModeName, proxyOf, recordingKernel } from '../support/hostile/prox
 import { SOURCES } from '../support/hostile/sources.js';
 import { toldAbout } from '../support/hostile/told.js';
 
-const MODE_NAMES: readonly ModeName[] = ['iptables', 'ipvs'];
+const MODE_NAMES: readonly ModeName[] = ['iptables', 'ipvs', 'ipvs tables'];
 
 /** /statusz, the metrics and the events of an agent that has these problems. */
 async function assertCleanlyTold(problems: readonly Problem[], name: string): Promise<void> {
@@ -44,6 +45,12 @@ async function assertCleanlyTold(problems: readonly Problem[], name: string): Pr
 
 /** A line of Prometheus' text format; no text of an object is a label. */
 const METRIC = /^(# (HELP|TYPE) \w+ .*|\w+(\{(\w+="[\w.+:/-]*",?)*\})? \S+|)$/;
+
+/** What has the addresses of Services. */
+function servedBy(mode: ModeName, kernel: FakeKernel, input: string): string {
+  if (mode === 'iptables') return input;
+  return mode === 'ipvs' ? kernel.ipset.dump() : kernel.nftables.dump();
+}
 
 for (const [source, read] of Object.entries(SOURCES)) {
   it(`no text of an object makes a line or an escape: ${source}`, async () => {
@@ -68,8 +75,9 @@ for (const [source, read] of Object.entries(SOURCES)) {
         const { failures } = await proxy.once();
         await proxy.stop();
         assert.deepEqual(failures, [], told);
-        assertCleanInput(input(), told);
-        const served = mode === 'ipvs' ? kernel.ipset.dump() : input();
+        const served = servedBy(mode, kernel, input());
+        if (mode === 'ipvs tables') assert.ok(!served.includes(MARK) && input() === '', told);
+        else assertCleanInput(input(), told);
         for (const address of [OTHER.address, OTHER.address6])
           assert.ok(served.includes(address), `${told}: ${address} of the other Service is served`);
         events.problems(problems);

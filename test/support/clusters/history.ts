@@ -2,27 +2,17 @@
 // The rules of iptables mode may be those of a real kernel.
 import assert from 'node:assert/strict';
 import { setImmediate as turn } from 'node:timers/promises';
-import {
-  formerState as formerIptables,
-  RULES as IPTABLES_RULES,
-} from '../../../src/command/modes/iptables/former.js';
-import { iptablesWithout } from '../../../src/command/modes/iptablesRules/rulesInUse.js';
-import { formerState as formerIpvs, RULES as IPVS_RULES } from '../../../src/command/modes/ipvs/former.js';
 import { NetlinkError } from '../../../src/kernel/errors.js';
 import { FakeKernel, type Fault } from '../../../src/kernel/testing/index.js';
-import { createIptablesMode, IPTABLES_DEFAULTS } from '../../../src/proxy/modes/iptables/index.js';
-import { createIpvsMode, IPVS_DEFAULTS } from '../../../src/proxy/modes/ipvs/index.js';
-import type { FormerMode, FormerState, KeyedOperation, Mode } from '../../../src/proxy/modes/mode.js';
+import type { FormerMode } from '../../../src/proxy/modes/mode.js';
 import type { ObjectChange } from '../../../src/proxy/objects/types.js';
 import { createProxy, type ServiceProxy } from '../../../src/proxy/proxy.js';
 import type { SourceEvents } from '../../../src/proxy/source/source.js';
 import { VirtualTime } from '../fakes/virtualTime.js';
 import { openRealRules, type RealRules } from '../namespaces/realRules.js';
-import { outputOf } from '../oracle/testNode.js';
+import { outputOf, tableLines } from '../oracle/testNode.js';
+import { createMode, formerModesOf, type HistoryMode, isIpvs } from './historyModes.js';
 import { comparable, RANDOM_HOST, RandomCluster, randomFrom } from './randomCluster.js';
-
-/** A mode of a history. */
-export type HistoryMode = 'ipvs' | 'iptables';
 
 /** Period of audits, in ms: no other delay of the proxy is as long. */
 const AUDIT = 10_000_000;
@@ -92,8 +82,10 @@ class History {
   #switched = false;
   /** Number of proxies that were started. */
   #starts = 0;
-  /** The state of the former mode may still be there. */
-  #former = false;
+  /** The modes whose state may still be there, beside that of the mode. */
+  #formers: HistoryMode[] = [];
+  /** The modes of the history. */
+  readonly #modes: readonly HistoryMode[];
   /** Operations may have failed since the proxy last had nothing to do. */
   #broken = false;
   readonly #unexpected: unknown[] = [];
@@ -113,12 +105,13 @@ class History {
     this.#counts = counts;
     this.#kernel = kernel;
     this.#rules = rules;
-    const { conntrack, ipvs, ipset, rtnetlink, iptables, sysctl } = this.#kernel;
-    const parts = { conntrack, ipvs, ipset, rtnetlink, iptables, sysctl };
+    this.#modes = mode === 'ipvs tables' ? ['ipvs', 'ipvs tables', 'iptables'] : ['ipvs', 'iptables'];
+    const { conntrack, ipvs, ipset, nftables, rtnetlink, iptables, sysctl } = this.#kernel;
+    const parts = { conntrack, ipvs, ipset, nftables, rtnetlink, iptables, sysctl };
     const slow = Object.entries(parts).map(([name, part]) => [name, this.#slowed(part)]);
     const ipvsMode = Object.fromEntries(slow) as FakeKernel;
     const iptablesMode = rules ? { ...ipvsMode, iptables: this.#slowed(rules) } : ipvsMode;
-    this.#slow = { ipvs: ipvsMode, iptables: iptablesMode as FakeKernel };
+    this.#slow = { ipvs: ipvsMode, 'ipvs tables': ipvsMode, iptables: iptablesMode as FakeKernel };
   }
 
   async run(): Promise<void> {
@@ -136,7 +129,7 @@ class History {
     assert.deepEqual(this.#unexpected, []);
     const fresh = await this.#fresh();
     if (this.#rules) this.#judgeRules(fresh, this.#rules);
-    if (!this.#rules || this.#mode === 'ipvs')
+    if (!this.#rules || isIpvs(this.#mode))
       assert.deepEqual(this.#stateOf(this.#kernel), this.#stateOf(fresh));
   }
 
@@ -165,7 +158,7 @@ class History {
     else if (kind < 0.8) this.#break(this.#random() < 0.5 ? 0.1 : 0, this.#random() < 0.3 ? 0.05 : 0);
     else if (kind < 0.9) {
       // Only the process that made a virtual service without a record in a set knows that it is ours.
-      if (this.#broken && (this.#mode === 'ipvs' || this.#former)) {
+      if (this.#broken && (isIpvs(this.#mode) || this.#formers.length > 0)) {
         this.#break(0, 0);
         await this.#settle();
       }
@@ -175,20 +168,28 @@ class History {
     }
   }
 
-  /** Starts a proxy, sometimes in the other mode. */
+  /** Starts a proxy, sometimes in another mode. */
   async #start(): Promise<void> {
-    const former = this.#mode;
+    const others = this.#modes.filter((mode) => mode !== this.#mode);
     if (this.#starts++ > 0 && this.#random() < 0.3) {
-      this.#mode = former === 'ipvs' ? 'iptables' : 'ipvs';
+      this.#formers = [...this.#formers.filter((mode) => mode !== this.#mode), this.#mode];
+      this.#mode =
+        others.length === 1
+          ? (others[0] as HistoryMode)
+          : (others[this.#below(others.length)] as HistoryMode);
+      this.#formers = this.#formers.filter((mode) => mode !== this.#mode);
       this.#switched = true;
-      this.#former = true;
       this.#counts.switches++;
     }
-    const other = this.#mode === 'ipvs' ? 'iptables' : 'ipvs';
     this.#proxy = this.#create(
       this.#slow[this.#mode],
       this.#mode,
-      this.#former ? [this.#formerMode(other)] : [],
+      formerModesOf({
+        running: this.#mode,
+        formers: () => this.#formers,
+        kernels: this.#slow,
+        apart: this.#rules !== undefined,
+      }),
     );
     await this.#proxy.start();
     for (let i = this.#below(4); i > 0; i--) {
@@ -215,7 +216,7 @@ class History {
         },
         stop: () => {},
       },
-      mode: createMode(kernel, mode),
+      mode: createMode(kernel, mode, AUDIT),
       formerModes,
       rtnetlink: { listAddresses: async () => [...ADDRESSES, ...(await rtnetlink.listAddresses())] },
       conntrack,
@@ -231,23 +232,11 @@ class History {
           if (!(error instanceof NetlinkError)) this.#unexpected.push(error);
         },
         retrying: () => {},
-        switched: (_, { left }) => {
-          if (left.length === 0) this.#former = false;
+        switched: (name, { left }) => {
+          if (left.length === 0) this.#formers = this.#formers.filter((former) => former !== name);
         },
       },
     });
-  }
-
-  /** The mode whose state a proxy of the running mode removes. */
-  #formerMode(name: HistoryMode): FormerMode {
-    const rules = name === 'ipvs' ? IPTABLES_RULES : IPVS_RULES;
-    const own = this.#slow[name];
-    const kernel = this.#rules ? own : { ...own, iptables: iptablesWithout(own.iptables, rules) };
-    const open = async (): Promise<FormerState> =>
-      name === 'iptables'
-        ? formerIptables(kernel, IPTABLES_DEFAULTS)
-        : { ...formerIpvs(kernel, { ...IPVS_DEFAULTS, kernelRelease: '6.1.0' }), close: () => {} };
-    return { name, open };
   }
 
   /** Waits until the proxy has nothing to do, without audits. Only an audit tries again to remove what a former mode left. */
@@ -259,7 +248,8 @@ class History {
         if (this.#calls !== calls || this.#underWay > 0) quiet = 0;
         calls = this.#calls;
       }
-      if (!this.#fire(({ delay }) => delay < AUDIT) && !(this.#former && this.#fire(() => true))) break;
+      if (!this.#fire(({ delay }) => delay < AUDIT) && !(this.#formers.length > 0 && this.#fire(() => true)))
+        break;
     }
     this.#broken = false;
   }
@@ -370,7 +360,7 @@ class History {
 
   /** After a change of the mode, the chains of kubelet stay, and built-in chains that are empty. */
   #stateOf(kernel: FakeKernel) {
-    const state = comparable(outputOf(kernel));
+    const state = { ...comparable(outputOf(kernel)), tables: tableLines(kernel) };
     if (!this.#switched) return state;
     return { ...state, iptables: ours(state.iptables), ip6tables: ours(state.ip6tables) };
   }
@@ -386,12 +376,4 @@ function ours(chains: string[]): string[] {
     .flatMap((chain) => chain.split('\n'))
     .filter((line) => !/KUBE-FIREWALL|block incoming localnet|^mangle|^\w+\/[A-Z]+$/.test(line))
     .sort();
-}
-
-function createMode(kernel: FakeKernel, mode: HistoryMode): Mode<unknown, KeyedOperation> {
-  const created =
-    mode === 'ipvs'
-      ? createIpvsMode(kernel, { ...IPVS_DEFAULTS, auditPeriod: AUDIT, kernelRelease: '6.1.0' })
-      : createIptablesMode(kernel, { ...IPTABLES_DEFAULTS, auditPeriod: AUDIT });
-  return created as unknown as Mode<unknown, KeyedOperation>;
 }

@@ -25,6 +25,8 @@ export interface RolloutMode {
   readonly grace: number;
   /** Each change is made by an iptables-restore that runs for long. */
   readonly longLivedPrograms: boolean;
+  /** Only while the proxy is killed and restarted: another mode has the same undisturbed changes. */
+  readonly onlyRestarted?: boolean;
   /** Waits until the Service has exactly these endpoints, `address:port` each. */
   endpointsBecome(lab: Lab, endpoints: readonly string[]): Promise<void>;
   /** Waits until only this number of endpoints is left, and none is draining. */
@@ -52,6 +54,13 @@ export const IPVS_ROLLOUT: RolloutMode = {
     }
     assert.equal(shown().match(/^-a /gm)?.length, 2 * endpoints, shown());
   },
+};
+
+/** The same with rules of nf_tables. */
+export const IPVS_TABLES_ROLLOUT: RolloutMode = {
+  ...IPVS_ROLLOUT,
+  onlyRestarted: true,
+  flags: [...IPVS_ROLLOUT.flags, '--ipvs-rules', 'nftables'],
 };
 
 /** iptables mode. Established connections keep their endpoint, because conntrack knows them and no rule is asked. */

@@ -18,11 +18,13 @@ import { OTHER } from './objects.js';
 
 const IPTABLES: IptablesOptions = { ...IPTABLES_DEFAULTS, families: [4, 6] };
 const IPVS: IpvsOptions = { ...IPVS_DEFAULTS, families: [4, 6], kernelRelease: '6.1.0' };
+const IPVS_TABLES: IpvsOptions = { ...IPVS, rules: 'nftables' };
 
 /** The modes, as a node has them. */
 export const MODES = {
   iptables: (kernel: FakeKernel) => createIptablesMode(kernel, IPTABLES),
   ipvs: (kernel: FakeKernel) => createIpvsMode(kernel, IPVS),
+  'ipvs tables': (kernel: FakeKernel) => createIpvsMode(kernel, IPVS_TABLES),
 } as const;
 
 /** Explains a packet, in each mode. */
@@ -31,6 +33,8 @@ export const EXPLAIN = {
     explainIptables({ ...kernel, procNet: new FakeProcNet() }, IPTABLES, question),
   ipvs: (kernel: FakeKernel, question: PacketQuestion) =>
     explainIpvs({ ...kernel, procNet: new FakeProcNet() }, IPVS, question),
+  'ipvs tables': (kernel: FakeKernel, question: PacketQuestion) =>
+    explainIpvs({ ...kernel, tables: kernel.nftables, procNet: new FakeProcNet() }, IPVS_TABLES, question),
 } as const;
 
 /** Name of a mode. */
@@ -71,7 +75,7 @@ export function proxyOf(
     ...{ rtnetlink: kernel.rtnetlink, conntrack: kernel.conntrack, nodeName: OTHER.nodeName, events },
     watchHost: async () => ({ close() {} }),
   };
-  return mode === 'ipvs'
-    ? createProxy({ ...parts, mode: MODES.ipvs(kernel) })
-    : createProxy({ ...parts, mode: MODES.iptables(kernel) });
+  return mode === 'iptables'
+    ? createProxy({ ...parts, mode: MODES.iptables(kernel) })
+    : createProxy({ ...parts, mode: MODES[mode](kernel) });
 }

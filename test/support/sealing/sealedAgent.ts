@@ -60,7 +60,11 @@ export function testSealedAgent(sealed: SealedMode): void {
     const configuration = kubeadmConfiguration(path)
       .replace('mode: ""', `mode: ${sealed.mode}`)
       .replace('enableProfiling: false', 'enableProfiling: true');
-    flags = [`--config=${file('config.conf', configuration)}`, '--hostname-override=node-a'];
+    flags = [
+      `--config=${file('config.conf', configuration)}`,
+      '--hostname-override=node-a',
+      ...(sealed.flags ?? []),
+    ];
     // As the init container does, with all privileges: it loads modules.
     const setUp = await ended(process.execPath, [COMMAND, ...flags, '--init-only']);
     assert.equal(setUp.status, 0, setUp.stderr);
@@ -139,11 +143,12 @@ export function testSealedAgent(sealed: SealedMode): void {
         manifests(),
         '--hostname-override=node-a',
         `--proxy-mode=${sealed.mode}`,
+        ...(sealed.flags ?? []),
       ];
       return ended(words[0] as string, [...words.slice(1), process.execPath, ...args]);
     };
 
-    for (const call of ['socket', 'sendmsg', 'recvmsg']) {
+    for (const call of sealed.calls) {
       test(`without the system call ${call}`, async () => {
         const words = [...withCapabilities(sealed.capabilities), ...underProfile(without(profile, call))];
         const { status, stderr } = await runOnce(words);

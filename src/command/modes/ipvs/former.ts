@@ -13,8 +13,11 @@ import { NO_IPVS, NO_LINKS, NO_SETTINGS } from './absentParts.js';
 /** The chains, and the rules in built-in chains. */
 export const RULES: RulesInUse = { chains: CHAINS, jumps };
 
-/** The parts of the kernel that have the state. */
-export type FormerKernel = IpvsKernel & { readonly conntrack: Pick<Conntrack, 'list' | 'deleteFlows'> };
+/** The parts of the kernel that have the state. After a change of the rules that was interrupted, the entries of both kinds record which virtual services are ours. */
+export type FormerKernel = IpvsKernel &
+  Required<Pick<IpvsKernel, 'otherEntries'>> & {
+    readonly conntrack: Pick<Conntrack, 'list' | 'deleteFlows'>;
+  };
 
 /** The state that the mode left, and its connections. Close it together with the kernel. */
 export function formerState(kernel: FormerKernel, options: IpvsOptions): Omit<FormerState, 'close'> {

@@ -117,7 +117,8 @@ export async function openState(
 ): Promise<FormerState> {
   const own = await openOwnParts(rules, async () => (hasIpvs() ? openIpvs() : NO_IPVS));
   const options = optionsOf(settings, familiesOfFormer(families, rules), rules);
-  return { ...formerState({ ...host, ...own }, options), close: own.close };
+  const otherEntries = entriesOfOther(options);
+  return { ...formerState({ ...host, ...own, otherEntries }, options), close: own.close };
 }
 
 /** The same for the rules alone: virtual services, addresses and settings are not seen. */

@@ -7,15 +7,22 @@ import { hasTraces, IPVS_MODE } from '../../../../src/command/modes/ipvs/definit
 import { formerState } from '../../../../src/command/modes/ipvs/former.js';
 import { formerModes } from '../../../../src/command/modes/select.js';
 import type { HostKernel } from '../../../../src/command/modes/shared/hostKernel.js';
+import { NetlinkError } from '../../../../src/kernel/errors.js';
 import { FakeKernel } from '../../../../src/kernel/testing/index.js';
 import { IPVS_DEFAULTS } from '../../../../src/proxy/modes/ipvs/index.js';
+import { observeSets } from '../../../../src/proxy/modes/ipvs/program/observe.js';
+import { cleanUp } from '../../../../src/proxy/reconcile/cleanUp.js';
 import { FormerModes } from '../../../../src/proxy/reconcile/formerModes.js';
 import { scenarios } from '../../../support/oracle/oracle.js';
-import { FakeIptablesNode, FakeNode } from '../../../support/oracle/testNode.js';
+import { FakeIptablesNode, FakeNode, FakeTablesNode } from '../../../support/oracle/testNode.js';
 
 const NODES = { ipvs: FakeNode, iptables: FakeIptablesNode } as const;
 /** Chains of ipvs mode that iptables mode has too. */
 const SHARED = ['KUBE-SERVICES', 'KUBE-POSTROUTING', 'KUBE-MARK-MASQ', 'KUBE-FORWARD'];
+
+const OPTIONS = { ...IPVS_DEFAULTS, kernelRelease: '6.1.0' };
+
+async function* otherEntries() {}
 
 let kernel: FakeKernel;
 let connections: number;
@@ -42,7 +49,7 @@ function former(configuration: Awaited<ReturnType<typeof run>>): FormerModes {
     ...IPVS_MODE,
     openFormer: async () => {
       if (!(await hasTraces({ ...kernel, openIpset: undefined }, [4, 6]))) return undefined;
-      const left = formerState(kernel, { ...IPVS_DEFAULTS, kernelRelease: '6.1.0' });
+      const left = formerState(Object.assign(kernel, { otherEntries }), OPTIONS);
       return { ...left, connections: async () => connections, close: () => {} };
     },
   };
@@ -101,4 +108,22 @@ it('chains that several modes have are removed if the state of none of them rema
   await former(configuration).remove();
   assert.deepEqual(told, ['iptables left 0, 0 failures']);
   assert.doesNotMatch(rules(), /KUBE-POSTROUTING/);
+});
+
+it('the change of the rules of ipvs mode was interrupted: virtual services go that only the former entries record', async () => {
+  await run('ipvs');
+  const sets = { otherEntries: () => observeSets(kernel, OPTIONS) };
+  const scenario = scenarios('ipvs').find(({ name }) => name === 'random-01') ?? assert.fail();
+  const node = new FakeTablesNode(scenario, Object.assign(kernel, sets));
+  await node.load(scenario.steps.at(-1) as string);
+  kernel.fault = (operation, target) =>
+    operation.startsWith('nftables.') && target.includes('ip6 ')
+      ? new NetlinkError({ code: 'ENOMEM', operation, target })
+      : undefined;
+  assert.ok((await node.sync()).failures.length > 0);
+  kernel.fault = () => undefined;
+  assert.match(kernel.ipvs.dump(), /^-A -t \[fd/m);
+  const { mode } = formerState(Object.assign(kernel, sets), { ...OPTIONS, rules: 'nftables' });
+  const { left, failures } = await cleanUp(mode);
+  assert.deepEqual([left, failures, kernel.ipvs.dump()], [[], [], '']);
 });

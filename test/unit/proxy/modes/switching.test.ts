@@ -44,6 +44,7 @@ function withoutRules(kernel: FakeKernel, used: RulesInUse) {
     ipset,
     rtnetlink,
     sysctl,
+    otherEntries: async function* () {},
     iptables: iptablesWithout(kernel.iptables, used),
   };
 }

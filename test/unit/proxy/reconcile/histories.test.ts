@@ -10,7 +10,7 @@ import { WHOLE } from '../../../support/extent.js';
 const { HISTORY, HISTORIES = WHOLE ? '120' : '24' } = process.env;
 const SEEDS = HISTORY ? [Number(HISTORY)] : Array.from({ length: Number(HISTORIES) }, (_, i) => i + 1);
 
-for (const mode of ['ipvs', 'iptables'] as const) {
+for (const mode of ['ipvs', 'ipvs tables', 'iptables'] as const) {
   it(`${mode}: ${SEEDS.length} histories`, async () => {
     const counts: HistoryCounts = {
       changes: 0,

@@ -112,7 +112,8 @@ export async function runCleanUp({ modes, unusable, log, print }: CleanUpParts):
     try {
       summaries.delete(name);
       const state = await open();
-      if (!state) return;
+      // `later`: the mode before it has failed.
+      if (!state || state === 'later') return;
       const result = await cleanUp(state.mode).finally(() => state.close());
       logFailures(log, result);
       operations += result.operations;

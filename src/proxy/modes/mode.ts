@@ -230,12 +230,12 @@ export interface FormerState {
 export interface FormerMode {
   readonly name: string;
   /**
-   * Opens its state; undefined if it left none. It has nothing that the running mode uses. Rejects with the NetlinkError
-   * of a part that cannot be opened or read.
+   * Opens its state; undefined if it left none; `later` if that can be said only when a mode before it is removed. It has nothing that the
+   * running mode uses. Rejects with the NetlinkError of a part that cannot be opened or read.
    *
    * @param remaining names of the modes before it whose state remains for now: what could be theirs is no sign of this mode. Default: none
    */
-  open(remaining?: readonly string[]): Promise<FormerState | undefined>;
+  open(remaining?: readonly string[]): Promise<FormerState | 'later' | undefined>;
 }
 
 /** A proxy mode: how the kernel is programmed (`ipvs`). All methods up to `describe` are pure. */

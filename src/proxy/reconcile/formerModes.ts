@@ -103,7 +103,7 @@ export class FormerModes {
   async #removals(former: FormerMode, remaining: readonly string[]): Promise<PlannedOperation[]> {
     const { name } = former;
     const state = await former.open(remaining);
-    if (!state) return [];
+    if (!state || state === 'later') return [];
     try {
       const connections = await this.#connectionsOf(state);
       if (connections > 0) this.#events.kept?.(name, connections);
@@ -121,6 +121,7 @@ export class FormerModes {
   async #removed(former: FormerMode, remaining: readonly string[]): Promise<boolean> {
     const state = await former.open(remaining);
     if (!state) return true;
+    if (state === 'later') return false;
     try {
       const connections = await this.#connectionsOf(state);
       if (connections > 0) {

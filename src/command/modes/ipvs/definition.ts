@@ -139,9 +139,9 @@ export const IPVS_MODE: ModeDefinition = {
     const hasTable = await hasOwnTable(openTables);
     const hasOthers = hasTable && settings.layout === 'iptables';
     if (hasOthers) return (await loaded()).openRules(settings, 'nftables');
-    // Without a table, the whole former mode has these rules.
-    const isAlone = settings.layout === undefined && (hasTable || remaining.includes('ipvs'));
-    if (settings.layout === 'iptables' || isAlone) return undefined;
+    if (settings.layout === 'iptables') return undefined;
+    // The whole former mode has one kind of rules, with which it is removed. An interrupted change of the rules has left the other.
+    if (settings.layout === undefined && (hasTable || remaining.includes('ipvs'))) return 'later';
     return (await hasRules(settings)) ? (await loaded()).openRules(settings, 'iptables') : undefined;
   },
 };

@@ -157,7 +157,10 @@ export interface ModeDefinition extends ModeConfiguration {
    * The same for the rules that the mode left in another layout than the running one: it is removed while the mode runs too. Absent: the mode removes
    * them itself.
    *
-   * @param remaining as in {@link FormerMode.open}
+   * @param remaining as in {@link FormerMode.open}, as is the result
    */
-  openFormerRules?(settings: FormerSettings, remaining: readonly string[]): Promise<FormerState | undefined>;
+  openFormerRules?(
+    settings: FormerSettings,
+    remaining: readonly string[],
+  ): Promise<FormerState | 'later' | undefined>;
 }

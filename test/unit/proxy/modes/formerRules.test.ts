@@ -80,6 +80,22 @@ it('ipvs mode is kept by its connections: its chains stay, also those that iptab
   assert.doesNotMatch(rules(), /KUBE-(?!FIREWALL)/);
 });
 
+it('rules of both kinds: those that the whole former mode does not have wait until it is removed', async () => {
+  const { openFormerRules = () => assert.fail() } = IPVS_MODE;
+  const host = { ...kernel, iptables: kernel.iptables, close: () => {} } as unknown as HostKernel;
+  const configuration = await run('ipvs');
+  const settings = {
+    ...{ configuration, command: {} as KernelCommand, families: [4, 6] as const, layout: undefined },
+    ...{ kernel: host, unshared: host },
+  };
+  assert.equal(await openFormerRules(settings, ['ipvs']), 'later');
+  let opened: 'later' | undefined = 'later';
+  const modes = new FormerModes([{ name: 'other rules of ipvs', open: async () => opened }], {}, () => 0);
+  assert.deepEqual([await modes.remove(), modes.pending, await modes.preview()], [false, true, []]);
+  opened = undefined;
+  assert.deepEqual([await modes.remove(), modes.pending], [false, false]);
+});
+
 it('a plan names each chain of ipvs mode once', async () => {
   const planned = await former(await run('ipvs')).preview();
   assert.deepEqual([...new Set(planned.map(({ formerMode }) => formerMode))], ['ipvs']);

@@ -35,7 +35,7 @@ export interface ProxyEvents extends FormerModeEvents {
   taken?(): void;
   /** A Service was planned in a pass, with this input; undefined when it was deleted. */
   planned?(service: string, input: ServicePlanInput | undefined): void;
-  /** A pass ended. `latency`: time since the source reported the oldest change of the pass, in ms. */
+  /** A pass ended. `latency`: time since the source reported the oldest change of the pass, in ms; 0 without a change. */
   synced(summary: SyncSummary, latency: number): void;
   /** Names of what the source cannot read, whenever they change; none once it can read everything. */
   incomplete?(unread: readonly string[]): void;
@@ -389,7 +389,7 @@ class RunningProxy<Item, Operation extends KeyedOperation<Item>> implements Serv
     const { events } = this.#parts;
     return {
       synced: (summary) => {
-        events.synced(summary, now() - (this.#underWay ?? now()));
+        events.synced(summary, this.#underWay === undefined ? 0 : now() - this.#underWay);
         this.#underWay = undefined;
         // Traffic is served by the items of this mode before those of another one are removed.
         if (!this.#formerModes.pending) return;

@@ -53,7 +53,7 @@ export function telemetry(receivers: Receivers): ProxyListener {
       changed.taken();
     },
     planned: (service, frontends) => status.note(service, frontends),
-    synced(summary) {
+    synced(summary, latency) {
       const { milliseconds, repeated } = summary;
       full ||= summary.full;
       const concern = refusals.after(summary);
@@ -67,6 +67,7 @@ export function telemetry(receivers: Receivers): ProxyListener {
       }
       changed.ended(summary.unknown);
       countItems(summary, own);
+      observeStages(summary, latency, own);
       if (repeated !== undefined) own.repeated.set(repeated);
       updateWithoutLocal(status, receivers);
       if (concern === 'all') {
@@ -104,6 +105,18 @@ function countItems({ counts, repaired, repairs, unknown }: SyncSummary, own: Me
   own.repairs.inc(repaired);
   for (const [phase, count] of repairs?.phases ?? []) own.repairedPhases.inc({ phase }, count);
   own.unknown.set(unknown);
+}
+
+/**
+ * Where the time of a change goes. A pass without changes has none.
+ *
+ * @param latency since the source reported the oldest change of the pass, in ms
+ */
+function observeStages({ milliseconds }: SyncSummary, latency: number, own: Metrics['own']): void {
+  if (latency === 0) return;
+  const { plan, kernel } = milliseconds;
+  const stages = { wait: Math.max(0, latency - plan - kernel), plan, kernel, total: latency };
+  for (const [stage, time] of Object.entries(stages)) own.changeDuration.observe({ stage }, time / 1000);
 }
 
 /** Shows 0 as the times of the last request and the last success, which were not yet, and in the counters of failures and flows. */

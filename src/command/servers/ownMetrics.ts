@@ -29,6 +29,14 @@ export function ownMetrics(registry: Registry, version: string) {
       labelNames: ['family'] as const,
       buckets: exponentialBuckets(0.0001, 4, 9),
     }),
+    changeDuration: new Histogram({
+      ...own(
+        'change_duration_seconds',
+        'Time of the oldest change of a pass, in seconds; label stage is wait, plan, kernel, or total: from its arrival to its last result.',
+      ),
+      labelNames: ['stage'] as const,
+      buckets: exponentialBuckets(0.0005, 2, 17),
+    }),
     unread: new Gauge(
       own(
         'unread_manifests',

@@ -97,8 +97,9 @@ it('requests, passes and their items are counted', async () => {
   const counts = { draining: 6, drainTimeouts: 5 };
   const repairs = { phases: new Map([['elements', 5]]), keys: [] };
   const milliseconds = { plan: 1, kernel: 2 };
-  events.synced({ ...PASS, full: true, counts, repaired: 8, repairs, repeated: 2, milliseconds }, 1);
-  events.synced({ ...PASS, counts, unknown: 4, milliseconds: { plan: 10_000, kernel: 10_000 } }, 1);
+  events.synced({ ...PASS, full: true, counts, repaired: 8, repairs, repeated: 2, milliseconds }, 3);
+  events.synced({ ...PASS, counts, unknown: 4, milliseconds: { plan: 10_000, kernel: 10_000 } }, 20_500);
+  events.synced({ ...PASS, counts, unknown: 4, services: 0 }, 0);
   const text = await lines();
   for (const line of [
     'kube_netlink_proxy_audit_repairs_total 8',
@@ -107,10 +108,14 @@ it('requests, passes and their items are counted', async () => {
     'kube_netlink_proxy_drain_timeouts_total 5',
     'kube_netlink_proxy_draining_real_servers 6',
     'kube_netlink_proxy_failed_items 4',
+    'kube_netlink_proxy_change_duration_seconds_sum{stage="wait"} 0.5',
+    'kube_netlink_proxy_change_duration_seconds_sum{stage="kernel"} 10.002',
+    'kube_netlink_proxy_change_duration_seconds_sum{stage="total"} 20.503',
+    'kube_netlink_proxy_change_duration_seconds_count{stage="plan"} 2',
     'kubeproxy_sync_full_proxy_rules_duration_seconds_sum{ip_family="IPv6"} 0.003',
-    'kubeproxy_sync_partial_proxy_rules_duration_seconds_bucket{le="16.384",ip_family="IPv6"} 0',
-    'kubeproxy_sync_partial_proxy_rules_duration_seconds_bucket{le="+Inf",ip_family="IPv6"} 1',
-    'kubeproxy_sync_proxy_rules_duration_seconds_count{ip_family="IPv6"} 2',
+    'kubeproxy_sync_partial_proxy_rules_duration_seconds_bucket{le="16.384",ip_family="IPv6"} 1',
+    'kubeproxy_sync_partial_proxy_rules_duration_seconds_bucket{le="+Inf",ip_family="IPv6"} 2',
+    'kubeproxy_sync_proxy_rules_duration_seconds_count{ip_family="IPv6"} 3',
     'kubeproxy_sync_proxy_rules_endpoint_changes_pending 0',
     'kubeproxy_sync_proxy_rules_endpoint_changes_total 1',
     'kubeproxy_sync_proxy_rules_service_changes_pending 0',

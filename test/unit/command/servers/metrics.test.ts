@@ -178,6 +178,7 @@ const OTHERS: [name: string, type: string, labels: string][] = [
   ['kube_netlink_proxy_audit_repairs_total', 'counter', ''],
   ['kube_netlink_proxy_batch_operations', 'histogram', 'family'],
   ['kube_netlink_proxy_build_info', 'gauge', 'version'],
+  ['kube_netlink_proxy_change_duration_seconds', 'histogram', 'stage'],
   ['kube_netlink_proxy_config_info', 'gauge', 'in_force found'],
   ['kube_netlink_proxy_config_waiting_fields', 'gauge', ''],
   ['kube_netlink_proxy_drain_timeouts_total', 'counter', ''],

@@ -1,7 +1,7 @@
 // Selects where a test runs: on this machine, or in the first test machine with the features that the test needs.
 
 import { Failure } from '../lib/failure.mjs';
-import { BUILT, USUAL_SUITE } from '../vm/kernelNames.mjs';
+import { isBuiltName, USUAL_SUITE } from '../vm/kernelNames.mjs';
 import { serves } from '../vm/namespace.mjs';
 import { TEST_MACHINE_NAMES, TEST_MACHINES, usualUmlKernel } from '../vm/testMachines.mjs';
 import { FEATURES } from './needs.mjs';
@@ -25,7 +25,7 @@ export const OF_GUESTS = /** @type {readonly Feature[]} */ ([
  */
 export function guestFeatures(machine, kernel) {
   if (machine === 'qemu') return OF_GUESTS;
-  return [kernel === BUILT ? 'enforced AppArmor' : 'modules'];
+  return [isBuiltName(kernel) ? 'enforced AppArmor' : 'modules'];
 }
 
 // What the packages of User Mode Linux lack.
@@ -41,7 +41,7 @@ function has(name, kernel, feature) {
   if (name === 'namespace') return serves(FEATURES[feature]);
   if (name === 'qemu' || kernel === undefined) return true;
   if (OF_GUESTS.includes(feature)) return guestFeatures(name, kernel).includes(feature);
-  return kernel === BUILT || !NOT_PACKAGED.includes(feature);
+  return isBuiltName(kernel) || !NOT_PACKAGED.includes(feature);
 }
 
 /** @type {Map<string, boolean>} Results do not change during the tests. */

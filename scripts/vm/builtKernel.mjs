@@ -19,40 +19,55 @@ import { Failure } from '../lib/failure.mjs';
 import { ensurePackages, KERNEL_BUILD_PACKAGES } from '../lib/packages.mjs';
 import { heading } from '../lib/steps.mjs';
 import { ensureUnpacked } from '../lib/suites.mjs';
+import { BUILT } from './kernelNames.mjs';
 import { IMAGE, umlKernelIn } from './umlKernel.mjs';
 
 // The newest source of Debian's stable release: the test machine is quick only with a kernel that is newer than the release's own.
 const SUITE = 'trixie-backports';
 const CONFIGURATION = fileURLToPath(new URL('kernel.config', import.meta.url));
+/** The options of xtables and ipset. */
+const XTABLES = /^CONFIG_(NETFILTER_XT|IP6?_NF_|NFT_COMPAT|BRIDGE_EBT|IP_SET)/;
+
+/** @typedef {import('./kernelNames.mjs').BuiltName} BuiltName */
 
 // Drivers that are built in create links at the start, as their modules do when they are loaded.
 const NO_LINKS = ['dummy.numdummies=0', 'ifb.numifbs=0', 'bonding.max_bonds=0'];
 
-/** @param {string} cache */
-function folderIn(cache) {
-  const digest = createHash('sha256').update(readFileSync(CONFIGURATION)).digest('hex');
+/** @param {BuiltName} name */
+function configurationOf(name) {
+  const lines = readFileSync(CONFIGURATION, 'utf8').split('\n');
+  return (name === BUILT ? lines : lines.filter((line) => !XTABLES.test(line))).join('\n');
+}
+
+/**
+ * @param {string} cache
+ * @param {BuiltName} name
+ */
+function folderIn(cache, name) {
+  const digest = createHash('sha256').update(configurationOf(name)).digest('hex');
   return join(cache, `uml-built-${digest.slice(0, 12)}`);
 }
 
 /**
- * Whether the kernel of this configuration is in the cache.
+ * Whether the kernel that has everything is in the cache.
  *
  * @param {string} cache
  */
-export const hasBuiltKernel = (cache) => existsSync(folderIn(cache));
+export const hasBuiltKernel = (cache) => existsSync(folderIn(cache, BUILT));
 
 /**
  * The kernel, from the cache or built.
  *
  * @param {string} cache
+ * @param {BuiltName} [name]
  * @returns {import('./kernel.mjs').Kernel}
  */
-export function ensureBuiltKernel(cache) {
-  const root = folderIn(cache);
+export function ensureBuiltKernel(cache, name = BUILT) {
+  const root = folderIn(cache, name);
   if (!existsSync(root)) {
     ensurePackages(KERNEL_BUILD_PACKAGES);
     const wanted = { name: 'linux-source', suite: SUITE, size: '170 MB', only: /^linux-source-\d/ };
-    ensureUnpacked({ ...wanted, root }, build);
+    ensureUnpacked({ ...wanted, root }, (folder) => build(folder, configurationOf(name)));
   }
   const kernel = umlKernelIn(root, join(root, 'lib/modules'));
   return { ...kernel, options: [...(kernel.options ?? []), ...NO_LINKS] };
@@ -62,8 +77,9 @@ export function ensureBuiltKernel(cache) {
  * Builds the kernel in an unpacked package, and leaves only the image and the list of what is built in.
  *
  * @param {string} root
+ * @param {string} configuration
  */
-function build(root) {
+function build(root, configuration) {
   const packed = join(root, 'usr/src');
   const [archive, ...others] = readdirSync(packed).filter((name) => name.endsWith('.tar.xz'));
   if (archive === undefined || others.length > 0)
@@ -73,8 +89,10 @@ function build(root) {
   run('tar', ['-xf', join(packed, archive), '-C', source, '--strip-components=1']);
   heading(`kernel of the tests: ${archive.replace('.tar.xz', '')} (6 minutes on 2 CPUs, once)`);
   const make = ['-C', source, '-s', 'ARCH=um', '-j', String(availableParallelism() + 1)];
-  run('make', [...make, `KCONFIG_ALLCONFIG=${CONFIGURATION}`, 'allnoconfig']);
-  requireConfigured(join(source, '.config'));
+  const wanted = join(source, 'wanted.config');
+  writeFileSync(wanted, configuration);
+  run('make', [...make, `KCONFIG_ALLCONFIG=${wanted}`, 'allnoconfig']);
+  requireConfigured(join(source, '.config'), configuration);
   run('make', [...make, 'linux']);
   const release = capture('make', [...make, 'kernelrelease'])
     .stdout.toString()
@@ -94,10 +112,12 @@ function build(root) {
  * The build leaves out an option whose name it does not know, or which depends on another one, and says nothing.
  *
  * @param {string} path of the complete configuration
+ * @param {string} configuration the wanted one
  */
-function requireConfigured(path) {
+function requireConfigured(path, configuration) {
   const complete = new Set(readFileSync(path, 'utf8').split('\n'));
-  const wanted = readFileSync(CONFIGURATION, 'utf8').split('\n');
-  const missing = wanted.filter((line) => /^CONFIG_\w+=[^n]/.test(line) && !complete.has(line));
+  const missing = configuration
+    .split('\n')
+    .filter((line) => /^CONFIG_\w+=[^n]/.test(line) && !complete.has(line));
   if (missing.length > 0) throw new Failure(`this source of Linux cannot have ${missing.join(', ')}`);
 }

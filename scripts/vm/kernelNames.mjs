@@ -13,13 +13,20 @@ export const SUITE_OF = {
 /** @type {readonly KernelName[]} The older first. */
 export const KERNEL_NAMES = /** @type {KernelName[]} */ (Object.keys(SUITE_OF));
 
-/** @typedef {KernelName | 'built'} UmlKernelName */
+/** @typedef {'built' | 'built-without-xtables'} BuiltName */
+/** @typedef {KernelName | BuiltName} UmlKernelName */
 
 /** @type {'built'} The kernel of User Mode Linux that is built from source, see builtKernel.mjs. */
 export const BUILT = 'built';
 
-/** @type {readonly UmlKernelName[]} That one, and suites with the package user-mode-linux. */
-export const UML_KERNEL_NAMES = [BUILT, 'bookworm', 'trixie', 'sid'];
+/** @type {'built-without-xtables'} The same without xtables and ipset. */
+export const BUILT_WITHOUT_XTABLES = 'built-without-xtables';
+
+/** @type {(name: string | undefined) => name is BuiltName} */
+export const isBuiltName = (name) => name === BUILT || name === BUILT_WITHOUT_XTABLES;
+
+/** @type {readonly UmlKernelName[]} Those, and suites with the package user-mode-linux. */
+export const UML_KERNEL_NAMES = [BUILT, BUILT_WITHOUT_XTABLES, 'bookworm', 'trixie', 'sid'];
 
 /** @type {(name: string) => name is KernelName} */
 export const isKernelName = (name) => Object.hasOwn(SUITE_OF, name);

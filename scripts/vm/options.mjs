@@ -2,7 +2,7 @@
 
 import { resolve } from 'node:path';
 import { Failure } from '../lib/failure.mjs';
-import { BUILT, KERNEL_NAMES, UML_KERNEL_NAMES } from './kernelNames.mjs';
+import { isBuiltName, KERNEL_NAMES, UML_KERNEL_NAMES } from './kernelNames.mjs';
 import { testMachineNamed } from './testMachines.mjs';
 
 export const HELP = `Usage: npm run vm -- [OPTIONS] [--] CMD ARGS…
@@ -30,7 +30,8 @@ input is empty.
   --kernel NAME       the kernel of a suite of Debian: ${KERNEL_NAMES.join(', ')} (of bookworm); or the first part
                       of a version in this machine's package sources, for example 6.12 (default: linux-image-amd64
                       of these sources). Implies QEMU, unless --machine uml, which has ${UML_KERNEL_NAMES.join(', ')}.
-                      built: of Debian's package of the source, with all that the tests need, built in some minutes
+                      built: of Debian's package of the source, with all that the tests need, built in some minutes;
+                      built-without-xtables: the same without xtables and ipset
   --help              print this text
 
 Each kernel is downloaded or built once in .cache/vm; delete that folder to update them.
@@ -106,7 +107,7 @@ export function parseOptions(args) {
     readOption(options, word, rest);
   }
   options.command = rest;
-  if (options.kernel === BUILT) options.machine ??= 'uml';
+  if (isBuiltName(options.kernel)) options.machine ??= 'uml';
   if (options.cpus !== undefined || options.kernel !== undefined) options.machine ??= 'qemu';
   checkMachine(options);
   return options;

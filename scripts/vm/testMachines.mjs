@@ -8,7 +8,7 @@ import { ensurePackages, isObtainable, QEMU_PACKAGES, UML_PACKAGES } from '../li
 import { tryUml } from './bootTrial.mjs';
 import { ensureBuiltKernel, hasBuiltKernel } from './builtKernel.mjs';
 import { ensureKernel, ensureSuiteKernel } from './kernel.mjs';
-import { BUILT, isKernelName, USUAL_SUITE } from './kernelNames.mjs';
+import { BUILT, isBuiltName, isKernelName, USUAL_SUITE } from './kernelNames.mjs';
 import { runMachine } from './machine.mjs';
 import { IPVS_TRIAL, runInNamespace, serves } from './namespace.mjs';
 import { QEMU } from './qemu.mjs';
@@ -124,7 +124,9 @@ export const usualUmlKernel = () => (hasBuiltKernel(CACHE) ? BUILT : USUAL_SUITE
 /** @param {string} [name] of {@link UML_KERNEL_NAMES} */
 function triedUmlKernel(name = usualUmlKernel()) {
   mkdirSync(CACHE, { recursive: true });
-  const kernel = isKernelName(name) ? ensureUmlKernel(CACHE, name) : ensureBuiltKernel(CACHE);
+  const kernel = isKernelName(name)
+    ? ensureUmlKernel(CACHE, name)
+    : ensureBuiltKernel(CACHE, isBuiltName(name) ? name : BUILT);
   return tryUml(CACHE, kernel);
 }
 

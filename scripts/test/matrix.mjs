@@ -6,7 +6,7 @@ import { CHECKOUT } from '../lib/checkout.mjs';
 import { capture } from '../lib/commands.mjs';
 import { Failure } from '../lib/failure.mjs';
 import { ensurePackages } from '../lib/packages.mjs';
-import { KERNEL_NAMES, UML_KERNEL_NAMES } from '../vm/kernelNames.mjs';
+import { BUILT_WITHOUT_XTABLES, KERNEL_NAMES, UML_KERNEL_NAMES } from '../vm/kernelNames.mjs';
 import { serves } from '../vm/namespace.mjs';
 import { TEST_MACHINES, testMachineNamed } from '../vm/testMachines.mjs';
 import { FEATURES } from './needs.mjs';
@@ -43,7 +43,12 @@ export const ALL_CELLS = [
 ];
 
 /** @type {Readonly<Record<Cell['machine'], readonly import('../vm/kernelNames.mjs').UmlKernelName[]>>} */
-const KERNELS_OF = { namespace: [], uml: UML_KERNEL_NAMES, qemu: KERNEL_NAMES };
+const KERNELS_OF = {
+  namespace: [],
+  // Most tests need xtables.
+  uml: UML_KERNEL_NAMES.filter((name) => name !== BUILT_WITHOUT_XTABLES),
+  qemu: KERNEL_NAMES,
+};
 /** In s. */
 const TRIAL_LIMIT = 300;
 const NAMES = /** @type {Feature[]} */ (Object.keys(FEATURES));

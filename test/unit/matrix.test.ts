@@ -24,9 +24,13 @@ const REFUSED: readonly (readonly [script: string, args: readonly string[], reas
   [
     'vm',
     ['--kernel', 'backports', '--machine', 'uml'],
-    /must be built, bookworm, trixie, sid, found backports/,
+    /must be built, built-without-xtables, bookworm, trixie, sid, found backports/,
   ],
-  ['vm', ['--machine', 'uml', '--kernel', '6.12'], /must be built, bookworm, trixie, sid, found 6\.12/],
+  [
+    'vm',
+    ['--machine', 'uml', '--kernel', '6.12'],
+    /must be built, built-without-xtables, bookworm, trixie, sid, found 6\.12/,
+  ],
   [
     'test',
     ['--matrix', 'uml:backports'],

@@ -7,7 +7,7 @@ import { FakeKernel } from '../../../src/kernel/testing/index.js';
 import { IPTABLES_DEFAULTS } from '../../../src/proxy/modes/iptables/index.js';
 import { createIpvsMode, IPVS_DEFAULTS } from '../../../src/proxy/modes/ipvs/index.js';
 import { NFTABLES_DEFAULTS, nftablesMode } from '../../../src/proxy/modes/nftables/index.js';
-import { ForeignChains } from '../../../src/proxy/modes/nftables/program/foreignChains.js';
+import { ForeignChains } from '../../../src/proxy/modes/nftablesRules/program/foreignChains.js';
 import { mapKernel } from '../mapMode/index.js';
 import type { TestKernel } from './testKernel.js';
 
@@ -72,7 +72,7 @@ function nftablesKernel(): TestKernel {
     open(auditPeriod, families = [4]) {
       // With `primary`, rules depend on the address of the node, which these tests do not give.
       const options = { ...NFTABLES_DEFAULTS, families, auditPeriod, nodePortAddresses: [] };
-      const foreign = new ForeignChains();
+      const foreign = new ForeignChains('kube-proxy');
       return {
         mode: nftablesMode(kernel, options, foreign),
         foreignChains: () => foreign.list(),

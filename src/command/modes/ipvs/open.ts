@@ -6,12 +6,14 @@ import type { Family } from '../../../kernel/net/address.js';
 import type { Nftables } from '../../../kernel/nftables/types.js';
 import { moduleHint, stateOfModule } from '../../../kernel/shared/hints.js';
 import { createIpvsMode } from '../../../proxy/modes/ipvs/index.js';
+import { TABLE } from '../../../proxy/modes/ipvs/plan/items.js';
 import type { IpvsOptions } from '../../../proxy/modes/ipvs/plan/options.js';
 import { SET_ROLES, setOf } from '../../../proxy/modes/ipvs/plan/sets.js';
 import { TUNNEL_LINKS } from '../../../proxy/modes/ipvs/plan/tunnels.js';
 import type { IpvsKernel } from '../../../proxy/modes/ipvs/program/kernel.js';
 import { checkScheduler, prepare, probeScheduler } from '../../../proxy/modes/ipvs/program/prepare.js';
 import type { FormerState } from '../../../proxy/modes/mode.js';
+import { ForeignChains } from '../../../proxy/modes/nftablesRules/program/foreignChains.js';
 import { usableFamilies } from '../iptablesRules/families.js';
 import { RULE_MODULES } from '../iptablesRules/ruleModules.js';
 import { FAILURES } from '../nftablesRules/failures.js';
@@ -39,11 +41,13 @@ import { type OpenIpvsKernel, openIpvsKernel, openOwnParts } from './parts.js';
 export async function open(settings: ModeSettings): Promise<OpenedMode> {
   const { kernel, options } = await openWithOptions(settings);
   const { families, rules } = options;
+  const foreign = rules === 'nftables' ? new ForeignChains(TABLE) : undefined;
   const { nftables } = kernel;
   const allowed = settings.configuration.serviceSettings.includes('forwarding');
   const obstacle = allowed ? await obstacleOfTunnels(kernel, options, settings.loadModules) : undefined;
   return {
-    mode: createIpvsMode(kernel, options),
+    mode: createIpvsMode({ ...kernel, ...(foreign && { foreignChains: foreign }) }, options),
+    ...(foreign && { foreignChains: () => foreign.list() }),
     layout: rules,
     ...(rules === 'iptables' && { rules: RULES }),
     families,

@@ -7,8 +7,8 @@ import type { FormerState } from '../../../proxy/modes/mode.js';
 import { createNftablesMode, nftablesMode } from '../../../proxy/modes/nftables/index.js';
 import { protocolOfCounter } from '../../../proxy/modes/nftables/plan/localhostPorts.js';
 import { TABLE } from '../../../proxy/modes/nftables/plan/names.js';
-import { ForeignChains } from '../../../proxy/modes/nftables/program/foreignChains.js';
 import { TABLE_FAMILY } from '../../../proxy/modes/nftablesRules/plan/families.js';
+import { ForeignChains } from '../../../proxy/modes/nftablesRules/program/foreignChains.js';
 import type { Configuration } from '../../config/configuration.js';
 import { behaviourOf } from '../../config/mirroredVersion.js';
 import { FAILURES } from '../nftablesRules/failures.js';
@@ -23,7 +23,7 @@ import { layoutOf, localhostFamilies, nftablesOptions } from './fromConfiguratio
 /** Opens nftables mode, as `open` of its definition. */
 export async function open(settings: ModeSettings): Promise<OpenedMode> {
   const { kernel, options } = await openWithOptions(settings);
-  const foreign = new ForeignChains();
+  const foreign = new ForeignChains(TABLE);
   return {
     mode: nftablesMode(kernel, options, foreign),
     foreignChains: () => foreign.list(),

@@ -2,6 +2,7 @@
 import type { Family } from '../../../kernel/net/address.js';
 import { checkArgument } from '../../../kernel/shapes.js';
 import type { Mode } from '../mode.js';
+import type { ForeignChains } from '../nftablesRules/program/foreignChains.js';
 import { TableWatch } from '../nftablesRules/program/watch.js';
 import type { Result } from '../shared/program/result.js';
 import { compare } from './plan/compare.js';
@@ -16,7 +17,6 @@ import { planService } from './plan/planService.js';
 import { dependsOn } from './plan/references.js';
 import { apply, prepare, type Transaction } from './program/apply.js';
 import { describe } from './program/describe.js';
-import type { ForeignChains } from './program/foreignChains.js';
 import type { NftablesKernel } from './program/kernel.js';
 import { observe } from './program/observe.js';
 import { observeAlone } from './program/observeAlone.js';

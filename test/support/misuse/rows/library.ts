@@ -38,6 +38,7 @@ const KERNEL = {
     ...methods('listRules', 'listSets', 'listTables', 'watchCommits', 'port'),
   },
   otherEntries: () => {},
+  foreignChains: methods('take'),
   watchHost: () => {},
 };
 const IPVS = { ...IPVS_DEFAULTS, excludeCIDRs: ['10.0.0.0/8'], kernelRelease: '6.1.0' };

@@ -3,7 +3,8 @@ import type { Ipset } from '../../../../kernel/ipset/types.js';
 import type { Iptables } from '../../../../kernel/iptables/types.js';
 import type { Ipvs } from '../../../../kernel/ipvs/types.js';
 import type { ServerLists } from '../../../../kernel/ipvs/values/serverLists.js';
-import type { Nftables } from '../../../../kernel/nftables/types.js';
+import type { Family } from '../../../../kernel/net/address.js';
+import type { Chain, Nftables } from '../../../../kernel/nftables/types.js';
 import type { Route, RouteFilter, Rtnetlink } from '../../../../kernel/rtnetlink/types.js';
 import type { Sysctl } from '../../../../kernel/sysctl/index.js';
 import type { HostChange } from '../../../services/types.js';
@@ -40,6 +41,10 @@ export interface IpvsKernel {
    * The entries of sets that were written with the other rules, until they are removed: they record virtual services too. Absent: there are none.
    */
   readonly otherEntries?: () => AsyncIterable<readonly Item[]>;
+  /** Takes what is not of this mode in its tables, after each reading of all items. */
+  readonly foreignChains?: {
+    take(family: Family, chains: readonly Pick<Chain, 'name' | 'base'>[]): void;
+  };
   /**
    * Calls `changed` after changes of links or addresses. If absent, only audits detect changes of kube-ipvs0 by others.
    */

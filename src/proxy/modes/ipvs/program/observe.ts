@@ -96,8 +96,11 @@ async function* observeRecords(kernel: IpvsKernel, options: IpvsOptions): AsyncG
   else for (const family of options.families) yield* observeTables(kernel, family);
 }
 
-async function* observeTables({ nftables }: IpvsKernel, family: Family): AsyncGenerator<readonly Item[]> {
-  if (nftables) yield* observeTable(nftables, family);
+async function* observeTables(
+  { nftables, foreignChains }: IpvsKernel,
+  family: Family,
+): AsyncGenerator<readonly Item[]> {
+  if (nftables) yield* observeTable(nftables, family, foreignChains);
 }
 
 async function* inPieces(lists: AsyncIterable<readonly Item[]>): AsyncGenerator<Map<string, Item>> {

@@ -21,15 +21,22 @@ import {
   SHORTCUTS,
   TABLE_SETS,
 } from '../plan/table.js';
-import type { TablesKernel } from './kernel.js';
+import type { IpvsKernel, TablesKernel } from './kernel.js';
 
 type Client = TablesKernel['nftables'];
 
 /**
  * The items of a table, in lists. A table with a set or an element that ours never has is stale: then it is its only item, because it is deleted with
  * all that it contains.
+ *
+ * @param foreign takes the chains that are not ours
  */
-export async function* observeTable(nftables: Client, family: Family): AsyncGenerator<readonly Item[]> {
+export async function* observeTable(
+  nftables: Client,
+  family: Family,
+  foreign?: IpvsKernel['foreignChains'],
+): AsyncGenerator<readonly Item[]> {
+  foreign?.take(family, []);
   const table = await readTable(nftables, family);
   if (!table) return;
   const lists = table.stale ? undefined : await readElements(nftables, family);
@@ -39,7 +46,7 @@ export async function* observeTable(nftables: Client, family: Family): AsyncGene
   }
   yield [table];
   yield* lists;
-  yield await readChains(nftables, family);
+  yield await readChains(nftables, family, foreign);
 }
 
 /** The items that are elements of its sets; undefined if one of them is not ours. */
@@ -99,9 +106,18 @@ function isOurs({ name }: Pick<Chain, 'name'>): boolean {
   return name.startsWith('nat/') || name.startsWith('filter/');
 }
 
-async function readChains(nftables: Client, family: Family): Promise<TableChain[]> {
+async function readChains(
+  nftables: Client,
+  family: Family,
+  foreign?: IpvsKernel['foreignChains'],
+): Promise<TableChain[]> {
   const where = { family: TABLE_FAMILY[family], table: TABLE };
-  const chains = (await nftables.listChains(where).toArray()).filter(isOurs);
+  const all = await nftables.listChains(where).toArray();
+  const chains = all.filter(isOurs);
+  foreign?.take(
+    family,
+    all.filter((chain) => !isOurs(chain)),
+  );
   const rules = new Map<string, Rule[]>(chains.map(({ name }) => [name, []]));
   for await (const each of nftables.listRules(where)) rules.get(each.chain)?.push(ruleOf(each));
   return chains.map(({ name, base }) => ({

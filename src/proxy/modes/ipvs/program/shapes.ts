@@ -60,5 +60,6 @@ export const KERNEL = partOf({
   sysctl: SYSCTL,
   nftables: optional(NFTABLES),
   otherEntries: optional(FUNCTION),
+  foreignChains: optional(methods('take')),
   watchHost: optional(FUNCTION),
 } satisfies Shape<IpvsKernel>);

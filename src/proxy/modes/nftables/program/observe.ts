@@ -4,6 +4,7 @@ import type { Family } from '../../../../kernel/net/address.js';
 import type { NftSet, Table } from '../../../../kernel/nftables/types.js';
 import { TimeSlice } from '../../../../kernel/timeSlice.js';
 import { TABLE_FAMILY } from '../../nftablesRules/plan/families.js';
+import type { ForeignChains } from '../../nftablesRules/program/foreignChains.js';
 import { CONTAINERS, type Container, type NamedSet, slotMapOf, slotMapsOf } from '../plan/containers.js';
 import {
   type CounterItem,
@@ -17,7 +18,6 @@ import { protocolOfCounter } from '../plan/localhostPorts.js';
 import { TABLE } from '../plan/names.js';
 import type { NftablesOptions } from '../plan/options.js';
 import { LooseElement, withSlots } from '../plan/slots.js';
-import type { ForeignChains } from './foreignChains.js';
 import type { NftablesKernel } from './kernel.js';
 import { elementItem, isStaleSet, isStaleTable, setItem } from './readItems.js';
 import { chainsOf } from './readRules.js';

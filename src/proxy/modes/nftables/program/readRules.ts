@@ -6,12 +6,12 @@ import type { Chain, Rule as KernelRule, NftSet } from '../../../../kernel/nftab
 import type { Rule } from '../../nftablesRules/plan/expressions.js';
 import { TABLE_FAMILY } from '../../nftablesRules/plan/families.js';
 import { isOwnSetName } from '../../nftablesRules/plan/setNames.js';
+import type { ForeignChains } from '../../nftablesRules/program/foreignChains.js';
 import { isNodeChain } from '../plan/fixedChains.js';
 import type { ChainItem } from '../plan/items.js';
 import { isOfService, TABLE } from '../plan/names.js';
 import { readChain } from '../plan/readChains.js';
 import { isSharedChain } from '../plan/sharedChains.js';
-import type { ForeignChains } from './foreignChains.js';
 import type { NftablesKernel } from './kernel.js';
 
 type Client = NftablesKernel['nftables'];

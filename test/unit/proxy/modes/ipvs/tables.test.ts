@@ -11,6 +11,7 @@ import { type Item, TABLE } from '../../../../../src/proxy/modes/ipvs/plan/items
 import { observeSets } from '../../../../../src/proxy/modes/ipvs/program/observe.js';
 import { observeTable } from '../../../../../src/proxy/modes/ipvs/program/observeTable.js';
 import type { DisturbedCheck } from '../../../../../src/proxy/modes/mode.js';
+import { ForeignChains } from '../../../../../src/proxy/modes/nftablesRules/program/foreignChains.js';
 import { cleanUp } from '../../../../../src/proxy/reconcile/cleanUp.js';
 import { HOST, service, slice } from '../../../../support/clusters/manifests.js';
 import { FakeNode, FakeTablesNode, tableLines } from '../../../../support/oracle/testNode.js';
@@ -46,6 +47,24 @@ function calls({ nftables }: FakeKernel) {
   };
   return { transactions, listings };
 }
+
+it('a base chain of another program in the table is named, and stays', async () => {
+  const foreign = new ForeignChains(TABLE);
+  const kernel = Object.assign(new FakeKernel(), { foreignChains: foreign });
+  const node = new FakeTablesNode(HOST, kernel);
+  await programmed(node, service('web', '10.96.0.1'));
+  const where = { family: 'ip', table: TABLE } as const;
+  const base = { type: 'filter', hook: 'input', priority: 0, policy: 'drop' } as const;
+  await kernel.nftables.apply([{ do: 'addChain', chain: { ...where, name: 'theirs', base } }]);
+  node.reconciler.requestFullSync();
+  assert.equal((await node.sync()).operations, 0);
+  const text = 'table ip kube-proxy-ipvs, chain theirs (hook input, priority 0, policy drop)';
+  assert.deepEqual(foreign.list(), [text]);
+  await kernel.nftables.apply([{ do: 'deleteTable', table: { family: 'ip', name: TABLE } }]);
+  node.reconciler.requestFullSync();
+  await node.sync();
+  assert.deepEqual(foreign.list(), []);
+});
 
 describe('a change', () => {
   const web = service('web', '10.96.0.1');

@@ -2,12 +2,13 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { createServer } from 'node:net';
+import { createServer, type Server, type Socket } from 'node:net';
 import { performance } from 'node:perf_hooks';
 import { describe, it } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { ownIdentity, watchForOtherAgents } from '../../../../src/command/agent/otherAgents.js';
 import { ownerOf } from '../../../../src/command/agent/socketOwner.js';
+import { PATIENCE } from '../../../laboratory/patience.js';
 import { closeAfter } from '../../../support/closeAfter.js';
 
 const MODULE = JSON.stringify(import.meta.resolve('../../../../src/command/agent/otherAgents.js'));
@@ -46,10 +47,16 @@ function start(
 }
 
 async function until(holds: () => boolean): Promise<void> {
-  for (let i = 0; !holds(); i++) {
-    assert.ok(i < 500, 'timeout after 5 s');
+  const deadline = performance.now() + PATIENCE;
+  while (!holds()) {
+    assert.ok(performance.now() < deadline, `not within ${PATIENCE} ms`);
     await wait(10);
   }
+}
+
+/** Another program with the name. An agent may reset its connection. */
+function strangerThat(answers: (socket: Socket) => void): Server {
+  return createServer((socket) => answers(socket.on('error', () => {})));
 }
 
 const { pidNamespace } = ownIdentity('1', { mode: 'ipvs' }, 0);
@@ -129,7 +136,7 @@ describe('agents of two modes', () => {
 
   it('a process that has the name and does not answer delays no agent for long', async () => {
     const name = nextName();
-    const stranger = createServer(() => {});
+    const stranger = strangerThat(() => {});
     stranger.listen({ path: name });
     await once(stranger, 'listening');
     closeAfter(stranger);
@@ -142,7 +149,7 @@ describe('agents of two modes', () => {
 it('a program that claims to be an agent and closes each connection is polled slowly, without a leak', async () => {
   const name = nextName();
   let asked = 0;
-  const stranger = createServer((socket) => {
+  const stranger = strangerThat((socket) => {
     asked++;
     socket.end(`${JSON.stringify(ownIdentity('1.0.0', { mode: 'ipvs' }, 0))}\n`);
   });
@@ -164,7 +171,7 @@ it('a program that claims to be an agent and closes each connection is polled sl
 
 it('if another program has the name, one warning without a process id is logged', async () => {
   const name = nextName();
-  const stranger = createServer((socket) => socket.end('{"pid":1,"version":"\\u001b[31m"}\n'));
+  const stranger = strangerThat((socket) => void socket.end('{"pid":1,"version":"\\u001b[31m"}\n'));
   stranger.listen({ path: name });
   await once(stranger, 'listening');
   closeAfter(stranger);

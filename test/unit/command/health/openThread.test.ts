@@ -150,7 +150,7 @@ it('the health thread relays connections to node ports on localhost while the ma
   });
   assert.deepEqual(told, ['0 of IPv4', 'refused EADDRINUSE', '1 of IPv4', 'opened true, 1 endpoint']);
   const program = `const { connect, createServer } = require('node:net');
-    createServer((socket) => socket.end('an answer')).listen(${endpoint}, '127.0.0.1', () =>
+    createServer((socket) => socket.on('error', () => {}).end('an answer')).listen(${endpoint}, '127.0.0.1', () =>
       connect(${nodePort}, '127.0.0.1').on('data', (data) => process.stdout.write(data, () => process.exit())));`;
   const { stdout } = spawnSync(process.execPath, ['-e', program], { encoding: 'utf8' });
   assert.equal(stdout, 'an answer');

@@ -31,7 +31,7 @@ test('the proxy breaks no rule while the API server fails in each way, and over 
 test('a proxy that gathers changes for longer than the bound breaks one', async () => {
   const flags = [
     '--kubeconfig {kubeconfig} --hostname-override {node} --proxy-mode {mode}',
-    '--cluster-cidr 10.244.0.0/16,fd00:10:244::/48 --iptables-min-sync-period 30s --conntrack-max-per-core 0',
+    '--cluster-cidr 10.244.0.0/16,fd00:10:244::/48 --iptables-min-sync-period 30s --whole-min-sync-period --conntrack-max-per-core 0',
   ];
   const proxy = [process.execPath, COMMAND, ...flags.flatMap((words) => words.split(' '))];
   const report = await shortJudge({ mode: 'nftables', seed: 3, proxy, time: 1, faults: [] });

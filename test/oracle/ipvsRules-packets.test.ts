@@ -58,6 +58,11 @@ async function dialAll(frontends: readonly Frontend[], patience: Patience): Prom
  */
 async function differing(name: string, step: number, frontends: readonly Frontend[]): Promise<string[]> {
   const first = await dialAll(frontends, PATIENCE);
+  const texts = first.flatMap(([one = {}]) => Object.values(one));
+  assert.ok(
+    texts.some((text) => text.includes(' sees ')),
+    `${name}: no endpoint answers`,
+  );
   const unequal = frontends.filter((_, i) => !isDeepStrictEqual(first[i]?.[0], first[i]?.[1]));
   if (unequal.length === 0) return [];
   await program(name, 0, step);

@@ -8,7 +8,8 @@ import { execFileSync } from 'node:child_process';
 import { undoAtExit } from '../../laboratory/atExit.js';
 import type { Endpoint } from './requests.js';
 
-const PLACES = ['node', 'here', 'there', 'outside'] as const;
+/** The namespaces. */
+export const PLACES = ['node', 'here', 'there', 'outside'] as const;
 type PlaceName = (typeof PLACES)[number];
 
 /** Addresses of the clients, which no endpoint has. */

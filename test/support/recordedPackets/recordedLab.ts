@@ -3,11 +3,12 @@ import { fileURLToPath } from 'node:url';
 import type { IpvsOptions } from '../../../src/proxy/modes/ipvs/index.js';
 import { LabHost, type Outcome } from '../../laboratory/labHost.js';
 import { NamespaceProcess } from '../../laboratory/namespaceProcess.js';
-import { CLIENT_ADDRESSES, openNetwork, placeOf, type RecordedNetwork } from './network.js';
+import { CLIENT_ADDRESSES, openNetwork, PLACES, placeOf, type RecordedNetwork } from './network.js';
 import type { ProgramAsk } from './nodeProcess.js';
 import { CLIENTS, type Client, type Endpoint, type Frontend } from './requests.js';
 
 const NODE = fileURLToPath(new URL('./nodeProcess.js', import.meta.url));
+
 /** Times of requests, in ms. */
 export interface Patience {
   /** After it, a request has no answer. */
@@ -46,7 +47,7 @@ export class RecordedLab {
   ): Promise<RecordedLab> {
     const network = openNetwork(rules, endpoints, own);
     const hosts = new Map<string, LabHost>();
-    for (const place of ['node', 'here', 'there', 'outside'] as const) {
+    for (const place of PLACES) {
       const host = await LabHost.open(network.namespace(place));
       hosts.set(place, host);
       await host.serveAt(endpoints.filter((endpoint) => placeOf(endpoint, own) === place));
@@ -93,13 +94,11 @@ export class RecordedLab {
 }
 
 const PLACE_OF = {
-  ...{
-    'pod here': 'here',
-    'own endpoint': 'here',
-    'pod elsewhere': 'there',
-    outside: 'outside',
-    node: 'node',
-  },
+  'pod here': 'here',
+  'own endpoint': 'here',
+  'pod elsewhere': 'there',
+  outside: 'outside',
+  node: 'node',
 } as const satisfies Record<Client, string>;
 
 function addressOf(client: keyof typeof CLIENT_ADDRESSES, to: string): string {

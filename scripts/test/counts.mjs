@@ -25,8 +25,22 @@ export default async function* counts(events) {
   const processes = {};
   /** @type {Record<string, number>} */
   const tests = {};
+  /** @type {{ file?: string, text: string }[]} */
+  let remarks = [];
   for await (const { type, data } of events) {
-    if (type === 'test:pass' || type === 'test:fail') count(counted, type === 'test:pass', data);
+    if (type === 'test:stderr')
+      remarks.push({ file: data.file, text: data.message.slice(-REASON_CHARACTERS) });
+    // An error after the end of its test, which only changes the exit status of the process. It has no file.
+    if (type === 'test:diagnostic' && data.message.startsWith('Error: '))
+      remarks.push({ text: data.message });
+    if (type === 'test:pass' || type === 'test:fail') {
+      if (isFile(data)) {
+        const own = remarks.filter(({ file = data.file }) => file === data.file);
+        data.remarks = own.map(({ text }) => text).join('\n');
+        remarks = remarks.filter((remark) => !own.includes(remark));
+      }
+      count(counted, type === 'test:pass', data);
+    }
     if (type === 'test:complete' && data.file) {
       const source = sourceOf(data.file);
       const ms = data.details?.duration_ms ?? 0;
@@ -61,7 +75,7 @@ function count(counted, passed, data) {
   else if (data.todo !== undefined && data.todo !== false) counted.skipped.push(`${label} (to do)`);
   // A suite fails with its tests; only tests count.
   else if (data.details?.error?.failureType === 'subtestsFailed') return;
-  else if (!passed) counted.failed.push(`${label}${reasonOf(data.details?.error)}`);
+  else if (!passed) counted.failed.push(`${label}${reasonOf(data)}`);
   else if (data.details?.type === 'suite') return;
   // A passed file is reported as a test only if it has no tests.
   else if (isFile(data)) counted.failed.push(`${file}: holds no test`);
@@ -69,21 +83,23 @@ function count(counted, passed, data) {
 }
 
 /**
- * Why a test failed, in a line, for the end of a long output: how the process of a file has ended, which the output of node:test does not
- * say, or the first line of its error.
+ * Why a test failed, in a line, for the end of a long output: how the process of a file has ended and the last that it said, which the
+ * output of node:test does not say; or the first line of its error.
  *
- * @param {any} error of a failed test
+ * @param {any} data of a failed test, with the `remarks` of a file
  * @returns {string} ` (signal SIGSEGV)`, ` (Expected values to be strictly equal:)`
  */
-function reasonOf(error) {
-  if (error?.signal) return ` (signal ${error.signal})`;
-  if (typeof error?.exitCode === 'number') return ` (exit status ${error.exitCode})`;
-  const lines = String(error?.cause?.message ?? error?.message ?? '').split('\n');
-  const said = lines.filter((line) => line.trim() !== '').slice(0, REASON_LINES);
-  return said.length === 0
-    ? ''
-    : ` (${said
-        .map((line) => line.trim())
-        .join(' ')
-        .slice(0, REASON_CHARACTERS)})`;
+function reasonOf({ details, remarks }) {
+  const { signal, exitCode, cause, message } = details?.error ?? {};
+  const status = typeof exitCode === 'number' ? `exit status ${exitCode}` : '';
+  const end = signal ? `signal ${signal}` : status;
+  const lines = String(end ? remarks : (cause?.message ?? message ?? ''))
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '');
+  const said = end
+    ? lines.slice(-REASON_LINES).join(' ').slice(-REASON_CHARACTERS)
+    : lines.slice(0, REASON_LINES).join(' ').slice(0, REASON_CHARACTERS);
+  const reason = [end, said].filter(Boolean).join('; ');
+  return reason && ` (${reason})`;
 }

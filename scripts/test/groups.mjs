@@ -5,13 +5,13 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { CHECKOUT } from '../lib/checkout.mjs';
 
-// What a file has that needs its process for itself: hooks of all tests, and what belongs to the whole process, such as its memory and
-// its CPU time.
+// What a file has that needs its process for itself: hooks of all tests, servers that are open until then, and what belongs to the whole
+// process, such as its memory and its CPU time.
 const OWN_PROCESS =
-  /^(before|after)(Each)?\(|\bcloseAfter\b|\bmock\b|\bprocess\.(env|on|once|exit|chdir|umask|kill|std\w+|memoryUsage|cpuUsage)\b|\bWorker\b|\bgc\(|\bspawn|\bexecFile|\bfork\(|\bglobalThis\b|\bperformance\b|\/measures\/|'node:v8'|^\/\/ Needs: /m;
+  /^(before|after)(Each)?\(|\bcloseAfter\b|\bmock\b|\bprocess\.(env|on|once|exit|chdir|umask|kill|std\w+|memoryUsage|cpuUsage)\b|\bWorker\b|\bgc\(|\bspawn|\bexecFile|\bfork\(|\bglobalThis\b|\bperformance\b|\/measures\/|\/(scene|openListener)\.js'|'node:v8'|^\/\/ Needs: /m;
 
 /** Time for the process of a group to end after its last test, in ms: below the time limit of a file, which does not say what keeps it. */
-const LINGERS = 600_000;
+const LINGERS = 120_000;
 
 /** The end of a group: `after` of a file that has no tests of its own runs after all of them. */
 const END = `import { after } from 'node:test';

@@ -128,7 +128,7 @@ export class Runner {
     const { rest: most = 0, restFactor } = this.#periods;
     const isWhole = took === undefined || restFactor === undefined;
     const rest = isWhole ? most : Math.min(most, Math.ceil(restFactor * took));
-    if (rest === 0) return;
+    if (rest === 0 || this.#stopped) return;
     this.#resting = this.#timers.set(() => {
       this.#resting = undefined;
       this.#wake();

@@ -352,7 +352,7 @@ describe('Runner', () => {
   });
 
   it('stops: the current pass ends, no other starts, and no timer remains', async () => {
-    const { runner, settle, armed } = setUp([summary(1)]);
+    const { runner, settle, armed } = setUp([summary(1)], 1000);
     runner.request();
     await turn();
     await runner.stop();

@@ -11,8 +11,8 @@ import { ProbeCounts } from './probeCounts.js';
 import type { HealthFacts } from './proxyHealth.js';
 import type { ServiceHealthCheck } from './serviceHealth.js';
 
-/** The period at which the main thread shows that it moves, in ms. */
-const BEAT = 1000;
+/** The period at which the main thread shows that it moves, in ms. Long, so that a process at rest sleeps. */
+const BEAT = 5000;
 
 /** What the thread has at its start. */
 export interface ThreadData {
@@ -76,7 +76,7 @@ export interface HealthThreadOptions {
   readonly online?: () => void;
   /** The thread has ended before it was closed: nobody answers the probes. */
   readonly ended: (error: unknown) => void;
-  /** The period at which this thread shows that it moves, in ms; default 1 s. The other one counts 30 of them. */
+  /** The period at which this thread shows that it moves, in ms; default 5 s. The other one counts 6 of them. */
   readonly beat?: number;
 }
 

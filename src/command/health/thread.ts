@@ -11,7 +11,7 @@ import { CLOCK, healthOf, NO_FACTS } from './proxyHealth.js';
 import { ServiceHealthServers } from './serviceHealth.js';
 
 /** Number of periods without a message of the main thread after which it counts as stalled. */
-const STALLED_AFTER = 30;
+const STALLED_AFTER = 6;
 
 const main = parentPort as MessagePort;
 const { timeout, beat, probes } = workerData as ThreadData;

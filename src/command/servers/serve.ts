@@ -30,7 +30,7 @@ export const LIMITS: Limits = {
   request: 30_000,
   stalled: 30_000,
   idle: 120_000,
-  check: 1000,
+  check: 5000,
   connections: 256,
 };
 

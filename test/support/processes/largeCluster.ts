@@ -1,8 +1,9 @@
 // The command of the package as the agent of a large cluster on this kernel, after its first pass.
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { performance } from 'node:perf_hooks';
 import type { TestContext } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
 import { BigCluster } from '../../scale/bigCluster.js';
 import { tool } from '../namespaces/tools.js';
 import { AgentProcess, BUNDLED_COMMAND } from './agentProcess.js';
@@ -58,4 +59,29 @@ export function memoryOf(pid: number, field: 'VmRSS' | 'VmHWM' | 'RssAnon' | 'Rs
   const status = readFileSync(`/proc/${pid}/status`, 'utf8');
   const [, kilobytes] = new RegExp(`^${field}:\\s+(\\d+) kB$`, 'm').exec(status) ?? [];
   return (Number(kilobytes) * 1024) / 1e6;
+}
+
+/** Time in which wake-ups are counted, in ms, and the number of such times. */
+const [COUNTED, MOST_COUNTS] = [5000, 20];
+
+/**
+ * How often the threads of a process wake up in a second, in the first time in which they do so at most as often as given; or the least
+ * of many times. In other times it may collect garbage or run an audit.
+ */
+export async function wakeUpsAtRest(pid: number, most: number): Promise<number> {
+  let least = Number.POSITIVE_INFINITY;
+  for (let count = 0; least > most && count < MOST_COUNTS; count++) {
+    const [before, start] = [waitsOf(pid), performance.now()];
+    await delay(COUNTED);
+    least = Math.min(least, ((waitsOf(pid) - before) / (performance.now() - start)) * 1000);
+  }
+  return least;
+}
+
+/** How often the threads of a process have begun to wait. */
+function waitsOf(pid: number): number {
+  return readdirSync(`/proc/${pid}/task`).reduce((sum, thread) => {
+    const status = readFileSync(`/proc/${pid}/task/${thread}/status`, 'utf8');
+    return sum + Number(/^voluntary_ctxt_switches:\s+(\d+)$/m.exec(status)?.[1]);
+  }, 0);
 }

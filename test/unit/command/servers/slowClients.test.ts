@@ -153,5 +153,5 @@ describe('many slow clients', () => {
     for (const client of many) client.destroy();
   });
 
-  it('are closed when their time is over, to a second', () => assert.equal(LIMITS.check, 1000));
+  it('are closed at most 5 s after their time is over', () => assert.equal(LIMITS.check, 5000));
 });

@@ -2,7 +2,7 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { Counter, exponentialBuckets, Gauge, Histogram, type Registry } from 'prom-client';
 
-/** Interval of the event loop's timer, in ms. A shorter delay may be missed. A shorter interval wakes a process at rest more often. */
+/** Interval of the event loop's timer, in ms. A shorter delay may be missed; a shorter interval wakes a process at rest more often. */
 const RESOLUTION = 2000;
 
 /** The metrics that kube-proxy does not have. */
@@ -134,10 +134,10 @@ export function contactMetrics(registry: Registry, read: () => readonly ContactO
  * Measures how much later than its interval a timer of the event loop fires, since the last scrape. A stall that begins
  * within one interval after a scrape is missed. Returns what ends it.
  */
-export function measureEventLoop(registry: Registry): () => void {
-  const timer = monitorEventLoopDelay({ resolution: RESOLUTION });
+export function measureEventLoop(registry: Registry, resolution = RESOLUTION): () => void {
+  const timer = monitorEventLoopDelay({ resolution });
   timer.enable();
-  const delay = (nanoseconds: number) => Math.max(0, nanoseconds / 1e9 - RESOLUTION / 1000);
+  const delay = (nanoseconds: number) => Math.max(0, nanoseconds / 1e9 - resolution / 1000);
   new Gauge({
     name: 'kube_netlink_proxy_event_loop_delay_seconds',
     help: 'Delay of the event loop since the last scrape, in seconds; label statistic is p99 or max.',

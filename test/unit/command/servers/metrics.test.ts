@@ -2,7 +2,7 @@
 // Needs: promtool
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { type Counter, type Gauge, Histogram } from 'prom-client';
+import { type Counter, type Gauge, Histogram, Registry } from 'prom-client';
 import { telemetry } from '../../../../src/command/agent/telemetry.js';
 import { COUNTERS } from '../../../../src/command/modes/iptables/open.js';
 import {
@@ -13,7 +13,7 @@ import {
   rejectedMetric,
 } from '../../../../src/command/servers/kubeProxyMetrics.js';
 import { type Metrics, openMetrics } from '../../../../src/command/servers/metrics.js';
-import { contactMetrics } from '../../../../src/command/servers/ownMetrics.js';
+import { contactMetrics, measureEventLoop } from '../../../../src/command/servers/ownMetrics.js';
 import { closeAfter } from '../../../support/closeAfter.js';
 import { TrackedHealth } from '../../../support/fakes/trackedHealth.js';
 import { promtool } from '../../../support/processes/promtool.js';
@@ -283,9 +283,10 @@ describe('metrics', () => {
   });
 
   it('show a stall of the event loop, once', async () => {
-    const metrics = open();
-    const max = async () => Number(/delay_seconds\{statistic="max"\} (\S+)/.exec(await metrics.text())?.[1]);
-    await metrics.text();
+    const registry = new Registry();
+    closeAfter({ close: measureEventLoop(registry, 100) });
+    const max = async () => Number(/statistic="max"\} (\S+)/.exec(await registry.metrics())?.[1]);
+    await max();
     await pause(250);
     const end = performance.now() + STALL;
     while (performance.now() < end);

@@ -88,6 +88,6 @@ export const PARTS = {
   externalIPs: optional(FLAG),
   settingRules: optional(mapOf(oneOf(...SETTING_NAMES), optional(ANY_TEXT))),
   rest: optional(MILLISECONDS),
-  restFactor: optional(number(0, Number.MAX_VALUE)),
+  restFactor: optional(number(0, Number.MAX_SAFE_INTEGER)),
   events: EVENTS,
 };

@@ -102,7 +102,7 @@ const FRACTIONS =
 
 /** Times of timers in ms, and rates: fractions are valid, and a negative rate is none. */
 const TIMES_AND_RATES =
-  /\.(auditPeriod|drainBound|rest|limit|margin|silence|lost|floor|absent|repeat|pause|first|most|spread|connect|answer|idle|qps)$|\.(watch|interval)\[\]$/;
+  /\.(auditPeriod|drainBound|rest|restFactor|limit|margin|silence|lost|floor|absent|repeat|pause|first|most|spread|connect|answer|idle|qps)$|\.(watch|interval)\[\]$/;
 
 const COMMENTS = /\.comment$/;
 /** Numbers that may be negative. */

@@ -12,6 +12,7 @@ import { addFailure, readCounts } from './results.mjs';
 /** @typedef {import('./batches.mjs').Batch} Batch */
 
 // In s; also the limit of a whole file, or of the files that share a process: on a busy machine it takes five times as long as alone.
+// QEMU is six to eight times slower than the machine.
 const LIMITS = { machine: 2400, namespace: 1800, uml: 1800, qemu: 1800 };
 // In s. The longest batch takes 3300 s on a slow machine; the limit of a CI job is 5400 s.
 const GUEST_LIMIT = 4200;

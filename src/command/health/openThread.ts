@@ -76,7 +76,7 @@ export interface HealthThreadOptions {
   readonly online?: () => void;
   /** The thread has ended before it was closed: nobody answers the probes. */
   readonly ended: (error: unknown) => void;
-  /** The period at which this thread shows that it moves, in ms; default 5 s. The other one counts 6 of them. */
+  /** The period at which this thread shows that it moves, in ms; default 5 s. The other one counts 7, which are more than 30 s. */
   readonly beat?: number;
 }
 

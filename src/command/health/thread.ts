@@ -10,8 +10,8 @@ import { ProbeCounts } from './probeCounts.js';
 import { CLOCK, healthOf, NO_FACTS } from './proxyHealth.js';
 import { ServiceHealthServers } from './serviceHealth.js';
 
-/** Number of periods without a message of the main thread after which it counts as stalled. */
-const STALLED_AFTER = 6;
+/** Number of periods without a message of the main thread after which it counts as stalled. The first may have begun before the last message. */
+const STALLED_AFTER = 7;
 
 const main = parentPort as MessagePort;
 const { timeout, beat, probes } = workerData as ThreadData;

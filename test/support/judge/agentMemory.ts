@@ -110,9 +110,6 @@ function passesOf(namespace: string): number {
   return [...counts].reduce((sum, [, count]) => sum + Number(count), 0);
 }
 
-/** Samples of which the least counts. V8 collects garbage late, so that the others show what it has not collected. */
-const OF_A_LEAST = 10;
-
 /** The slope of a value per 10 000 changes with its standard error, without the first changes, in which the heap gets its size. */
 export function slopeByChanges(
   { samples }: AgentMemory,
@@ -120,12 +117,7 @@ export function slopeByChanges(
   after: number,
 ): { readonly slope: number; readonly error: number } {
   const settled = samples.filter(({ changes }) => changes >= after);
-  const points = settled.flatMap((one, i) => {
-    if (i % OF_A_LEAST !== 0) return [];
-    const values = settled.slice(i, i + OF_A_LEAST).map((other) => other[value]);
-    return [{ x: one.changes / 10_000, y: Math.min(...values) }];
-  });
-  const slope = slopeOf([points]);
+  const slope = slopeOf([settled.map((one) => ({ x: one.changes / 10_000, y: one[value] }))]);
   if (!slope) throw new Error(`too few samples after ${after} changes`);
   return slope;
 }

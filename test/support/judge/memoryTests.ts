@@ -6,7 +6,10 @@ import { type AgentMemory, agentMemory, CHANGES_OF_A_PASS, slopeByChanges } from
 
 /** Part of the changes in which the heap gets its size. */
 const WARM_UP = 0.25;
-/** The most that an agent may grow, in KiB for 10 000 changes: 307 bytes for each change. */
+/**
+ * The most that an agent may grow, in KiB for 10 000 changes: 307 bytes for each change. V8 returns memory late, so that the values go up
+ * and down by some MiB.
+ */
 const MOST = 3000;
 /** Descriptors come and go with connections to the API server. */
 const MOST_DESCRIPTORS = 1;

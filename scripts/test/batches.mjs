@@ -5,8 +5,11 @@ import { placeOf, titleOf } from './places.mjs';
 
 const LATER = 'npm run test:all runs it, and npm test when the quick kernel that it builds is in the cache.';
 
-// Of a guest or a namespace. Guests boot in 1 to 2 s.
+// Of a guest or a namespace, and of whole tables on this machine: what is lost if the time of a run is over. Guests boot in 1 to 2 s.
 const MOST_FILES = 12;
+
+// QEMU first, because its batches take longest. Whole tables last, because npm test runs a sample of them.
+const RANKS = { qemu: 0, uml: 1, namespace: 1, machine: 2 };
 
 /**
  * @typedef {object} Batch
@@ -21,18 +24,19 @@ const MOST_FILES = 12;
 
 /**
  * @param {ReadonlyMap<import('./tiers.mjs').Tier, readonly import('./tiers.mjs').TestFile[]>} tiers
- * @param {Pick<import('./options.mjs').TestOptions, 'all' | 'machine' | 'filters'>} options
+ * @param {Pick<import('./options.mjs').TestOptions, 'all' | 'rest' | 'machine' | 'filters'>} options
+ * @param {boolean} builds whether the kernel that has everything is built before they run
  * @param {string} results the folder for the results
  * @returns {Promise<Batch[]>} in the order of the tiers
  */
-export async function planBatches(tiers, { all: whole, machine, filters }, results) {
+export async function planBatches(tiers, { all: whole, rest, machine, filters }, builds, results) {
   /** @type {Batch[]} */
   const batches = [];
   for (const [tier, all] of tiers) {
     /** @type {Map<string, Pick<Batch, 'place' | 'kernel' | 'files'>>} */
     const places = new Map();
     for (const { path, ...file } of all) {
-      const found = await placeOf({ path, ...file }, machine);
+      const found = await placeOf({ path, ...file }, machine, builds);
       if (found.place === 'qemu' && !whole && machine === undefined && filters.length === 0) {
         process.stderr.write(
           `test: ${path} is left out: here only QEMU has all of ${file.features.join(', ')}. ${LATER}\n`,
@@ -44,9 +48,9 @@ export async function planBatches(tiers, { all: whole, machine, filters }, resul
       place.files.push(path);
       places.set(name, place);
     }
-    for (const [name, place] of places) batches.push(...partsOf(name, tier, place, results));
+    for (const [name, place] of places) batches.push(...partsOf(name, tier, place, results, rest));
   }
-  return batches;
+  return rest ? batches.sort((one, other) => RANKS[one.place] - RANKS[other.place]) : batches;
 }
 
 /**
@@ -56,10 +60,11 @@ export async function planBatches(tiers, { all: whole, machine, filters }, resul
  * @param {Batch['tier']} tier
  * @param {Pick<Batch, 'place' | 'kernel' | 'files'>} place
  * @param {string} results
+ * @param {boolean} rest whether it is what npm test leaves out
  * @returns {Batch[]}
  */
-function partsOf(name, tier, { files, ...place }, results) {
-  const count = place.place === 'machine' ? 1 : Math.ceil(files.length / MOST_FILES);
+function partsOf(name, tier, { files, ...place }, results, rest) {
+  const count = place.place === 'machine' && !rest ? 1 : Math.ceil(files.length / MOST_FILES);
   return Array.from({ length: count }, (_, part) => {
     const result = join(results, `${name}-${part + 1}`);
     const dealt = files.filter((_file, index) => index % count === part);

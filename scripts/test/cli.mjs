@@ -7,10 +7,11 @@ import { Failure, reportFailures } from '../lib/failure.mjs';
 import { ensurePackages } from '../lib/packages.mjs';
 import { TEST_MACHINES } from '../vm/testMachines.mjs';
 import { planBatches } from './batches.mjs';
+import { buildUmlKernel } from './buildUmlKernel.mjs';
 import { runLanes } from './lanes.mjs';
 import { matrixTable, planMatrix } from './matrix.mjs';
 import { HELP, parseOptions } from './options.mjs';
-import { prepare } from './prepare.mjs';
+import { needsUmlKernel, prepare } from './prepare.mjs';
 import { summarize } from './summary.mjs';
 import { filesOf } from './tiers.mjs';
 
@@ -32,7 +33,7 @@ export function main(args) {
  * @returns {Promise<number>} the exit status
  */
 async function test(options) {
-  const { filters, matrix } = options;
+  const { filters, matrix, minutes } = options;
   // Who names a tier that takes long wants all of it.
   const all = options.all || options.tiers.every((tier) => tier.only !== undefined);
   const extent = options.rest ? 'rest' : all ? 'whole' : 'sample';
@@ -45,16 +46,22 @@ async function test(options) {
   // Read by test/support/extent.ts, also in guests.
   process.env['KNP_TEST_EXTENT'] = all ? 'whole' : 'sample';
   process.env['KNP_TEST_SEED'] = String(options.seed);
-  prepare(tiers, options.all);
+  const builds = options.all && needsUmlKernel(tiers);
+  prepare(tiers, builds);
   const results = mkdtempSync(join(tmpdir(), 'kube-netlink-proxy-tests-'));
   try {
     const { batches, tried } = matrix
       ? await planMatrix(tiers, matrix, results)
-      : { batches: await planBatches(tiers, { ...options, all }, results), tried: undefined };
+      : { batches: await planBatches(tiers, { ...options, all }, builds, results), tried: undefined };
     // Before the first test: those of test machines that only the trials of features have found.
     for (const { place } of batches) if (place !== 'machine') ensurePackages(TEST_MACHINES[place].packages);
     const alone = [...tiers.values()].flat().some(({ prepared }) => prepared.includes('idle'));
-    const interrupted = await runLanes(batches, alone);
+    const kernel = builds && batches.some(({ place, kernel }) => place === 'uml' && kernel === undefined);
+    const interrupted = await runLanes(batches, {
+      alone,
+      minutes,
+      kernel: kernel ? buildUmlKernel : undefined,
+    });
     const status = summarize(batches);
     if (tried) process.stdout.write(`\n${matrixTable(tried, batches)}`);
     const stopped = tried?.some(({ error }) => error !== undefined) ? 1 : 0;

@@ -15,42 +15,75 @@ const MORE_LANES = 2;
 const MOST_LANES = 6;
 
 /**
+ * @typedef {object} Course
+ * @property {boolean} alone whether the batches run one after the other
+ * @property {number} minutes time limit, from the start of this process: batches that have not ended by then have no result
+ * @property {((stop: AbortSignal) => Promise<void>) | undefined} kernel builds the kernel of User Mode Linux, for which its batches wait
+ */
+
+/**
  * @param {readonly Batch[]} batches in the order in which they start
- * @param {boolean} alone whether they run one after the other
+ * @param {Course} course
  * @returns {Promise<number | undefined>} the exit status if a signal ended them early
  */
-export async function runLanes(batches, alone) {
+export async function runLanes(batches, { alone, minutes, kernel }) {
   const waiting = [...batches];
   const stop = new AbortController();
   /** @type {number | undefined} */
   let interrupted;
-  /** @param {NodeJS.Signals} signal */
-  const interrupt = (signal) => {
-    interrupted = 128 + constants.signals[signal];
+  const end = () => {
     waiting.length = 0;
     stop.abort();
   };
+  /** @param {NodeJS.Signals} signal */
+  const interrupt = (signal) => {
+    interrupted = 128 + constants.signals[signal];
+    end();
+  };
   const signals = /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP']);
   for (const signal of signals) process.on(signal, interrupt);
+  const left = minutes * 60_000 - performance.now();
+  const timer = Number.isFinite(left) ? setTimeout(end, left) : undefined;
+  /** @type {unknown} */
+  let failure;
+  let building = kernel?.(stop.signal)
+    .catch((error) => {
+      failure = error;
+      end();
+    })
+    .finally(() => {
+      building = undefined;
+    });
   const lane = async () => {
-    for (let batch = waiting.shift(); batch; batch = waiting.shift()) {
-      heading(`${describe(batch)}: started`);
-      const start = performance.now();
-      await runBatch(batch, stop.signal);
-      batch.seconds = (performance.now() - start) / 1000;
-      show(batch);
+    while (waiting.length > 0) {
+      const next = waiting.findIndex(({ place }) => !building || (place !== 'uml' && !alone));
+      const [batch] = next < 0 ? [] : waiting.splice(next, 1);
+      if (batch === undefined) await building;
+      else await run(batch, stop.signal);
     }
   };
   const count = alone ? 1 : Math.min(availableParallelism() + MORE_LANES, MOST_LANES);
-  await Promise.all(Array.from({ length: count }, lane));
-  for (const signal of signals) process.off(signal, interrupt);
+  try {
+    await Promise.all(Array.from({ length: count }, lane));
+  } finally {
+    end();
+    clearTimeout(timer);
+    for (const signal of signals) process.off(signal, interrupt);
+  }
+  if (failure) throw failure;
   return interrupted;
 }
 
-/** @param {Batch} batch */
-function show(batch) {
-  const counts = readCounts(batch);
-  const { passed = 0, failed = [] } = counts ?? {};
+/**
+ * @param {Batch} batch
+ * @param {AbortSignal} stop
+ */
+async function run(batch, stop) {
+  heading(`${describe(batch)}: started`);
+  const start = performance.now();
+  await runBatch(batch, stop);
+  batch.seconds = (performance.now() - start) / 1000;
+  const { passed = 0, failed = [] } = readCounts(batch) ?? {};
   process.stdout.write(readFileSync(batch.log));
   heading(`${describe(batch)}: ended, ${passed} passed, ${failed.length} failed; their output is above`);
 }

@@ -28,9 +28,10 @@ follows it.
                   ${namesOf((tier) => tier.only === undefined)};
                   with --all also: ${namesOf((tier) => tier.only === 'all')};
                   only by name: ${namesOf((tier) => tier.only === 'named')}
-  --all           run all rows of all files of these tiers, in User Mode Linux on a kernel that is built first
+  --all           run all rows of all files of these tiers, in User Mode Linux on a kernel that is built meanwhile
                   (6 minutes on 2 CPUs, once)
   --rest          with --all: leave out the files that npm test runs whole
+  --minutes N     end after this time, with the preparation. Files that have not ended are listed as NOT RUN, which is no failure
   --seed NUMBER   select other rows of long tables (default 1)
   --machine NAME  run all kernel tests in namespace, uml or qemu; fails if a test needs a feature that it lacks
   --matrix CELLS  run the kernel tests (tier kernel, unless --only) on several kernels, and print a table. A cell is a test
@@ -55,6 +56,7 @@ ${Object.entries(PREPARED)
  * @property {boolean} help
  * @property {boolean} all
  * @property {boolean} rest
+ * @property {number} minutes time limit of the whole run; infinite if there is none
  * @property {number} seed
  * @property {readonly import('./tiers.mjs').Tier[]} tiers
  * @property {string[]} filters
@@ -81,12 +83,20 @@ export function parseOptions(args) {
     help: values.help,
     all: values.all,
     rest: values.rest,
+    minutes: values.minutes === undefined ? Number.POSITIVE_INFINITY : minutesOf(values.minutes),
     seed: seedOf(values.seed),
     matrix,
     tiers: TIERS.filter((tier) => (only === undefined ? isUsual(tier) : only.includes(tier.name))),
     filters: positionals,
     machine: values.machine === undefined ? undefined : testMachineNamed('--machine', values.machine),
   };
+}
+
+/** @param {string} value */
+function minutesOf(value) {
+  if (!/^\d{1,4}$/.test(value))
+    throw new Failure(`--minutes must be a number of at most 4 digits, found ${value}`);
+  return Number(value);
 }
 
 /** @param {string} value */
@@ -118,6 +128,7 @@ function read(args) {
         matrix: { type: 'string' },
         all: { type: 'boolean', default: false },
         rest: { type: 'boolean', default: false },
+        minutes: { type: 'string' },
         seed: { type: 'string', default: '1' },
         help: { type: 'boolean', default: false },
       },

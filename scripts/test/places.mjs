@@ -1,7 +1,7 @@
 // Selects where a test runs: on this machine, or in the first test machine with the features that the test needs.
 
 import { Failure } from '../lib/failure.mjs';
-import { isBuiltName, USUAL_SUITE } from '../vm/kernelNames.mjs';
+import { BUILT, isBuiltName, USUAL_SUITE } from '../vm/kernelNames.mjs';
 import { serves } from '../vm/namespace.mjs';
 import { TEST_MACHINE_NAMES, TEST_MACHINES, usualUmlKernel } from '../vm/testMachines.mjs';
 import { FEATURES } from './needs.mjs';
@@ -62,13 +62,15 @@ function offers(name, kernel, feature) {
 /**
  * @param {import('./tiers.mjs').TestFile} file
  * @param {TestMachineName | undefined} named the test machine that the user selected for all kernel tests
+ * @param {boolean} [builds] whether the kernel that has everything is built before the test runs
  * @returns {Promise<{ place: Place, kernel?: UmlKernelName }>} the kernel if it is not the usual one of the place
  */
-export async function placeOf({ path, features }, named) {
+export async function placeOf({ path, features }, named, builds = false) {
   if (features.length === 0) return { place: 'machine' };
   for (const place of named === undefined ? TEST_MACHINE_NAMES : [named]) {
     if ((await TEST_MACHINES[place].lacks()) !== undefined) continue;
-    const kernels = place === 'uml' ? [...new Set([usualUmlKernel(), USUAL_SUITE])] : [undefined];
+    const kernels =
+      place === 'uml' ? [...new Set([builds ? BUILT : usualUmlKernel(), USUAL_SUITE])] : [undefined];
     const index = kernels.findIndex((kernel) => features.every((feature) => offers(place, kernel, feature)));
     const kernel = kernels[index];
     if (index >= 0) return index === 0 || kernel === undefined ? { place } : { place, kernel };

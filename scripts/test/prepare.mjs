@@ -7,12 +7,14 @@ import {
   CURL_PACKAGES,
   ensurePackages,
   IMAGE_PACKAGES,
+  KERNEL_BUILD_PACKAGES,
   NODE_GYP_PACKAGES,
   SHELL_PACKAGES,
   WITNESS_PACKAGES,
 } from '../lib/packages.mjs';
 import { heading, nodeScript, step } from '../lib/steps.mjs';
-import { buildUmlKernel, testMachinePackages } from '../vm/testMachines.mjs';
+import { BUILT } from '../vm/kernelNames.mjs';
+import { testMachinePackages, usualUmlKernel } from '../vm/testMachines.mjs';
 import { ensureAppArmor } from './appArmor.mjs';
 import { ensureCycloneDx } from './cycloneDx.mjs';
 import { ensureDeployTools } from './deployTools.mjs';
@@ -23,20 +25,19 @@ import { ensureSeccompLauncher, SECCOMP_PACKAGES } from './seccompLauncher.mjs';
 
 /**
  * @param {ReadonlyMap<import('./tiers.mjs').Tier, readonly import('./tiers.mjs').TestFile[]>} tiers the tiers to run
- * @param {boolean} whole whether a kernel is built that has everything
+ * @param {boolean} builds whether a kernel of User Mode Linux is built meanwhile
  */
-export function prepare(tiers, whole) {
+export function prepare(tiers, builds) {
   const native = [...tiers.keys()].some((tier) => tier.native);
   const files = [...tiers.values()].flat();
   const needed = new Set(files.flatMap(({ prepared }) => prepared));
   const kernel = files.some(({ features }) => features.length > 0);
   heading('Debian packages');
-  ensurePackages(packagesOf(native, kernel, needed));
+  ensurePackages({ ...packagesOf(native, kernel, needed), ...(builds ? KERNEL_BUILD_PACKAGES : {}) });
   if (needed.has('promtool')) ensurePromtool();
   if (needed.has('apparmor')) ensureAppArmor();
   if (needed.has('nft')) ensureNftVersions();
   if (needed.has('seccomp')) ensureSeccompLauncher();
-  if (whole && kernel && process.arch === 'x64') buildUmlKernel();
   ensureNodeModules();
   if (needed.has('deployTools')) ensureDeployTools();
   if (needed.has('cycloneDx')) ensureCycloneDx();
@@ -69,6 +70,16 @@ function packagesOf(native, kernel, needed) {
     ...(needsImage(needed) ? { ...NODE_GYP_PACKAGES, ...IMAGE_PACKAGES } : {}),
   };
 }
+
+/**
+ * Whether a test may run in the kernel that has everything, and that is not in the cache.
+ *
+ * @param {ReadonlyMap<import('./tiers.mjs').Tier, readonly import('./tiers.mjs').TestFile[]>} tiers
+ */
+export const needsUmlKernel = (tiers) =>
+  process.arch === 'x64' &&
+  usualUmlKernel() !== BUILT &&
+  [...tiers.values()].flat().some(({ features }) => features.length > 0);
 
 /** @param {ReadonlySet<import('./needs.mjs').Preparation>} needed */
 const needsImage = (needed) => needed.has('image') || needed.has('builds');

@@ -22,7 +22,7 @@ const COUNTS_REPORTER = join(CHECKOUT, 'scripts/test/counts.mjs');
  * Writes the counts to the batch's result, with one more failure if it did not end normally.
  *
  * @param {Batch} batch
- * @param {AbortSignal} stop ends it early
+ * @param {AbortSignal} stop ends it early, without a result
  */
 export async function runBatch(batch, stop) {
   const [program = '', ...args] = commandOf(batch);
@@ -36,6 +36,7 @@ export async function runBatch(batch, stop) {
   stop.addEventListener('abort', end);
   const [status, signal] = await once(child, 'exit');
   stop.removeEventListener('abort', end);
+  if (stop.aborted) return;
   const counts = readCounts(batch);
   if (counts === undefined || (status !== 0 && counts.failed.length === 0)) {
     addFailure(batch, `did not run to its end (${signal ?? `status ${status}`})`);

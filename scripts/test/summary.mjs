@@ -15,7 +15,7 @@ const DEAREST = 10;
 
 /**
  * @param {readonly import('./batches.mjs').Batch[]} batches the batches to report
- * @returns {number} the exit status: 0 only if every batch has passed tests and nothing else
+ * @returns {number} the exit status: 0 only if every batch that ended has passed tests and nothing else
  */
 export function summarize(batches) {
   /** @type {string[]} */
@@ -26,11 +26,15 @@ export function summarize(batches) {
   const rows = new Map();
   /** @type {[string, number][]} */
   const durations = [];
+  /** @type {string[]} */
+  const notRun = [];
   for (const batch of batches) {
     const { tier, place, kernel, seconds = 0 } = batch;
-    const counts = readCounts(batch) ?? {
-      ...{ passed: 0, failed: [`${tier.name}: did not run`], skipped: [], durations: {} },
-    };
+    const counts = readCounts(batch);
+    if (counts === undefined) {
+      notRun.push(...batch.files);
+      continue;
+    }
     skipped.push(...counts.skipped);
     failed.push(...counts.failed);
     if (counts.passed === 0 && counts.failed.length === 0) failed.push(`${tier.name}: no test passed`);
@@ -44,10 +48,12 @@ export function summarize(batches) {
     ...dearest(durations),
     ...failed.map((name) => `FAILED  ${name}`),
     ...skipped.map((name) => `SKIPPED ${name}`),
+    ...notRun.map((file) => `NOT RUN ${file}`),
     ...[...rows.values()].map(
       (row) =>
         `${String(row.passed).padStart(6)} passed ${row.seconds.toFixed(0).padStart(5)} s  ${row.title}`,
     ),
+    ...(notRun.length > 0 ? [`${notRun.length} ${notRun.length === 1 ? 'file' : 'files'} did not end`] : []),
     `${passed} passed, ${failed.length} failed, ${skipped.length} skipped`,
   ];
   process.stdout.write(`${lines.join('\n')}\n`);

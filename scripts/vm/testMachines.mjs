@@ -130,12 +130,6 @@ function triedUmlKernel(name = usualUmlKernel()) {
   return tryUml(CACHE, kernel);
 }
 
-/** Builds the kernel that has everything, unless it is in the cache. */
-export function buildUmlKernel() {
-  mkdirSync(CACHE, { recursive: true });
-  ensureBuiltKernel(CACHE);
-}
-
 /**
  * @param {TestMachineJob} job
  * @returns {Promise<number>}

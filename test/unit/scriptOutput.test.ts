@@ -1,6 +1,6 @@
 // The scripts of the checkout, with a reader that has read enough; and why tests failed, at the end of a run.
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -54,4 +54,28 @@ it('npm test names the reason for each failure, also of a process without a fail
   } finally {
     rmSync(folder, { recursive: true });
   }
+});
+
+it('npm test with a time limit ends what runs, and lists it', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'knp-late-'));
+  const batch = {
+    tier: { name: 'unit' },
+    place: 'machine',
+    files: ['test/unit/heap.test.ts'],
+    result: join(folder, 'result.json'),
+    log: join(folder, 'log'),
+  };
+  const script = `
+    import { runLanes } from './scripts/test/lanes.mjs';
+    import { summarize } from './scripts/test/summary.mjs';
+    const batch = ${JSON.stringify(batch)};
+    await runLanes([batch], { alone: true, minutes: 0 });
+    process.exitCode = summarize([batch]);`;
+  const args = ['--input-type=module', '--eval', script];
+  const { status, stdout, stderr } = spawnSync(process.execPath, args, { cwd: ROOT, encoding: 'utf8' });
+  rmSync(folder, { recursive: true });
+  assert.deepEqual(
+    [status, stderr, ...stdout.trimEnd().split('\n').slice(-3)],
+    [0, '', 'NOT RUN test/unit/heap.test.ts', '1 file did not end', '0 passed, 0 failed, 0 skipped'],
+  );
 });

@@ -33,6 +33,10 @@ export const FIRST_SERVICE = 0x0a61_0000;
 /** The addresses of Services that are added later: 10.111.0.0/16. */
 const FIRST_ADDED = 0x0a6f_0000;
 
+/** The addresses of Services with one endpoint, 10.110.0.0/16, and of these endpoints, 10.252.0.0/14. */
+const FIRST_PROBED = 0x0a6e_0000;
+const FIRST_PROBED_POD = 0x0afc_0000;
+
 /** A change of an object as JSON. */
 export interface RawChange {
   readonly type: 'set' | 'delete';
@@ -182,6 +186,27 @@ function plainMember(size: Size, place: number, newPods: (count: number) => stri
     endpoints: newPods(size.endpoints),
     terminating: false,
   };
+}
+
+/** A Service with one endpoint. */
+export interface ProbedService {
+  readonly address: string;
+  readonly endpoint: string;
+  /** The Service and its EndpointSlice. */
+  readonly objects: readonly RawChange[];
+}
+
+/**
+ * A Service that is in no cluster.
+ *
+ * @param pod the place of its endpoint among those of all such Services
+ */
+export function probedService(place: number, pod = place): ProbedService {
+  const endpoint = addressAt(FIRST_PROBED_POD, pod);
+  const size = { services: 0, endpoints: 1 };
+  const address = addressAt(FIRST_PROBED, place);
+  const member = { ...plainMember(size, place, () => [endpoint]), name: `probed-${place}`, address };
+  return { address, endpoint, objects: [service(member), slice(member)] };
 }
 
 function service(member: Member): RawChange {

@@ -23,7 +23,8 @@ type Ipvs = Awaited<ReturnType<typeof openIpvs>>;
 
 /** The link of the virtual addresses: kube-proxy's name. */
 export const VIRTUAL_LINK = 'kube-ipvs0';
-const NODE_LINK = 'node0';
+/** The link with the address of the node. */
+export const NODE_LINK = 'node0';
 /** The table of nftables mode, in each family. */
 const NFTABLES_TABLE = 'kube-proxy';
 

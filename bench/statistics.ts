@@ -15,6 +15,11 @@ export function median(values: readonly number[]): number {
   return sorted.length % 2 === 1 || below === undefined ? above : (below + above) / 2;
 }
 
+/** The value below which this part of the ascending values is; NaN for no values. */
+export function quantile(ascending: readonly number[], part: number): number {
+  return ascending[Math.min(ascending.length - 1, Math.floor(ascending.length * part))] ?? Number.NaN;
+}
+
 /** The place of the run that is nearest to the median. */
 export function medianRun(values: readonly number[]): number {
   const middle = median(values);

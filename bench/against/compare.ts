@@ -5,7 +5,8 @@ import { describeMachine } from '../machine.js';
 import { spread as spreadOf } from '../statistics.js';
 import type { Size } from '../types.js';
 import { newestProcessId } from './procfs.js';
-import type { ProxyProcess } from './proxyProcess.js';
+import { type ProxyProcess, QUIET, QUIET_LIMIT } from './proxyProcess.js';
+import { measureStream } from './stream.js';
 import type {
   AgainstOptions,
   AgainstProgress,
@@ -13,13 +14,9 @@ import type {
   FailedProxy,
   ProxyCommand,
   ProxyFigure,
+  StreamFigure,
 } from './types.js';
 import { withProxy } from './withProxy.js';
-
-/** A proxy is idle if no pass ended for this time, in ms: kube-proxy's minSyncPeriod is 1 s. */
-const QUIET = 1500;
-/** Longest wait for that, in ms. */
-const QUIET_LIMIT = 30_000;
 
 /** Longest wait for the pass of a change, in ms: a proxy that needs no pass for a change does not log one. */
 const CHANGE_LIMIT = 10_000;
@@ -34,6 +31,7 @@ interface Run {
   readonly endpointChange: readonly number[];
   readonly startedByChange: readonly number[];
   readonly nodeChange: readonly number[];
+  readonly stream?: StreamFigure;
 }
 
 /** Measures the proxies alternately, so that a change of the machine's load concerns both. A failed proxy is reported. */
@@ -75,7 +73,7 @@ export async function compareProxies(
 function measureOnce(command: ProxyCommand, size: Size, options: AgainstOptions): Promise<Run> {
   const cluster = makeRawCluster(size, options.seed);
   const objects = cluster.objects().map(({ object }) => object);
-  return withProxy(command, objects, async (start, server) => {
+  return withProxy(command, objects, async (start, server, sandbox) => {
     const before = newestProcessId();
     const proxy = start();
     const first = await proxy.firstPass(options.timeout);
@@ -87,6 +85,7 @@ function measureOnce(command: ProxyCommand, size: Size, options: AgainstOptions)
       peak,
       started: newestProcessId() - before,
       ...(await measureChanges(proxy, server, cluster, options.changes)),
+      ...(options.stream && { stream: await measureStream(sandbox, proxy, server, options.stream) }),
     };
   });
 }
@@ -147,5 +146,6 @@ function figureOf(runs: readonly Run[]): Omit<ProxyFigure, 'proxy' | 'size'> {
     ...(endpointChange.length > 0 && { endpointChange: spreadOf(endpointChange) }),
     ...(nodeChange.length > 0 && { nodeChange: spreadOf(nodeChange) }),
     ...(startedByChange.length > 0 && { startedByChange: spreadOf(startedByChange) }),
+    streams: runs.flatMap(({ stream }) => stream ?? []),
   };
 }

@@ -4,6 +4,11 @@ import { createInterface } from 'node:readline';
 import { cpuTimeOf, memoryOf } from './procfs.js';
 import type { ProxyCommand } from './types.js';
 
+/** A proxy is idle if no pass ended for this time, in ms: kube-proxy's minSyncPeriod is 1 s. */
+export const QUIET = 1500;
+/** Longest wait for that, in ms. */
+export const QUIET_LIMIT = 30_000;
+
 /** Number of last lines of the log that an error shows. */
 const SHOWN_LINES = 12;
 

@@ -1,6 +1,6 @@
 // The comparison of two proxies as a table. Pure.
 import { sizeText, type Table } from '../output/table.js';
-import { durationText, groupedText, megabytesText } from '../output/units.js';
+import { durationText, groupedText, megabytesText, numberText } from '../output/units.js';
 import type { AgainstReport, ProxyFigure, ProxyName } from './types.js';
 
 const TITLES: Readonly<Record<ProxyName, string>> = { ours: 'kube-netlink-proxy', other: 'other' };
@@ -26,6 +26,24 @@ export function againstTable({ figures }: Pick<AgainstReport, 'figures'>): Table
       ...COLUMNS.map(({ title }) => ({ title, align: 'right' as const })),
     ],
     rows: figures.map((figure) => [TITLES[figure.proxy], ...COLUMNS.map(({ cell }) => cell(figure))]),
+  };
+}
+
+/** A row for each stream of changes. */
+export function streamTable({ figures }: Pick<AgainstReport, 'figures'>): Table {
+  const titles = ['Services x endpoints', 'changes/s', 'missed', 'p50', 'p99', 'max', 'CPUs', 'resident'];
+  return {
+    columns: [
+      { title: 'proxy', align: 'left' },
+      ...titles.map((title) => ({ title, align: 'right' as const })),
+    ],
+    rows: figures.flatMap(({ proxy, size, streams }) =>
+      streams.map(({ rate, missed, p50, p99, max, cpus, resident }) => [
+        ...[TITLES[proxy], sizeText(size), groupedText(rate), groupedText(missed)],
+        ...[p50, p99, max].map((time) => durationText(time)),
+        ...[numberText(cpus), megabytesText(resident)],
+      ]),
+    ),
   };
 }
 

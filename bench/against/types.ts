@@ -13,6 +13,29 @@ export interface ProxyCommand {
   readonly passPattern: RegExp;
 }
 
+/** A steady stream of changes. */
+export interface StreamOptions {
+  /** Changes of endpoints a second. */
+  readonly rate: number;
+  /** Duration, in s. */
+  readonly seconds: number;
+}
+
+/** How a proxy keeps up with a stream. Times are in ms, from the change at the API server until a client has the answer of the new endpoint. */
+export interface StreamFigure {
+  readonly rate: number;
+  readonly changes: number;
+  /** Changes that no client saw before the next one of the same Service. */
+  readonly missed: number;
+  readonly p50: number;
+  readonly p99: number;
+  readonly max: number;
+  /** CPUs that the process used. */
+  readonly cpus: number;
+  /** Resident memory at the end, in bytes. */
+  readonly resident: number;
+}
+
 /** The options of a comparison. */
 export interface AgainstOptions {
   readonly proxies: readonly ProxyCommand[];
@@ -21,6 +44,8 @@ export interface AgainstOptions {
   readonly repetitions: number;
   /** Changes of one endpoint, and of the node, after each start. */
   readonly changes: number;
+  /** After these changes. */
+  readonly stream?: StreamOptions;
   /** Seed of the clusters. */
   readonly seed: number;
   /** Longest time of a first sync, in ms. */
@@ -46,6 +71,8 @@ export interface ProxyFigure {
   readonly started: Spread;
   /** The same for one changed endpoint, after a first one. Absent if no pass followed. */
   readonly startedByChange?: Spread;
+  /** Of each run. */
+  readonly streams: readonly StreamFigure[];
 }
 
 /** A proxy that could not be measured. */

@@ -6,6 +6,7 @@ import { ApiServer } from '../apiServer/server.js';
 import type { RawObject } from '../apiServer/store.js';
 import { NODE_NAME } from '../cluster.js';
 import { inSandbox } from '../context.js';
+import type { Sandbox } from '../sandbox.js';
 import { ProxyProcess } from './proxyProcess.js';
 import type { ProxyCommand } from './types.js';
 
@@ -18,9 +19,9 @@ import type { ProxyCommand } from './types.js';
 export function withProxy<T>(
   command: ProxyCommand,
   objects: readonly RawObject[],
-  measure: (start: () => ProxyProcess, server: ApiServer) => Promise<T>,
+  measure: (start: () => ProxyProcess, server: ApiServer, sandbox: Sandbox) => Promise<T>,
 ): Promise<T> {
-  return inSandbox(async () => {
+  return inSandbox(async (sandbox) => {
     const folder = mkdtempSync(join(tmpdir(), 'kube-netlink-proxy-bench-'));
     const server = await new ApiServer().start();
     for (const object of objects) server.store.set(object);
@@ -32,7 +33,7 @@ export function withProxy<T>(
       return proxy;
     };
     try {
-      return await measure(start, server);
+      return await measure(start, server, sandbox);
     } finally {
       await proxy?.end();
       await server.close();

@@ -7,7 +7,7 @@ import { type Output, writeReport } from '../../src/command/cli/output/output.js
 import { UsageError } from '../../src/command/config/commandLine.js';
 import { wrapped } from '../../src/command/config/wrap.js';
 import { findPackageRoot } from '../../src/kernel/packageRoot.js';
-import { againstTable, failureLines } from '../against/table.js';
+import { againstTable, failureLines, streamTable } from '../against/table.js';
 import type { AgainstOptions, AgainstReport, ProxyCommand } from '../against/types.js';
 import { machineLine } from '../output/machine.js';
 import { sizeText } from '../output/table.js';
@@ -23,6 +23,9 @@ const USUAL_SIZES: readonly Size[] = [100, 1000].map((services) => ({ services, 
 /** Changes of one endpoint, and of the node, after each start; one with `--quick`. */
 const CHANGES = 5;
 
+/** Duration of a stream of changes, in s; 1 s with `--quick`. */
+const SECONDS = 60;
+
 /** Longest time of a first sync, in ms. */
 const TIMEOUT = 1_800_000;
 
@@ -37,14 +40,12 @@ export function againstOptions(
   const command = options['against'] as string | undefined;
   const pattern = options['passPattern'] as string | undefined;
   if (command === undefined) {
-    if (pattern !== undefined) throw new UsageError('--pass-pattern needs --against');
+    const alone = ['passPattern', 'ownFlags', 'rate'].find((name) => options[name] !== undefined);
+    if (alone !== undefined) throw new UsageError(`--${dashed(alone)} needs --against`);
     return undefined;
   }
   const wrong = OTHERS.find((name) => options[name] !== undefined);
-  if (wrong !== undefined) {
-    const flag = wrong.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
-    throw new UsageError(`--${flag} has no effect with --against`);
-  }
+  if (wrong !== undefined) throw new UsageError(`--${dashed(wrong)} has no effect with --against`);
   if (!command.includes('{kubeconfig}'))
     throw new UsageError('--against: the command must contain {kubeconfig}');
   const other: ProxyCommand = {
@@ -52,16 +53,21 @@ export function againstOptions(
     command,
     passPattern: readPattern(pattern ?? KUBE_PROXY_PASS),
   };
+  const rate = options['rate'] as number | undefined;
   const usualSizes = options['sizes'] === undefined && options['quick'] !== true;
   return {
-    proxies: [ownCommand(), other],
+    proxies: [ownCommand(options['ownFlags'] as string | undefined), other],
     sizes: usualSizes ? USUAL_SIZES : bench.sizes,
     repetitions: bench.repetitions,
     changes: options['quick'] === true ? 1 : CHANGES,
+    ...(rate !== undefined && { stream: { rate, seconds: options['quick'] === true ? 1 : SECONDS } }),
     seed: bench.seed,
     timeout: TIMEOUT,
   };
 }
+
+/** `passPattern` as a flag: `pass-pattern`. */
+const dashed = (name: string) => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 
 /** Upper and lower case are the same, because kube-proxy's modes write the line differently. */
 function readPattern(text: string): RegExp {
@@ -80,11 +86,10 @@ function agentFile(): string {
 }
 
 /** The agent of this checkout. */
-export function ownCommand(): ProxyCommand {
+export function ownCommand(flags = '--proxy-mode=ipvs'): ProxyCommand {
   const program = [process.execPath, ...process.execArgv, agentFile()].map((word) => `"${word}"`);
-  const flags =
-    '--kubeconfig={kubeconfig} --hostname-override={node} --proxy-mode=ipvs --logging-format=json --v=2';
-  return { name: 'ours', command: `${program.join(' ')} ${flags}`, passPattern: /"msg":"synced"/ };
+  const usual = '--kubeconfig={kubeconfig} --hostname-override={node} --logging-format=json --v=2';
+  return { name: 'ours', command: `${program.join(' ')} ${usual} ${flags}`, passPattern: /"msg":"synced"/ };
 }
 
 /** Measures and prints a comparison. */
@@ -102,6 +107,12 @@ function againstLines(report: AgainstReport, style: Style, columns: number): str
   return [
     ...wrapped(machineLine(report.machine), columns, 2).map((line) => style('heading', line)),
     ...plainTable(againstTable(report), { width: columns, keys: 2 }),
+    ...(report.figures.some(({ streams }) => streams.length > 0)
+      ? [
+          ...wrapped('Endpoints that change steadily, each until a client reaches the new one:', columns),
+          ...plainTable(streamTable(report), { width: columns, keys: 2 }),
+        ]
+      : []),
     ...failureLines(report)
       .flatMap((line) => wrapped(line, columns, 2))
       .map((line) => style('warning', line)),

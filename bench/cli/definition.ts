@@ -67,6 +67,15 @@ for some ms. With reports of earlier runs as arguments, it measures nothing and 
       flags: '--pass-pattern <pattern>',
       help: 'regular expression of the line that the other proxy logs at the end of a pass, on standard output or standard error',
     },
+    {
+      flags: '--own-flags <flags>',
+      help: 'with --against: flags of this proxy; default: --proxy-mode=ipvs',
+    },
+    {
+      flags: '--rate <changes>',
+      help: 'with --against: also change so many endpoints a second for a minute, each until a client reaches the new one',
+      number: { least: 1, whole: true },
+    },
   ],
   formats: ['text', 'wide', 'json', 'yaml', 'markdown'],
   inputs: false,

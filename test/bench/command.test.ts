@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import type { AgainstReport } from '../../bench/against/types.js';
 import type { BenchReport } from '../../bench/types.js';
+import { COMMAND } from '../laboratory/proxyProcess.js';
 import { bench } from '../support/benchmark/benchProcess.js';
 import { ROOT } from '../support/paths.js';
 
@@ -63,4 +64,25 @@ test('another proxy is measured beside this one', () => {
   assert.equal(ours?.startedByChange?.median, 0, 'a changed endpoint starts no process');
   assert.ok((other?.startedByChange?.median ?? 0) >= 1, stdout);
   assert.equal(other?.nodeChange?.values.length, 1, stdout);
+});
+
+test('endpoints change steadily, and a client reaches each new one', () => {
+  const ours = `"${process.execPath}" ${COMMAND} --kubeconfig={kubeconfig} --hostname-override={node} --proxy-mode=ipvs`;
+  const { status, stdout, stderr } = bench([
+    ...['--against', `${ours} --logging-format=json --v=2`, '--pass-pattern', '"msg":"synced"'],
+    ...['--sizes', '5x2', '--repetitions', '1', '--quick', '--rate', '20', '-o', 'json'],
+  ]);
+  assert.equal(status, 0, stderr);
+  const { figures, failed } = JSON.parse(stdout) as AgainstReport;
+  assert.deepEqual(failed, []);
+  for (const { streams } of figures) {
+    assert.deepEqual(
+      streams.map(({ rate, changes, missed }) => [rate, changes, missed]),
+      [[20, 20, 0]],
+    );
+    assert.ok(
+      streams.every(({ p50, p99, max }) => p50 > 0 && p99 >= p50 && max >= p99),
+      stdout,
+    );
+  }
 });

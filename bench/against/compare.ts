@@ -1,11 +1,12 @@
 // Measures two proxies one after the other, each in new network namespaces, with an API server of objects in memory.
+import { loadavg } from 'node:os';
 import type { ApiServer } from '../apiServer/server.js';
 import { makeRawCluster } from '../cluster.js';
 import { describeMachine } from '../machine.js';
 import { spread as spreadOf } from '../statistics.js';
 import type { Size } from '../types.js';
 import { newestProcessId } from './procfs.js';
-import { type ProxyProcess, QUIET, QUIET_LIMIT } from './proxyProcess.js';
+import { type ProxyProcess, QUIET, QUIET_LIMIT, versionOf } from './proxyProcess.js';
 import { measureStream } from './stream.js';
 import type {
   AgainstOptions,
@@ -14,6 +15,7 @@ import type {
   FailedProxy,
   ProxyCommand,
   ProxyFigure,
+  ProxyName,
   StreamFigure,
 } from './types.js';
 import { withProxy } from './withProxy.js';
@@ -40,6 +42,8 @@ export async function compareProxies(
   progress: AgainstProgress,
 ): Promise<AgainstReport> {
   const started = new Date().toISOString();
+  const [before = 0] = loadavg();
+  const versions = Object.fromEntries(options.proxies.map(({ name, command }) => [name, versionOf(command)]));
   const figures: ProxyFigure[] = [];
   const failed: FailedProxy[] = [];
   for (const size of options.sizes) {
@@ -57,13 +61,16 @@ export async function compareProxies(
     }
     for (const [{ name }, done] of runs) figures.push({ proxy: name, size, ...figureOf(done) });
   }
-  const other = options.proxies.find(({ name }) => name === 'other');
+  const [after = 0] = loadavg();
+  const commandOf = (name: ProxyName) => options.proxies.find((proxy) => proxy.name === name) as ProxyCommand;
   return {
     version: 1,
     started,
     machine: await describeMachine(),
-    command: other?.command ?? '',
-    passPattern: other?.passPattern.source ?? '',
+    load: [before, after],
+    versions,
+    commands: { ours: commandOf('ours').command, other: commandOf('other').command },
+    passPattern: commandOf('other').passPattern.source,
     figures,
     failed,
   };

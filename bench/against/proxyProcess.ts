@@ -1,5 +1,5 @@
 // A proxy as a process: its passes by the lines of its log, its memory and its CPU time.
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { cpuTimeOf, memoryOf } from './procfs.js';
 import type { ProxyCommand } from './types.js';
@@ -11,6 +11,9 @@ export const QUIET_LIMIT = 30_000;
 
 /** Number of last lines of the log that an error shows. */
 const SHOWN_LINES = 12;
+
+/** Time of a proxy that only prints its version, in ms. */
+const VERSION_LIMIT = 10_000;
 
 /** Time that a proxy has after SIGTERM, in ms. */
 const GRACE = 10_000;
@@ -141,6 +144,14 @@ export class ProxyProcess {
       };
     });
   }
+}
+
+/** The first line that a command prints with `--version`; undefined if it does not end soon and well. */
+export function versionOf(command: string): string | undefined {
+  const words = `exec ${filledIn(command, { kubeconfig: '/dev/null', node: 'node' })} --version`;
+  const options = { encoding: 'utf8', timeout: VERSION_LIMIT, killSignal: 'SIGKILL' } as const;
+  const { status, stdout } = spawnSync('sh', ['-c', words], options);
+  return status === 0 ? stdout.split('\n')[0]?.trim() || undefined : undefined;
 }
 
 /** A command with its placeholders replaced, quoted for the shell. */

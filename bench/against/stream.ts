@@ -59,6 +59,7 @@ export async function measureStream(
       changes: running.length,
       missed: running.length - times.length,
       p50: quantile(times, 0.5),
+      p90: quantile(times, 0.9),
       p99: quantile(times, 0.99),
       max: times.at(-1) ?? Number.NaN,
       cpus: (proxy.cpuTime - before) / took,

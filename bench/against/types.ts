@@ -28,6 +28,7 @@ export interface StreamFigure {
   /** Changes that no client saw before the next one of the same Service. */
   readonly missed: number;
   readonly p50: number;
+  readonly p90: number;
   readonly p99: number;
   readonly max: number;
   /** CPUs that the process used. */
@@ -89,8 +90,12 @@ export interface AgainstReport {
   /** RFC 3339. */
   readonly started: string;
   readonly machine: Machine;
-  /** The command of the other proxy, and the pattern of its passes. */
-  readonly command: string;
+  /** Numbers of processes that run or wait for a CPU, mean of a minute, before and after. */
+  readonly load: readonly [before: number, after: number];
+  /** First line that each command prints with `--version`; absent if it prints none. */
+  readonly versions: Readonly<Partial<Record<ProxyName, string>>>;
+  readonly commands: Readonly<Record<ProxyName, string>>;
+  /** The pattern of the passes of the other proxy. */
   readonly passPattern: string;
   readonly figures: readonly ProxyFigure[];
   readonly failed: readonly FailedProxy[];

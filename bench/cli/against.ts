@@ -7,11 +7,13 @@ import { type Output, writeReport } from '../../src/command/cli/output/output.js
 import { UsageError } from '../../src/command/config/commandLine.js';
 import { wrapped } from '../../src/command/config/wrap.js';
 import { findPackageRoot } from '../../src/kernel/packageRoot.js';
+import { againstFiles } from '../against/page.js';
 import { againstTable, failureLines, streamTable } from '../against/table.js';
 import type { AgainstOptions, AgainstReport, ProxyCommand } from '../against/types.js';
 import { machineLine } from '../output/machine.js';
 import { sizeText } from '../output/table.js';
 import type { BenchOptions, Size } from '../types.js';
+import { writeFiles } from './folder.js';
 import { plainTable } from './text.js';
 
 /** kube-proxy's line, in ipvs mode with `-v=4` and in the other modes with `-v=2`. */
@@ -30,7 +32,7 @@ const SECONDS = 60;
 const TIMEOUT = 1_800_000;
 
 /** Options that have no effect with `--against`. */
-const OTHERS = ['scenarios', 'methods', 'budget', 'sample', 'systemCalls', 'targets', 'folder'] as const;
+const OTHERS = ['scenarios', 'methods', 'budget', 'sample', 'systemCalls', 'targets'] as const;
 
 /** The options of a comparison; undefined without `--against`. Throws {@link UsageError}. */
 export function againstOptions(
@@ -93,12 +95,17 @@ export function ownCommand(flags = '--proxy-mode=ipvs'): ProxyCommand {
 }
 
 /** Measures and prints a comparison. */
-export async function runAgainst(options: AgainstOptions, output: Output): Promise<number> {
+export async function runAgainst(
+  options: AgainstOptions,
+  folder: string | undefined,
+  output: Output,
+): Promise<number> {
   // Imported late: it opens the addon.
   const { compareProxies } = await import('../against/compare.js');
   const report = await compareProxies(options, (proxy, size, repetition) => {
     output.note(`${proxy}, ${sizeText(size)}, run ${repetition} of ${options.repetitions}`);
   });
+  if (folder !== undefined) writeFiles(folder, againstFiles(report));
   writeReport(output, report, () => againstLines(report, output.style, output.columns));
   return 0;
 }
@@ -120,6 +127,6 @@ function againstLines(report: AgainstReport, style: Style, columns: number): str
       'Medians. Started are processes and threads until the end of the first sync, and by one changed endpoint.',
       columns,
     ),
-    ...wrapped(`The other proxy: ${report.command}`, columns, 2),
+    ...wrapped(`The other proxy: ${report.commands.other}`, columns, 2),
   ];
 }

@@ -25,7 +25,7 @@ export async function runBenchCommand({ args, options, output }: ProgramInvocati
     );
     return runIsolated();
   }
-  if (against !== undefined) return runAgainst(against, output);
+  if (against !== undefined) return runAgainst(against, options['folder'] as string | undefined, output);
   const reports = args.length > 0 ? args.flatMap(readFile) : [await measure(wanted, options, output)];
   show(reports, options, output);
   return 0;

@@ -51,7 +51,7 @@ for some ms. With reports of earlier runs as arguments, it measures nothing and 
     { flags: '--targets', help: 'print only the targets with their values' },
     {
       flags: '--folder <path>',
-      help: 'also write benchmarks.md, at most three charts (SVG), and the report (JSON) to this folder',
+      help: 'also write benchmarks.md, or with --against against.md, at most three charts (SVG), and the report (JSON) to this folder',
     },
     {
       flags: '--progress <form>',

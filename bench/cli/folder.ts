@@ -1,6 +1,6 @@
 // The files of a benchmark: a page in Markdown, its pictures, and the report.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { scenarioChart } from '../output/chart.js';
 import { markdownDocument, type Picture } from '../output/markdown.js';
 import type { MergedReport } from '../output/merge.js';
@@ -47,8 +47,10 @@ export function readExplanations(folder: string): string | undefined {
 
 /** Writes the files. */
 export function writeFiles(folder: string, files: readonly BenchFile[]): void {
-  mkdirSync(join(folder, PARTS), { recursive: true });
-  for (const { path, text } of files) writeFileSync(join(folder, path), text);
+  for (const { path, text } of files) {
+    mkdirSync(dirname(join(folder, path)), { recursive: true });
+    writeFileSync(join(folder, path), text);
+  }
 }
 
 /** Scenarios whose pictures say most, in this order; others follow. */

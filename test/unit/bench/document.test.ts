@@ -3,6 +3,8 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
+import { againstFiles } from '../../../bench/against/page.js';
+import type { AgainstReport, ProxyFigure, ProxyName } from '../../../bench/against/types.js';
 import { benchFiles } from '../../../bench/cli/folder.js';
 import { reportLines, targetLines } from '../../../bench/cli/text.js';
 import { markdownDocument, markdownTable } from '../../../bench/output/markdown.js';
@@ -214,5 +216,89 @@ describe('a report as JSON', () => {
         text,
       );
     }
+  });
+});
+
+describe('the page of two proxies', () => {
+  const spread = (median: number) => ({ min: median / 2, median, max: median * 2, values: [median] });
+  const stream = {
+    rate: 50,
+    changes: 3000,
+    missed: 0,
+    p50: 3,
+    p90: 5,
+    p99: 9,
+    max: 40,
+    cpus: 0.1,
+    resident: 9e7,
+  };
+  const measured = (proxy: ProxyName, services: number, streams = [stream]): ProxyFigure => ({
+    ...{ proxy, size: { services, endpoints: 10 }, firstSync: spread(services), cpu: spread(900) },
+    ...{ resident: spread(9e7), peak: spread(9e7 + services), started: spread(19), streams },
+    endpointChange: spread(7),
+  });
+  const page = (figures: readonly ProxyFigure[], more: Partial<AgainstReport> = {}) => {
+    const commands = { ours: 'node main.js', other: 'kube-proxy -v=4' };
+    const { machine, started } = report();
+    const versions = { other: 'Kubernetes v1.36.2' };
+    const parts = {
+      version: 1,
+      machine,
+      started,
+      load: [0.1, 2.34],
+      versions,
+      commands,
+      passPattern: 'x',
+    } as const;
+    return againstFiles({ ...parts, figures, failed: [], ...more });
+  };
+
+  it('has three pictures, the spread, the load, and the version and the command of each', () => {
+    const [first, report, ...pictures] = page([
+      measured('ours', 100),
+      measured('other', 100),
+      measured('ours', 1000),
+    ]);
+    assert.deepEqual(
+      [first?.path, report?.path, ...pictures.map(({ path }) => path)],
+      [
+        'against.md',
+        'against/report.json',
+        'against/firstSync.svg',
+        'against/change.svg',
+        'against/memory.svg',
+      ],
+    );
+    const text = plain(first?.text ?? '');
+    for (const { path } of pictures) assert.ok(text.includes(`](${path})`), path);
+    assert.match(
+      text,
+      /\| kube-netlink-proxy \| 1000 x 10 \| 1\.00 s \(500 ms to 2\.00 s\) \| 7\.00 ms \(3\.50 ms to 14\.0 ms\) \| no pass \|/,
+    );
+    assert.match(
+      text,
+      /\| other \| 100 x 10 \| 50 \| 0 \| 3\.00 ms \| 5\.00 ms \| 9\.00 ms \| 40\.0 ms \| 0\.100 \| 90\.0 MB \|/,
+    );
+    assert.match(text, /; load 0\.100 before and 2\.34 after \(/);
+    assert.match(text, /\nkube-netlink-proxy, version unknown:\n\n```sh\nnode main\.js\n/);
+    assert.match(text, /\nother, Kubernetes v1\.36\.2:\n\n```sh\nkube-proxy -v=4\n/);
+    assert.match(
+      plain(pictures[1]?.text ?? ''),
+      /kube-netlink-proxy: 3\.00 ms at 50 %, 5\.00 ms at 90 %, 9\.00 ms at 99 %, 40\.0 ms at all/,
+    );
+    assert.match(plain(pictures[2]?.text ?? ''), />0 MB</);
+  });
+
+  it('has no picture of one size, and the single changes without a stream; a proxy that failed is named', () => {
+    const failed = [
+      { proxy: 'other', size: { services: 100, endpoints: 10 }, reason: 'it ended with status 1' },
+    ] as const;
+    const [first, , ...pictures] = page([measured('ours', 100, [])], { failed });
+    assert.deepEqual(
+      pictures.map(({ path }) => path),
+      ['against/change.svg'],
+    );
+    assert.match(plain(first?.text ?? ''), /not measured: other, 100 x 10: it ended with status 1\./);
+    assert.match(plain(pictures[0]?.text ?? ''), /one at a time, to the end of the pass/);
   });
 });

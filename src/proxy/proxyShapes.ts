@@ -52,6 +52,7 @@ const MODE = partOf({
   describe: FUNCTION,
   apply: FUNCTION,
   observe: FUNCTION,
+  mark: optional(FUNCTION),
   prepare: optional(FUNCTION),
   observeAlone: FUNCTION,
   upkeep: optional(partOf({ endsDraining: FLAG, due: FUNCTION })),

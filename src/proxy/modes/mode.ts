@@ -315,6 +315,12 @@ export interface Mode<Item, Operation extends KeyedOperation<Item>> {
   observe(whole?: boolean): AsyncIterable<ReadonlyMap<string, Item>>;
 
   /**
+   * A mark of all that {@link Mode.observe} reads: while it is the same, neither this proxy nor another program has changed anything of it.
+   * Undefined: the kernel has none. Absent: the same. Rejects with a NetlinkError.
+   */
+  mark?(): Promise<string | undefined>;
+
+  /**
    * Reads single items. The result contains only those that are in the kernel. If the kernel cannot report an item
    * alone, and its operations can be repeated safely, the item counts as not yet in its desired state. If one item
    * cannot be read, the others are still read.

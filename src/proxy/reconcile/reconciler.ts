@@ -25,6 +25,8 @@ const READING_ALONE = 150;
 interface AuditUnderWay<Item> {
   readonly reads: Audit<Item>;
   done: SyncSummary | undefined;
+  /** The mark before the first slice; undefined until it, and if the kernel has none. */
+  mark?: string | undefined;
 }
 
 /** Plans the changed Services, compares, and applies the differences. Runs one pass at a time. */
@@ -43,6 +45,8 @@ export class Reconciler<Item, Operation extends KeyedOperation<Item>> {
   /** A full pass has ended: what is known differs from the kernel only if another program changed it. */
   #inPlace = false;
   #audit: AuditUnderWay<Item> | undefined;
+  /** The kernel had this mark when an audit had found all items in place. */
+  #inPlaceAt: string | undefined;
   readonly #repairs = new Repairs();
   /** The operations under way are those of an audit. */
   #repairing = false;
@@ -255,8 +259,14 @@ export class Reconciler<Item, Operation extends KeyedOperation<Item>> {
     const { known } = this.#kernel;
     const unknown = this.#kernel.unknown.items;
     const record = new PassRecord(this.#now);
-    let keys = await record.waitFor(audit.reads.next(known, (key) => unknown.has(key)));
-    if (!keys) {
+    const isFirst = audit.done === undefined;
+    if (isFirst) audit.mark = await record.waitFor(this.#mark());
+    const isUnchanged = isFirst && audit.mark !== undefined && audit.mark === this.#inPlaceAt;
+    if (isUnchanged) await audit.reads.close();
+    let keys = isUnchanged
+      ? undefined
+      : await record.waitFor(audit.reads.next(known, (key) => unknown.has(key)));
+    if (!keys && !isUnchanged) {
       const again = audit.reads.again();
       keys = again && (await this.#readAgain(again, record));
     }
@@ -273,7 +283,15 @@ export class Reconciler<Item, Operation extends KeyedOperation<Item>> {
     audit.done = audit.done ? together(audit.done, done) : done;
     if (keys) return undefined;
     if (this.#audit === audit) this.#audit = undefined;
+    const { operations, failures } = audit.done;
+    const isInPlace = operations + failures.length + unknown.size === 0;
+    this.#inPlaceAt = isInPlace && (await this.#mark()) === audit.mark ? audit.mark : undefined;
     return { ...audit.done, repeated: this.#repairs.end() };
+  }
+
+  /** The mark of the kernel's state. Without it, audits read everything. */
+  async #mark(): Promise<string | undefined> {
+    return this.#mode.mark?.().catch(() => undefined);
   }
 
   /**

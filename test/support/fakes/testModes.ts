@@ -24,7 +24,9 @@ function hostKernel() {
 }
 
 function iptablesKernel(): TestKernel {
-  const kernel = hostKernel();
+  // As with nf_tables: audits read rules only after a change.
+  const mark = async () => kernel.iptables.dump(4) + kernel.iptables.dump(6);
+  const kernel = Object.assign(hostKernel(), { mark });
   return {
     open(auditPeriod, families = [4]) {
       const options = { ...IPTABLES_DEFAULTS, families, auditPeriod };

@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import { HOST, type Machine, stateOfModule } from '../../../kernel/shared/hints.js';
 import type { IptablesOptions } from '../../../proxy/modes/iptables/plan/options.js';
 import { INVALID_COUNTER, LOCALHOST_COUNTER } from '../../../proxy/modes/iptables/plan/ruleText.js';
+import type { IptablesKernel } from '../../../proxy/modes/iptables/program/kernel.js';
 import type { FormerState, Mode } from '../../../proxy/modes/mode.js';
 import type { Configuration } from '../../config/configuration.js';
 import { openNfacct } from '../../kernel/nfacct/index.js';
@@ -17,6 +18,7 @@ import { isProgrammed } from './features.js';
 import { formerState, RULES } from './former.js';
 import { checkFeatures, prepare, probeFeatures } from './prepare.js';
 import { createCountedMode } from './ruleCounts.js';
+import { RulesMark } from './rulesMark.js';
 
 /** conntrack accepts TCP packets outside the window as valid. */
 const BE_LIBERAL = 'net/netfilter/nf_conntrack_tcp_be_liberal';
@@ -61,10 +63,13 @@ export function openState({ kernel, families, configuration }: FormerSettings): 
 export async function openWithOptions({ configuration, command, loadModules, log }: ModeSettings) {
   const loading = loadModules ? loadAhead(KERNEL_MODULES, log) : undefined;
   const host = await openHostKernel();
+  const rulesMark = new RulesMark();
   let nfacct: Nfacct | undefined;
-  const kernel: HostKernel = {
+  const kernel: HostKernel & IptablesKernel = {
     ...host,
+    mark: () => rulesMark.read(),
     close: () => {
+      rulesMark.close();
       nfacct?.close();
       host.close();
     },

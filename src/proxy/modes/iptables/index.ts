@@ -14,7 +14,7 @@ import { planNode } from './plan/planNode.js';
 import { formOf, planService } from './plan/planService.js';
 import { apply } from './program/apply.js';
 import type { IptablesKernel } from './program/kernel.js';
-import { observe, observeAlone } from './program/observe.js';
+import { mark, observe, observeAlone } from './program/observe.js';
 import { refusedBy } from './program/refused.js';
 import { KERNEL, OPTIONS } from './program/shapes.js';
 import { type TableWatch, watchTables } from './program/tampering.js';
@@ -46,9 +46,10 @@ export function createIptablesMode(kernel: IptablesKernel, options: IptablesOpti
       return results;
     },
     observe: () => observe(kernel, options),
+    mark: () => mark(kernel, options),
     observeAlone: (items) => observeAlone(kernel, options, items),
     watch: async (listener) => {
-      tables = await watchTables(kernel.iptables, options, listener);
+      tables = await watchTables(kernel.iptables, () => mark(kernel, options), options, listener);
       return tables;
     },
   };

@@ -56,7 +56,7 @@ const MODE = {
   pieces: { largest: 2048, ahead: true },
   upkeep: { endsDraining: true, ...methods('due') },
   ...methods('planService', 'planNode', 'compare', 'acknowledged', 'describe'),
-  ...methods('prepare', 'apply', 'observe', 'observeAlone', 'watch'),
+  ...methods('prepare', 'apply', 'observe', 'mark', 'observeAlone', 'watch'),
 };
 const SOURCE_EVENTS = methods('changed', 'problems', 'synced', 'incomplete', 'mended');
 const PARTS = {
@@ -94,7 +94,7 @@ export const LIBRARY: AnyRows = {
   ],
   createIptablesMode: [
     [
-      { iptables: IPTABLES, sysctl: SYSCTL },
+      { iptables: IPTABLES, sysctl: SYSCTL, ...methods('mark') },
       { ...IPTABLES_DEFAULTS, nodePortAddresses: 'primary' },
     ],
     ...DETECTORS.map((localDetector) => [

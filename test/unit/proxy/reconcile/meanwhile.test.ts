@@ -142,6 +142,85 @@ describe('an audit', () => {
   });
 });
 
+describe('an audit of a kernel with a mark', () => {
+  /** A node whose rules have a mark, with the number of times that all rules of a family were read. */
+  async function marked() {
+    const node = new FakeIptablesNode(HOST);
+    const { iptables } = node.kernel;
+    const { chains } = iptables;
+    const counts = { read: 0, audit };
+    const mark = async () => iptables.dump(4) + iptables.dump(6);
+    Object.assign(node.kernel, { mark });
+    iptables.chains = (family) => {
+      counts.read++;
+      return chains.call(iptables, family);
+    };
+    /** Families that an audit reads, and what it repairs. */
+    async function audit(): Promise<readonly [read: number, repaired: number]> {
+      counts.read = 0;
+      node.reconciler.startAudit();
+      let repaired = 0;
+      while (node.reconciler.auditing) {
+        const done = await node.reconciler.auditSlice();
+        assert.ok(!done || done.full);
+        repaired += done?.repaired ?? 0;
+      }
+      return [counts.read, repaired];
+    }
+    await node.loadText(WEB);
+    await node.sync();
+    return { node, counts };
+  }
+
+  it('reads no rules while the mark is that of an audit that repaired nothing', async () => {
+    const { counts } = await marked();
+    assert.deepEqual(await counts.audit(), [2, 0]);
+    assert.deepEqual(await counts.audit(), [0, 0]);
+    assert.deepEqual(await counts.audit(), [0, 0]);
+  });
+
+  it('reads all rules after a change of this proxy, and of another program', async () => {
+    const { node, counts } = await marked();
+    await counts.audit();
+    await node.loadText(WEB + EXTERNAL);
+    await node.sync();
+    assert.deepEqual(await counts.audit(), [2, 0]);
+    assert.deepEqual(await counts.audit(), [0, 0]);
+    const wanted = node.output();
+    const chain = /:(KUBE-SVC-\w+)/.exec(node.kernel.iptables.dump(4))?.[1];
+    node.kernel.iptables.load(4, `*nat\n:${chain} - [0:0]\nCOMMIT\n`);
+    const [read, repaired] = await counts.audit();
+    assert.ok(read >= 2 && repaired > 0);
+    assert.deepEqual(comparable(node.output()), comparable(wanted));
+    // That audit made the last change: what it left is read once more.
+    assert.deepEqual(await counts.audit(), [2, 0]);
+    assert.deepEqual(await counts.audit(), [0, 0]);
+  });
+
+  it('reads all rules without a mark, and if it changed during an audit or cannot be read', async () => {
+    const { node, counts } = await marked();
+    const marks: (string | undefined | Error)[] = [
+      undefined,
+      undefined,
+      'a',
+      'b',
+      'b',
+      new Error('no mark'),
+      'b',
+      'b',
+      'b',
+    ];
+    const mark = async () => {
+      const next = marks.shift();
+      if (next instanceof Error) throw next;
+      return next;
+    };
+    Object.assign(node.kernel, { mark });
+    for (let audits = 0; audits < 4; audits++) assert.deepEqual(await counts.audit(), [2, 0], `${audits}`);
+    assert.deepEqual([await counts.audit(), marks], [[0, 0], []]);
+  });
+});
+
 describe('a full pass', () => {
   it('is followed by another if that is requested while the kernel is read', async () => {
     const node = new FakeNode(HOST);

@@ -6,4 +6,6 @@ import type { Sysctl } from '../../../../kernel/sysctl/index.js';
 export interface IptablesKernel {
   readonly iptables: Iptables;
   readonly sysctl: Sysctl;
+  /** A mark of all rules, as `mark` of a mode. Absent: there is none. */
+  mark?(): Promise<string | undefined>;
 }

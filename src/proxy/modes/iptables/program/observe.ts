@@ -22,6 +22,13 @@ export async function* observe(
   }
 }
 
+/** A mark of all that {@link observe} reads; undefined if the rules have none. */
+export async function mark(kernel: IptablesKernel, options: IptablesOptions): Promise<string | undefined> {
+  const rules = await kernel.mark?.();
+  if (rules === undefined) return undefined;
+  return JSON.stringify([rules, await readSettings(kernel, 4, options)]);
+}
+
 /** The state of these items in the kernel, from one reading of the rules of each family. */
 export async function observeAlone(
   kernel: IptablesKernel,

@@ -1,5 +1,5 @@
 // The checks of what iptables mode is made of.
-import { FLAG, object, partOf, type Shape } from '../../../../kernel/shapes.js';
+import { FLAG, FUNCTION, object, optional, partOf, type Shape } from '../../../../kernel/shapes.js';
 import { IPTABLES, OPTIONS as SHARED, SYSCTL } from '../../shared/program/shapes.js';
 import type { IptablesOptions } from '../plan/options.js';
 import type { IptablesKernel } from './kernel.js';
@@ -13,4 +13,8 @@ export const OPTIONS = object<IptablesOptions>({
 });
 
 /** The check of the kernel. */
-export const KERNEL = partOf({ iptables: IPTABLES, sysctl: SYSCTL } satisfies Shape<IptablesKernel>);
+export const KERNEL = partOf({
+  iptables: IPTABLES,
+  sysctl: SYSCTL,
+  mark: optional(FUNCTION),
+} satisfies Shape<IptablesKernel>);

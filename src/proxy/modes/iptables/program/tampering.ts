@@ -21,9 +21,14 @@ export interface TableWatch {
   close(): void;
 }
 
-/** Looks for the jumps once in each `auditPeriod`, even if changes never pause, until closed. */
+/**
+ * Looks for the jumps once in each `auditPeriod`, even if changes never pause, until closed.
+ *
+ * @param mark of all rules; undefined if they have none. While it is the same, no look is needed
+ */
 export async function watchTables(
   iptables: Pick<Iptables, 'listRules'>,
+  mark: () => Promise<string | undefined>,
   { families, auditPeriod }: Pick<IptablesOptions, 'families' | 'auditPeriod'>,
   listener: DisturbedListener<Item>,
 ): Promise<TableWatch> {
@@ -32,12 +37,14 @@ export async function watchTables(
   // The failed change is reported and retried. An error of this look must not cause a full pass, which may fail in the same way and
   // look again without a pause; the next look of the period rejects with it.
   const look = (family: Family) => listener.disturbed((known) => lost(family)(known).catch(() => false));
-  const timer = setInterval(
-    () => {
-      for (const family of families) listener.disturbed(lost(family));
-    },
-    Math.min(auditPeriod, LONGEST_TIMER),
-  );
+  let lookedAt: string | undefined;
+  const lookAtAll = async () => {
+    const now = await mark().catch(() => undefined);
+    if (now !== undefined && now === lookedAt) return;
+    lookedAt = now;
+    for (const family of families) listener.disturbed(lost(family));
+  };
+  const timer = setInterval(() => void lookAtAll(), Math.min(auditPeriod, LONGEST_TIMER));
   return { look, close: () => clearInterval(timer) };
 }
 

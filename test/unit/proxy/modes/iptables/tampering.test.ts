@@ -18,6 +18,7 @@ let kernel: FakeIptablesNode['kernel'];
 let iptables: FakeIptables;
 let known: ReadonlyMap<string, Item>;
 let checks: DisturbedCheck<Item>[];
+let mark: string | undefined;
 let watch: { close(): void };
 
 beforeEach(async () => {
@@ -34,7 +35,10 @@ beforeEach(async () => {
   checks = [];
   mock.timers.enable({ apis: ['setInterval'] });
   const options = { ...IPTABLES_DEFAULTS, auditPeriod: PERIOD };
-  watch = await watchTables(iptables, options, { disturbed: (check) => checks.push(check) });
+  mark = undefined;
+  watch = await watchTables(iptables, async () => mark, options, {
+    disturbed: (check) => checks.push(check),
+  });
 });
 
 afterEach(() => {
@@ -46,6 +50,7 @@ afterEach(() => {
 async function look(): Promise<boolean[]> {
   checks.length = 0;
   mock.timers.tick(PERIOD);
+  await new Promise((resolve) => setImmediate(resolve));
   return Promise.all(checks.map((check) => check(known)));
 }
 
@@ -70,6 +75,21 @@ for (const table of ['nat', 'filter'])
       flush(6, table, chains);
       assert.deepEqual(await look(), [false, true]);
     });
+
+it('nothing is looked at while the mark of all rules is the same', async () => {
+  for (const [now, looks] of [
+    ['a', 2],
+    ['a', 0],
+    ['b', 2],
+    [undefined, 2],
+    [undefined, 2],
+    ['b', 2],
+    ['b', 0],
+  ] as const) {
+    mark = now;
+    assert.equal((await look()).length, looks);
+  }
+});
 
 it('a jump that is not known to exist is not missed', async () => {
   flush(4, 'nat', false);

@@ -25,7 +25,7 @@
   "targets": [
     {
       "target_name": "knp",
-      "sources": ["<!@(grep -v '^#' native/sources.txt)"],
+      "sources": ["<!@(node native/units.mjs native/sources.txt)"],
       "libraries": ["-ldl"],
       "conditions": [["OS!='linux'", {"sources": ["netlink is Linux only"]}]],
     }

@@ -46,7 +46,7 @@ process.exitCode = await reportFailures('build-native', () => {
 /** @param {boolean} force */
 function buildAddon(force) {
   const output = join(CHECKOUT, 'build', 'Release', 'knp.node');
-  const inputs = ['binding.gyp', ...addonSources(), ...filesBelow('bench/native', /\.(cc|h)$/)];
+  const inputs = ['binding.gyp', ...addonSources(), ...filesBelow('bench/native', /\.(cc|h|txt)$/)];
   onlyWhenChanged({ output, inputs, with: COMPILER, force }, () => {
     requireTools([firstWord(CXX), 'make', 'python3'], 'apt-get install g++ make python3');
     const gyp = join(CHECKOUT, 'node_modules', 'node-gyp', 'bin', 'node-gyp.js');

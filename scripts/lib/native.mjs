@@ -8,7 +8,7 @@ import { Failure } from './failure.mjs';
 
 /** The sources of the addon, relative to the checkout. */
 export function addonSources() {
-  const sources = filesBelow('native', /\.(cc|h|gypi|txt)$/);
+  const sources = filesBelow('native', /\.(cc|h|gypi|txt|mjs)$/);
   return sources.filter((path) => !path.startsWith('native/fuzz/'));
 }
 

@@ -22,7 +22,6 @@ import { heading } from '../lib/steps.mjs';
 import { onlyWhenChanged } from '../lib/whenChanged.mjs';
 import { BUILD_ID_SOURCE, writeBuildId } from './buildId.mjs';
 import { pathOf } from './targets.mjs';
-import { unitsOf } from './units.mjs';
 
 /** @typedef {import('./targets.mjs').Target} Target */
 
@@ -38,12 +37,7 @@ const SOURCES = 'sources.txt';
  * @param {boolean} force
  */
 export function prebuild(target, force) {
-  const scripts = [
-    WRAPPER,
-    'scripts/prebuild/build.mjs',
-    'scripts/prebuild/buildId.mjs',
-    'scripts/prebuild/units.mjs',
-  ];
+  const scripts = [WRAPPER, 'scripts/prebuild/build.mjs', 'scripts/prebuild/buildId.mjs'];
   const inputs = [...addonSources(), `${COMPILER}/package-lock.json`, ...scripts];
   const prebuildify = packageVersion('prebuildify');
   const rest = [target.triple, prebuildify, packageVersion('node-addon-api')].join(' ');
@@ -110,20 +104,11 @@ function workFolder(target) {
   for (const name of readdirSync(join(CHECKOUT, 'native'))) {
     if (name !== SOURCES) symlinkSync(join(CHECKOUT, 'native', name), join(folder, 'native', name));
   }
-  writeUnits(folder);
+  const sources = readFileSync(join(CHECKOUT, 'native', SOURCES), 'utf8');
+  writeFileSync(join(folder, 'native', SOURCES), `${sources}build_id/build_id.cc\n`);
+  mkdirSync(join(folder, 'build_id'));
+  writeFileSync(join(folder, 'build_id/build_id.cc'), BUILD_ID_SOURCE);
   return folder;
-}
-
-/**
- * Writes the units, with one of the build id, and the list of these.
- *
- * @param {string} folder
- */
-function writeUnits(folder) {
-  const units = unitsOf(readFileSync(join(CHECKOUT, 'native', SOURCES), 'utf8'));
-  units.set('build_id.cc', BUILD_ID_SOURCE);
-  for (const [unit, text] of units) writeFileSync(join(folder, unit), text);
-  writeFileSync(join(folder, 'native', SOURCES), `${[...units.keys()].join('\n')}\n`);
 }
 
 /**

@@ -46,7 +46,7 @@ test('it holds modules, types, the command, sources of the addon, binaries and l
     /^deploy\/apparmor\/kube-netlink-proxy$/,
     /^dist\/src\/.*\.(js|d\.ts)$/,
     /^dist\/command\/(main\.js|parts\/[^/]+\.js|LICENSES|kube-netlink-proxy\.8)$/,
-    /^native\/.*\.(cc|h)$|^native\/(addon\.gypi|sources\.txt)$/,
+    /^native\/.*\.(cc|h)$|^native\/(addon\.gypi|sources\.txt|units\.mjs)$/,
     /^prebuilds\/linux-(x64|arm64)\/[^/]+\.node$/,
     /^scripts\/build-from-source\.(mjs|lock\.json)$/,
   ];

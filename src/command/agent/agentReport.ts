@@ -31,6 +31,8 @@ interface PassReport {
   /** Number of Services that it planned. */
   readonly services: number;
   readonly operations: number;
+  /** From the arrival of its oldest change to its start. Absent without a change. */
+  readonly waitMilliseconds?: number;
   readonly planMilliseconds: number;
   readonly kernelMilliseconds: number;
   /** Number of operations that failed; they are retried. */
@@ -144,7 +146,7 @@ export class AgentState {
   /** A listener that collects it. */
   listener(): ProxyListener {
     return {
-      synced: (summary) => this.#synced(summary),
+      synced: (summary, latency) => this.#synced(summary, latency),
       failed: (error) => {
         this.#kernelError = String(error);
       },
@@ -184,7 +186,8 @@ export class AgentState {
     };
   }
 
-  #synced(summary: SyncSummary): void {
+  /** @param latency since the source reported the oldest change of the pass, in ms; 0 without a change */
+  #synced(summary: SyncSummary, latency: number): void {
     const { full, services, operations, failures, unknown, milliseconds, repaired, counts } = summary;
     this.#kernelError = null;
     // What is held back is a consequence of the others.
@@ -200,6 +203,7 @@ export class AgentState {
       full,
       services,
       operations,
+      ...(latency > 0 && { waitMilliseconds: waitOf(milliseconds, latency) }),
       planMilliseconds: milliseconds.plan,
       kernelMilliseconds: milliseconds.kernel,
       failed: failures.length,
@@ -221,6 +225,11 @@ function contactReport({ resource, state, since, lastContact, error }: ResourceC
     lastContact: lastContact === undefined ? null : timeOf(lastContact),
     error: error ?? null,
   };
+}
+
+/** The part of the time of a change in which it waited for its pass, in ms. */
+export function waitOf({ plan, kernel }: SyncSummary['milliseconds'], latency: number): number {
+  return Math.max(0, latency - plan - kernel);
 }
 
 function timeOf(milliseconds: number): string {

@@ -6,6 +6,7 @@ import type { HealthThread } from '../health/openThread.js';
 import type { ProxyHealth } from '../health/proxyHealth.js';
 import { ofFamily, startAtZero } from '../servers/kubeProxyMetrics.js';
 import type { Metrics } from '../servers/metrics.js';
+import { waitOf } from './agentReport.js';
 import type { LeftOut } from './leftOut.js';
 import type { ProxyListener } from './listeners.js';
 import { Refusals } from './refusals.js';
@@ -115,7 +116,7 @@ function countItems({ counts, repaired, repairs, unknown }: SyncSummary, own: Me
 function observeStages({ milliseconds }: SyncSummary, latency: number, own: Metrics['own']): void {
   if (latency === 0) return;
   const { plan, kernel } = milliseconds;
-  const stages = { wait: Math.max(0, latency - plan - kernel), plan, kernel, total: latency };
+  const stages = { wait: waitOf(milliseconds, latency), plan, kernel, total: latency };
   for (const [stage, time] of Object.entries(stages)) own.changeDuration.observe({ stage }, time / 1000);
 }
 

@@ -223,8 +223,9 @@ function failureText({ services = [], fields = [], message }: FailureReport): st
 }
 
 function passText(pass: NonNullable<AgentReport['lastPass']>, when: string): string {
-  const { full, services, operations, failed, planMilliseconds, kernelMilliseconds } = pass;
-  const time = `planned in ${planMilliseconds.toFixed(1)} ms, kernel ${kernelMilliseconds.toFixed(1)} ms`;
+  const { full, services, operations, failed, waitMilliseconds: wait } = pass;
+  const waited = wait === undefined ? '' : `waited ${wait.toFixed(1)} ms, `;
+  const time = `${waited}planned in ${pass.planMilliseconds.toFixed(1)} ms, kernel ${pass.kernelMilliseconds.toFixed(1)} ms`;
   const failures = failed === 0 ? '' : `, ${failed} failed`;
   const kind = full ? 'all items compared' : count(services, 'Service');
   return `${when}: ${kind}, ${count(operations, 'operation')}${failures} (${time})`;

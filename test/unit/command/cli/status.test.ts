@@ -69,13 +69,13 @@ describe('the state of the agent', () => {
     events.synced({ ...PASS, repaired: 2 }, 1);
     events.synced(
       { ...PASS, repaired: 1, failures: [failure, { key: 'l', error, vital: true }], unknown: 1 },
-      1,
+      5,
     );
     assert.deepEqual(collected.report(), {
       ...ABOUT,
       lastPass: {
         ...{ endedAt: '2026-01-02T03:03:23.000Z', full: false, services: 2, operations: 5 },
-        ...{ planMilliseconds: 1.25, kernelMilliseconds: 3.5, failed: 2, unknown: 1 },
+        ...{ waitMilliseconds: 0.25, planMilliseconds: 1.25, kernelMilliseconds: 3.5, failed: 2, unknown: 1 },
         failures: [
           { item: 'k', services: ['demo/a'], fields: [FIELD], code: 'ENOENT', message: error.message },
           { item: 'l', services: [], fields: [], code: 'ENOENT', message: error.message },
@@ -123,7 +123,7 @@ const PLAIN = { columns: 80, style: (_: unknown, text: string) => text };
 /** The report of an agent whose last pass succeeded. */
 function goodAgent(): AgentReport {
   const { collected, events } = state();
-  events.synced(PASS, 1);
+  events.synced(PASS, 5.5);
   return collected.report();
 }
 
@@ -135,7 +135,7 @@ describe('the report', () => {
     const report = statusReport(HEALTHY, { ...goodAgent(), repaired: 9, repeated: 3 });
     assert.deepEqual([report.good, report.faults], [false, ['3 items repaired again in each audit']]);
     const lines = statusLines(report, NOW, PLAIN);
-    assert.deepEqual(lines.slice(5, 8), [
+    assert.deepEqual(lines.slice(6, 9), [
       'drift     9 operations since the start restored what others had changed',
       '          another program undoes the repair of 3 items, or audits read another',
       '          table',
@@ -177,7 +177,8 @@ describe('the report', () => {
       'agent     kube-netlink-proxy 0.1.0, ipvs mode, IPv4 and IPv6',
       'node      node-a',
       'started   60 min ago',
-      'last pass 42 s ago: 2 Services, 5 operations (planned in 1.3 ms, kernel 3.5 ms)',
+      'last pass 42 s ago: 2 Services, 5 operations (waited 0.8 ms, planned in 1.3 ms,',
+      '          kernel 3.5 ms)',
       'drift     none since the start',
       'draining  1 real server',
       'left out  nothing',

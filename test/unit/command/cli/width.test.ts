@@ -140,7 +140,13 @@ describe('no line is too long of', () => {
       ...{ leftOut: 1, problems: [WORDS] },
       lastPass: {
         ...{ endedAt: '2026-01-01T00:00:00Z', full: true, services: 10_000, operations: 1_234_567 },
-        ...{ planMilliseconds: 12_345.6, kernelMilliseconds: 12_345.6, failed: 1, unknown: 1 },
+        ...{
+          waitMilliseconds: 12_345.6,
+          planMilliseconds: 12_345.6,
+          kernelMilliseconds: 12_345.6,
+          failed: 1,
+          unknown: 1,
+        },
         failures: [failure],
       },
     };

@@ -12,7 +12,7 @@ type Opened = Pick<Nftables, 'generation' | 'close'>;
 export class RulesMark {
   readonly #open: () => Promise<Opened>;
   readonly #fileOf: (program: string) => Promise<string | undefined>;
-  #nftables: Opened | undefined;
+  #nftables: Promise<Opened> | undefined;
 
   /** @param open for tests; by default, nf_tables of this process's network namespace */
   constructor(
@@ -33,11 +33,15 @@ export class RulesMark {
       const file = await this.#fileOf(program);
       if (file === undefined || basename(file) !== NF_TABLES) return undefined;
     }
-    this.#nftables ??= await this.#open();
-    return String((await this.#nftables.generation()).id);
+    // Audits and the looks for flushed tables read it at the same time.
+    this.#nftables ??= this.#open().catch((error) => {
+      this.#nftables = undefined;
+      throw error;
+    });
+    return String((await (await this.#nftables).generation()).id);
   }
 
   close(): void {
-    this.#nftables?.close().catch(() => {});
+    this.#nftables?.then((nftables) => nftables.close()).catch(() => {});
   }
 }

@@ -23,7 +23,8 @@ it('is the generation of nf_tables, which is opened once, if both families have 
   }
   assert.deepEqual(happened, []);
   files['ip6tables-save'] = NFT;
-  assert.deepEqual([await mark.read(), await mark.read()], ['7', '8']);
+  assert.deepEqual(await Promise.all([mark.read(), mark.read()]), ['7', '8']);
+  assert.equal(await mark.read(), '9');
   mark.close();
   await new Promise((resolve) => setImmediate(resolve));
   assert.deepEqual(happened, ['open', 'close']);

@@ -37,15 +37,20 @@ export async function watchTables(
   // The failed change is reported and retried. An error of this look must not cause a full pass, which may fail in the same way and
   // look again without a pause; the next look of the period rejects with it.
   const look = (family: Family) => listener.disturbed((known) => lost(family)(known).catch(() => false));
+  let closed = false;
   let lookedAt: string | undefined;
   const lookAtAll = async () => {
     const now = await mark().catch(() => undefined);
-    if (now !== undefined && now === lookedAt) return;
+    if (closed || (now !== undefined && now === lookedAt)) return;
     lookedAt = now;
     for (const family of families) listener.disturbed(lost(family));
   };
   const timer = setInterval(() => void lookAtAll(), Math.min(auditPeriod, LONGEST_TIMER));
-  return { look, close: () => clearInterval(timer) };
+  const close = () => {
+    closed = true;
+    clearInterval(timer);
+  };
+  return { look, close };
 }
 
 /** The known jumps of the watched chains of a family. */

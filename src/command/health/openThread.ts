@@ -7,8 +7,9 @@ import type {
   PlannedPorts,
 } from '../localhostPorts/localhostPorts.js';
 import type { ListenAddress } from '../servers/listen.js';
+import { FamilyTimes } from './familyTimes.js';
 import { ProbeCounts } from './probeCounts.js';
-import type { HealthFacts } from './proxyHealth.js';
+import { type HealthFacts, NO_FACTS, type RareFacts } from './proxyHealth.js';
 import type { ServiceHealthCheck } from './serviceHealth.js';
 
 /** The period at which the main thread shows that it moves, in ms. Long, so that a process at rest sleeps. */
@@ -20,11 +21,13 @@ export interface ThreadData {
   readonly beat: number;
   /** The memory of {@link ProbeCounts}. */
   readonly probes: SharedArrayBuffer;
+  /** The memory of {@link FamilyTimes}. */
+  readonly times: SharedArrayBuffer;
 }
 
 /** A message to the thread. */
 export type ToThread =
-  | { readonly facts: HealthFacts }
+  | { readonly facts: RareFacts }
   | { readonly beat: true }
   | { readonly serve: { readonly where: ListenAddress; readonly hardFail: boolean } }
   | { readonly addresses: { readonly [family in Family]?: readonly string[] } }
@@ -87,8 +90,14 @@ export class HealthThread {
   readonly #worker: Worker;
   readonly #options: HealthThreadOptions;
   readonly #beats: NodeJS.Timeout;
-  /** Facts to be told at the end of the current callback. */
-  #facts: HealthFacts | undefined;
+  readonly #times = new FamilyTimes();
+  /** The facts that the thread has or gets at the end of the current callback. */
+  #facts: RareFacts = NO_FACTS;
+  #factsChanged = false;
+  /** Services with a health check. */
+  readonly #checked = new Set<string>();
+  /** Those whose port could not be bound, with the number of failures that have not ended. */
+  readonly #unbound = new Map<string, number>();
   #served: { resolve(): void; reject(error: Error): void } | undefined;
   #localhost: LocalhostPortEvents | undefined;
   #closed = false;
@@ -96,7 +105,7 @@ export class HealthThread {
   constructor(options: HealthThreadOptions) {
     const { timeout, beat = BEAT } = options;
     this.#options = options;
-    const data: ThreadData = { timeout, beat, probes: this.probes.memory };
+    const data: ThreadData = { timeout, beat, probes: this.probes.memory, times: this.#times.memory };
     this.#worker = new Worker(new URL('./thread.js', import.meta.url), {
       workerData: data,
       execArgv: [],
@@ -109,14 +118,18 @@ export class HealthThread {
     this.#beats = setInterval(() => this.#post({ beat: true }), beat).unref();
   }
 
-  /** Tells the thread new facts, once for all changes of a callback. */
-  tell(facts: HealthFacts): void {
-    if (!this.#facts)
-      queueMicrotask(() => {
-        this.#post({ facts: this.#facts as HealthFacts });
-        this.#facts = undefined;
-      });
+  /** Tells the thread new facts: the times at once, and the others once for all changes of a callback. */
+  tell({ families, ...facts }: HealthFacts): void {
+    this.#times.set(families);
+    const names = Object.keys(facts) as (keyof RareFacts)[];
+    if (names.every((name) => facts[name] === this.#facts[name])) return;
     this.#facts = facts;
+    if (this.#factsChanged) return;
+    this.#factsChanged = true;
+    queueMicrotask(() => {
+      this.#factsChanged = false;
+      this.#post({ facts: this.#facts });
+    });
   }
 
   /** Opens the health server. Resolves after the first attempt to bind; rejects only with `hardFail`. */
@@ -134,7 +147,16 @@ export class HealthThread {
 
   /** Updates the health checks of Services as `ServiceHealthServers.update` does. */
   update(checks: ReadonlyMap<string, ServiceHealthCheck | undefined>): void {
-    this.#post({ checks });
+    const changed = new Map<string, ServiceHealthCheck | undefined>();
+    for (const [name, check] of checks) {
+      // Most Services have none, and had none.
+      if (check === undefined && !this.#checked.delete(name)) continue;
+      if (check !== undefined) this.#checked.add(name);
+      else this.#unbound.delete(name);
+      changed.set(name, check);
+    }
+    // With each message, the thread tries to bind the ports again that it could not.
+    if (changed.size > 0 || this.#unbound.size > 0) this.#post({ checks: changed });
   }
 
   /** Opens node ports on localhost as `LocalhostPorts` does; `close` does nothing, because they close with the thread. */
@@ -166,6 +188,9 @@ export class HealthThread {
     else if ('refused' in message) this.#served?.reject(errorOf(message.refused));
     else if ('service' in message) {
       const { service, port } = message;
+      const failures = (this.#unbound.get(service) ?? 0) + ('failed' in message ? 1 : -1);
+      if (failures > 0) this.#unbound.set(service, failures);
+      else this.#unbound.delete(service);
       if ('failed' in message) serviceFailed(service, port, errorOf(message.failed));
       else serviceRecovered(service, port);
     } else if ('failed' in message) failed(errorOf(message.failed), message.retryIn);

@@ -20,7 +20,7 @@ export const CLOCK: Clock = {
 export type Input = 'objects' | 'configuration';
 
 /** What happened in one family. */
-interface FamilyFacts {
+export interface FamilyFacts {
   /** Arrival of the oldest change that still waits, by `elapsed`. */
   readonly waiting?: number | undefined;
   /** The same of what a restart may help. */
@@ -29,13 +29,17 @@ interface FamilyFacts {
   readonly updated?: number | undefined;
 }
 
-/** What the health follows from. Plain data, for another thread. */
-export interface HealthFacts {
-  readonly families: Readonly<Record<Family, FamilyFacts>>;
+/** What the health follows from, and what rarely changes. Plain data, for another thread. */
+export interface RareFacts {
   readonly nodeEligible: boolean;
   readonly nodeSeen: boolean;
   readonly synced: boolean;
   readonly unread: Readonly<Record<Input, readonly string[]>>;
+}
+
+/** All that the health follows from. */
+export interface HealthFacts extends RareFacts {
+  readonly families: Readonly<Record<Family, FamilyFacts>>;
 }
 
 /** The proxy's health at one time. Times are in ms since 1970. */

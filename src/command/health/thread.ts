@@ -5,18 +5,20 @@ import { AddressPorts } from '../../kernel/net/addressPorts.js';
 import { LocalhostPorts, type PlannedPorts, type WantedPort } from '../localhostPorts/localhostPorts.js';
 import { openServer } from '../servers/listen.js';
 import { healthHandler } from './answers.js';
+import { FamilyTimes } from './familyTimes.js';
 import type { FromThread, PlainError, ThreadData, ToThread } from './openThread.js';
 import { ProbeCounts } from './probeCounts.js';
-import { CLOCK, healthOf, NO_FACTS } from './proxyHealth.js';
+import { CLOCK, healthOf, NO_FACTS, type RareFacts } from './proxyHealth.js';
 import { ServiceHealthServers } from './serviceHealth.js';
 
 /** Number of periods without a message of the main thread after which it counts as stalled. The first may have begun before the last message. */
 const STALLED_AFTER = 7;
 
 const main = parentPort as MessagePort;
-const { timeout, beat, probes } = workerData as ThreadData;
-const counts = new ProbeCounts(probes);
-let facts = NO_FACTS;
+const { timeout, beat, ...memory } = workerData as ThreadData;
+const counts = new ProbeCounts(memory.probes);
+const times = new FamilyTimes(memory.times);
+let facts: RareFacts = NO_FACTS;
 /** Periods of this thread: if the whole process is stopped, neither thread has any. */
 let silentPeriods = 0;
 let serviceHealth: ServiceHealthServers | undefined;
@@ -38,7 +40,7 @@ function take(message: ToThread): void {
 /** The health, after all messages that have arrived. */
 function health() {
   for (let next = receiveMessageOnPort(main); next; next = receiveMessageOnPort(main)) take(next.message);
-  return healthOf(facts, timeout, CLOCK, silentPeriods >= STALLED_AFTER);
+  return healthOf({ ...facts, families: times.get() }, timeout, CLOCK, silentPeriods >= STALLED_AFTER);
 }
 
 async function serve({ where, hardFail }: Extract<ToThread, { serve: unknown }>['serve']): Promise<void> {

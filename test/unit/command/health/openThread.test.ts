@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server } from 'node:net';
-import { describe, it } from 'node:test';
+import { describe, it, mock } from 'node:test';
+import { Worker } from 'node:worker_threads';
 import { HealthThread, type HealthThreadOptions } from '../../../../src/command/health/openThread.js';
 import { CLOCK, ProxyHealth } from '../../../../src/command/health/proxyHealth.js';
 import { AddressPorts } from '../../../../src/kernel/net/addressPorts.js';
@@ -92,6 +93,28 @@ describe('the health thread', () => {
     }
   });
 
+  it('gets no message for a change of an object, and one for other facts', async () => {
+    const { thread, health } = await setUp();
+    const posts = mock.method(Worker.prototype, 'postMessage');
+    const sent = async () => {
+      await new Promise((resolve) => setImmediate(resolve));
+      return posts.mock.calls.filter(({ arguments: [message] }) => !('beat' in message)).length;
+    };
+    try {
+      for (let change = 0; change < 10; change++) {
+        health.queued(4);
+        health.updated(4);
+        thread.update(new Map([['demo/web', undefined]]));
+      }
+      assert.equal(await sent(), 0);
+      health.setNodeEligible(false);
+      health.setUnread('objects', ['a.yaml']);
+      assert.equal(await sent(), 1);
+    } finally {
+      posts.mock.restore();
+    }
+  });
+
   it('serves the health-check ports of Services, and reports a port in use', async () => {
     const { thread, port, next } = await setUp();
     const [own, taken] = [await freePort('127.0.0.1'), await freePort('127.0.0.1')];
@@ -117,7 +140,7 @@ describe('the health thread', () => {
   it('reports that it has ended by an error', async () => {
     const { thread, next } = await setUp();
     thread.serveServices({});
-    thread.update(5 as never);
+    thread.update(new Map([['demo/a', { port: 1, localEndpoints: null as never }]]));
     assert.match((await next()) ?? '', /^ended: TypeError/);
   });
 });

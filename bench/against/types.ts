@@ -31,7 +31,7 @@ export interface StreamFigure {
   readonly p90: number;
   readonly p99: number;
   readonly max: number;
-  /** CPUs that the process used. */
+  /** CPUs that the process and its ended children used. */
   readonly cpus: number;
   /** Resident memory at the end, in bytes. */
   readonly resident: number;

@@ -2,7 +2,7 @@
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, openSync } from 'node:fs';
+import { closeSync, openSync, readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { dirname, join } from 'node:path';
 import { CHECKOUT } from '../lib/checkout.mjs';
@@ -18,11 +18,14 @@ const LIMITS = { machine: 2400, namespace: 1800, uml: 1800, qemu: 1800 };
 const GUEST_LIMIT = 4200;
 const COUNTS_REPORTER = join(CHECKOUT, 'scripts/test/counts.mjs');
 
+/** A failed test in the output of node --test: a batch that is ended has no counts. */
+const FAILED = /^\s*✖ /m;
+
 /**
  * Writes the counts to the batch's result, with one more failure if it did not end normally.
  *
  * @param {Batch} batch
- * @param {AbortSignal} stop ends it early, without a result
+ * @param {AbortSignal} stop ends it early, without a result unless a test has failed
  */
 export async function runBatch(batch, stop) {
   const [program = '', ...args] = commandOf(batch);
@@ -36,7 +39,11 @@ export async function runBatch(batch, stop) {
   stop.addEventListener('abort', end);
   const [status, signal] = await once(child, 'exit');
   stop.removeEventListener('abort', end);
-  if (stop.aborted) return;
+  if (stop.aborted) {
+    if (FAILED.test(readFileSync(batch.log, 'utf8')))
+      addFailure(batch, 'a test failed before its batch was ended; see ✖ above');
+    return;
+  }
   const counts = readCounts(batch);
   if (counts === undefined || (status !== 0 && counts.failed.length === 0)) {
     addFailure(batch, `did not run to its end (${signal ?? `status ${status}`})`);

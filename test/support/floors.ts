@@ -51,7 +51,6 @@ const FLOORS: readonly Floor[] = [
   // Loads the YAML library on first use.
   { name: 'yaml', files: /^proxy\/yaml\.ts$/, imports: ['optionalPackage'], outside: /^(node:module|yaml)$/ },
   { name: 'backoff', files: /^proxy\/backoff\.ts$/, imports: [] },
-  { name: 'partitionedMap', files: /^proxy\/partitionedMap\.ts$/, imports: [] },
   { name: 'net', files: /^kernel\/net\//, imports: ['arguments'] },
   { name: 'input', files: /^proxy\/input\//, imports: ['arguments', 'errors', 'net'] },
   {
@@ -63,7 +62,7 @@ const FLOORS: readonly Floor[] = [
   {
     name: 'services',
     files: /^proxy\/services\//,
-    imports: ['arguments', 'errors', 'input', 'net', 'objects', 'partitionedMap'],
+    imports: ['arguments', 'errors', 'input', 'net', 'objects'],
   },
   // What the values of a part of the kernel mean: set types, the notation of entries, real servers of a virtual service.
   {
@@ -145,16 +144,7 @@ const FLOORS: readonly Floor[] = [
   {
     name: 'reconcile',
     files: /^proxy\/reconcile\//,
-    imports: [
-      'errors',
-      'backoff',
-      'net',
-      'timers',
-      'timeSlice',
-      'partitionedMap',
-      'mode contract',
-      'services',
-    ],
+    imports: ['errors', 'backoff', 'net', 'timers', 'timeSlice', 'mode contract', 'services'],
   },
   {
     name: 'source',

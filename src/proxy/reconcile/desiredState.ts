@@ -2,7 +2,6 @@
 // settings differ, those of the owner with the lowest rank win, in any order of planning.
 
 import type { Desired, Plan } from '../modes/mode.js';
-import { PartitionedMap } from '../partitionedMap.js';
 
 /** A Service, or the node. The lowest rank wins; with equal ranks, the name that sorts first. */
 export interface Owner {
@@ -40,12 +39,12 @@ interface GroupState {
 export class DesiredState<Item> implements Desired<Item> {
   readonly #groupOf: (item: Item) => string | undefined;
   /** Name of the owner → its plan, if it is not empty. */
-  readonly #plans = new PartitionedMap<string, OwnedPlan<Item>>();
+  readonly #plans = new Map<string, OwnedPlan<Item>>();
   /**
    * Key → the plans that have it, in order of rank. To save memory, a single plan, the usual case, is not in a list: a
    * key costs one entry.
    */
-  readonly #plansOf = new PartitionedMap<string, OwnedPlan<Item> | readonly OwnedPlan<Item>[]>();
+  readonly #plansOf = new Map<string, OwnedPlan<Item> | readonly OwnedPlan<Item>[]>();
   /** Number of keys that several plans have. */
   #shared = 0;
   /** Groups that have or had keys. Their number does not grow with the number of Services. */

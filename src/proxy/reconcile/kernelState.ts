@@ -2,7 +2,6 @@
 import type { NetlinkError } from '../../kernel/errors.js';
 import { TimeSlice } from '../../kernel/timeSlice.js';
 import type { Comparison, Desired, KeyedOperation, Known, Mode } from '../modes/mode.js';
-import { PartitionedMap } from '../partitionedMap.js';
 import type { Before } from './drift.js';
 import type { Planner } from './planner.js';
 import type { PassRecord } from './summary.js';
@@ -42,7 +41,7 @@ interface OperationEvents {
 
 /** The known items, and those that are unknown. */
 export class KernelState<Item, Operation extends KeyedOperation<Item>> {
-  known: Known<Item> = new PartitionedMap();
+  known: Known<Item> = new Map();
   /** Those whose last operation failed. They are not changed until they have been read again. */
   readonly unknown: UnknownItems<Item>;
   readonly #mode: Mode<Item, Operation>;
@@ -199,7 +198,7 @@ export class KernelState<Item, Operation extends KeyedOperation<Item>> {
     if (!isWorthwhile) return;
     const { known } = this;
     const { desired } = this.#planner;
-    const copy = new PartitionedMap<string, Item>();
+    const copy = new Map<string, Item>();
     const slice = new TimeSlice();
     for (const key of desired.keys()) {
       const item = known.get(key);

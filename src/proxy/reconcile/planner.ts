@@ -17,6 +17,9 @@ import type { Failure } from './summary.js';
  */
 export const PIECE = 256;
 
+/** Steps of a {@link TimeSlice} that the plan of a Service counts as. A virtual machine reads the clock as slowly as it plans a small Service. */
+const STEPS_OF_SERVICE = 16;
+
 /** Owner of the kept items. No Service can have this name. */
 const KEPT: Owner = { name: '/', rank: Number.POSITIVE_INFINITY };
 
@@ -204,7 +207,7 @@ export class Planner<Item, Operation extends KeyedOperation<Item>> {
     for (const service of services) {
       for (const key of this.#planService(service)) keys.push(key);
       this.#noteGroups();
-      if (slice.spend()) await slice.yield();
+      if (slice.spend(STEPS_OF_SERVICE)) await slice.yield();
     }
     return keys;
   }

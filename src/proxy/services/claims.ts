@@ -2,7 +2,6 @@
 // load-balancer IP, and that over an external IP; among equals, the oldest Service wins. This happens once, before a mode plans.
 import { type Family, joinHostPort, numberOfIPv4 } from '../../kernel/net/address.js';
 import type { Protocol } from '../../kernel/net/protocol.js';
-import { PartitionedMap } from '../partitionedMap.js';
 import { firstOf, listOf, type OneOrMore, oneOrMore } from './oneOrMore.js';
 import type { Frontend, FrontendKind } from './types.js';
 
@@ -73,7 +72,7 @@ export function describeClaim({ kind, address, port }: Frontend, family: Family,
 /** The claims of all Services. */
 export class Claims {
   /** Claimants, the strongest first. One of the first rank is stored as it is: most claims are such. */
-  readonly #claimants = new PartitionedMap<Claim, OneOrMore<Claimant | RankedClaimant>>();
+  readonly #claimants = new Map<Claim, OneOrMore<Claimant | RankedClaimant>>();
   #contested = 0;
 
   /** Whether several Services claim the same key. If none do, nobody loses a claim. */

@@ -10,7 +10,6 @@ import {
   type Service,
   serviceKey,
 } from '../objects/types.js';
-import { PartitionedMap } from '../partitionedMap.js';
 import {
   addressClaim,
   type Claim,
@@ -67,7 +66,7 @@ export interface ServiceCacheOptions {
 /** All objects that the source has reported. */
 export class ServiceCache {
   /** `namespace/name` → Service. */
-  readonly #entries = new PartitionedMap<string, Entry>();
+  readonly #entries = new Map<string, Entry>();
   /** Namespace → name → slice, as it is stored for its Service. */
   readonly #slices = new Map<string, Map<string, EndpointSlice>>();
   readonly #nodes = new NodeCache();
@@ -243,7 +242,7 @@ export class ServiceCache {
   /** Stores or removes a slice. Its label may have changed: the old slice is removed from its own Service first. */
   #setSlice(slice: EndpointSlice, exists: boolean): Touched[] {
     const { namespace, name } = slice;
-    const slices = this.#slices.get(namespace) ?? new PartitionedMap<string, EndpointSlice>();
+    const slices = this.#slices.get(namespace) ?? new Map<string, EndpointSlice>();
     const former = slices.get(name);
     if (former)
       this.#noteLeft(former, exists && serviceKey(former) === serviceKey(slice) ? slice : undefined);

@@ -68,7 +68,8 @@ process.exitCode = await reportFailures('nftTests', async () => {
  */
 async function compareRules(nftables, folder, files, withReasons) {
   const count = { valid: 0, loaded: 0, read: 0, applied: 0, equal: 0, invalid: 0, wide: 0 };
-  for (const file of files)
+  for (const [index, file] of files.entries()) {
+    console.error(`${index + 1} of ${files.length}: ${file}`);
     for (const { line, text, isValid } of testsOf(readFileSync(join(folder, file), 'utf8'))) {
       const ours = await byUs(nftables, text);
       const isRefused = ours instanceof Error;
@@ -90,6 +91,7 @@ async function compareRules(nftables, folder, files, withReasons) {
       else if (withReasons && isRefused) say(`${isUnread ? 'not read' : 'not applied'}: ${ours}`);
       else if (withReasons) say(`listed as ${ours}\nand of nft as ${theirs}`);
     }
+  }
   console.log(
     `${count.valid} rules × families that nft accepts (${count.loaded} on this kernel): ${count.read} read, ${count.applied} applied, ${count.equal} equal`,
   );
@@ -107,7 +109,8 @@ async function compareRules(nftables, folder, files, withReasons) {
  */
 async function compareDumps(nftables, folder, files) {
   const count = { loaded: 0, applied: 0, equal: 0, printed: 0, printRefused: 0, wrong: 0 };
-  for (const file of files) {
+  for (const [index, file] of files.entries()) {
+    console.error(`${index + 1} of ${files.length}: ${file}`);
     const text = readFileSync(join(folder, file), 'utf8');
     const expected = byNft(text);
     if (expected instanceof Error || expected === '') continue;

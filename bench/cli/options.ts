@@ -17,7 +17,7 @@ const USUAL = {
 const USUAL_ENDPOINTS = 10;
 
 /** Most Services: node ports and cluster IPs of the benchmark's cluster have space for them. */
-const MOST_SERVICES = 50_000;
+const MOST_SERVICES = 100_000;
 const MOST_ENDPOINTS = 1000;
 
 /** The options of a benchmark. Throws {@link UsageError}. */

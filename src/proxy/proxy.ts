@@ -76,8 +76,8 @@ export interface ProxyParts<Item, Operation extends KeyedOperation<Item>> {
   /** Time from the end of a pass to the start of the next, at least, in ms: `minSyncPeriod`; default 0. */
   readonly rest?: number;
   /**
-   * The rest is at most this many times as long as the pass took: with 4, passes take a fifth of the time, and one that took 1 ms delays
-   * the next by 4 ms. Default: the rest does not depend on the pass, as in kube-proxy.
+   * Passes rest this many times as long as they take, and `rest` at most: with 4, they take a fifth of the time. A pause before a pass
+   * counts as a rest. Default: the rest does not depend on the pass, as in kube-proxy.
    */
   readonly restFactor?: number | undefined;
   readonly events: ProxyEvents;
@@ -150,7 +150,7 @@ class RunningProxy<Item, Operation extends KeyedOperation<Item>> implements Serv
     this.#problems = new OpenProblems(events);
     this.#node = new NodeState(mode.host, nodeName, bindAddress);
     this.#reconciler = new Reconciler(mode, this.#inputs(), now);
-    const timers = { set: setTimeout, clear: (timer: unknown) => clearTimeout(timer as NodeJS.Timeout) };
+    const timers = { now, set: setTimeout, clear: (timer: unknown) => clearTimeout(timer as NodeJS.Timeout) };
     this.#runner = new Runner(this.#reconciler, this.#runnerEvents(), timers, {
       audit: mode.auditPeriod,
       rest,

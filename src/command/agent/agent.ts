@@ -242,8 +242,8 @@ class Ending {
 }
 
 /**
- * The rest after a pass is this many times as long as the pass took, `minSyncPeriod` at most: the period spares a proxy whose passes take
- * long, and passes never take more than a fifth of the time.
+ * Passes rest this many times as long as they take, `minSyncPeriod` at most: the period spares a proxy whose passes take long, and passes
+ * never take more than a fifth of the time.
  */
 const REST_FACTOR = 4;
 

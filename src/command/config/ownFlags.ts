@@ -61,7 +61,7 @@ export const OWN_FLAGS = {
   'whole-min-sync-period': {
     type: 'bool',
     withConfig: true,
-    help: 'wait the whole minSyncPeriod after each pass, as kube-proxy does; default: four times as long as the pass took, minSyncPeriod at most',
+    help: 'wait the whole minSyncPeriod after each pass, as kube-proxy does; default: passes rest four times as long as they take, minSyncPeriod at most',
   },
   'exit-on-config-change': {
     type: 'bool',

@@ -24,6 +24,8 @@ export interface Passes {
 
 /** Timers, injected so that tests need not wait. */
 export interface Timers {
+  /** Monotonic time, in ms. */
+  now(): number;
   set(run: () => void, milliseconds: number): unknown;
   clear(timer: unknown): void;
 }
@@ -46,7 +48,7 @@ interface Periods {
   readonly audit: number;
   /** Time from the end of a pass to the start of the next: `minSyncPeriod`; default 0. Audits do not wait for it. */
   readonly rest?: number;
-  /** The rest is at most this many times as long as the pass took; default: it does not depend on the pass. */
+  /** Passes rest this many times as long as they take, see {@link Runner.#restOf}; default: the rest does not depend on the pass. */
   readonly restFactor?: number | undefined;
 }
 
@@ -72,6 +74,8 @@ export class Runner {
   #due = false;
   /** Set while no pass may start: minSyncPeriod. */
   #resting: unknown;
+  /** The time up to which passes have rested, as far as rests depend on the passes. Further back: less rest is owed. */
+  #restedUntil = Number.NEGATIVE_INFINITY;
   /** Continues a wait for the end of the rest. */
   #wake: () => void = () => {};
   /** A pass has run since the last slice of the audit. */
@@ -123,11 +127,23 @@ export class Runner {
     return this.#due || this.#passes.pending || this.#passes.auditing;
   }
 
-  /** @param took the time of the pass, in ms; undefined if it failed */
-  #rest(took: number | undefined): void {
+  /**
+   * The time to the next pass, in ms. With a factor of 4, passes take a fifth of the time: each owes four times its own time, from which the
+   * time without passes before it is taken off, up to `rest`. A change after a pause thus delays the next one only if its pass took long.
+   *
+   * @param took the time of the pass, in ms; undefined if it failed
+   */
+  #restOf(took: number | undefined): number {
     const { rest: most = 0, restFactor } = this.#periods;
-    const isWhole = took === undefined || restFactor === undefined;
-    const rest = isWhole ? most : Math.min(most, Math.ceil(restFactor * took));
+    if (took === undefined || restFactor === undefined) return most;
+    const now = this.#timers.now();
+    const rest = Math.max(this.#restedUntil, now - most) + restFactor * took - now;
+    this.#restedUntil = now + Math.min(rest, most);
+    return Math.min(most, Math.max(0, Math.ceil(rest)));
+  }
+
+  #rest(took: number | undefined): void {
+    const rest = this.#restOf(took);
     if (rest === 0 || this.#stopped) return;
     this.#resting = this.#timers.set(() => {
       this.#resting = undefined;

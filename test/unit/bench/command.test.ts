@@ -60,7 +60,7 @@ describe('the options of bench', () => {
   it('are refused with the rule', () => {
     for (const [options, message] of [
       [{ sizes: '1e3' }, /--sizes must be numbers of Services such as 100,1000x5, found "1e3"/],
-      [{ sizes: '0' }, /number of Services must be from 1 to 50000, found 0/],
+      [{ sizes: '0' }, /number of Services must be from 1 to 100000, found 0/],
       [{ sizes: '10x0' }, /number of endpoints for each Service must be from 1 to 1000, found 0/],
       [{ scenarios: 'ipvs,ipsets' }, /--scenarios must be of ipvs, .*; found "ipsets"/],
       [{ methods: '' }, /--methods must be of raw, .*; found ""/],

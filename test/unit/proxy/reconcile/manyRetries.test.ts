@@ -38,6 +38,10 @@ class ManualTimers implements Timers {
     this.#node = node;
   }
 
+  now(): number {
+    return this.#node.now;
+  }
+
   set(run: () => void, milliseconds: number): unknown {
     const timer = { run, due: this.#node.now + milliseconds };
     this.#armed.add(timer);

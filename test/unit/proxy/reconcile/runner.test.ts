@@ -33,6 +33,7 @@ const AUDIT = 60_000;
 /** A runner with scripted passes and manual timers. */
 function setUp(results: (SyncSummary | Error)[], rest = 0, audit = AUDIT, restFactor?: number) {
   const told: string[] = [];
+  const clock = { now: 0 };
   let slices = 3;
   let reported = 0;
   /** Of each call of `tidy`: the number of passes that had been reported. */
@@ -76,6 +77,7 @@ function setUp(results: (SyncSummary | Error)[], rest = 0, audit = AUDIT, restFa
       retrying: (milliseconds) => told.push(`retry in ${milliseconds}`),
     },
     {
+      now: () => clock.now,
       set: (run, milliseconds) => {
         const timer = { run, milliseconds };
         timers.set(timer, timer);
@@ -97,7 +99,7 @@ function setUp(results: (SyncSummary | Error)[], rest = 0, audit = AUDIT, restFa
     due.run();
   };
   const armed = () => [...timers.values()].map(({ milliseconds }) => milliseconds);
-  return { runner, passes, settle, fire, armed, tidied };
+  return { runner, passes, settle, fire, armed, tidied, clock };
 }
 
 describe('Runner', () => {
@@ -337,15 +339,25 @@ describe('Runner', () => {
     assert.deepEqual(armed(), []);
   });
 
-  it('waits less after a quick pass than after a long one, and not longer than configured', async () => {
+  it('rests in proportion to the time of its passes, from which pauses before are taken off, and not longer than configured', async () => {
     const took = (plan: number, kernel: number) => ({ ...summary(1), milliseconds: { plan, kernel } });
-    const passes = [took(0.5, 1.25), took(100, 50), took(200, 100), new Error('blind')];
-    const { runner, settle, fire, armed } = setUp(passes, 1000, AUDIT, 4);
-    for (const rest of [7, 600, 1000]) {
+    const passes = [
+      ...[took(0.5, 1.25), took(100, 50), took(200, 100), took(0.5, 0.25), took(0.5, 0.25)],
+      ...[took(500, 0), took(0.5, 1.25), new Error('blind')],
+    ];
+    const { runner, settle, fire, armed, clock } = setUp(passes, 1000, AUDIT, 4);
+    // 7 + 600 ms are owed after two passes, and 1000 ms have passed without any; the third owes 1200.
+    for (const rest of [0, 0, 807, 3, 3, 1000, 7]) {
       runner.request();
       assert.deepEqual(await settle(), ['sync']);
-      fire(rest);
+      assert.deepEqual(
+        armed().filter((milliseconds) => milliseconds <= 1000),
+        rest === 0 ? [] : [rest],
+      );
+      if (rest > 0) fire(rest);
+      clock.now += rest;
     }
+    clock.now += 500;
     runner.request();
     await settle();
     assert.ok(armed().includes(1000), 'it is not known what a pass takes that cannot read');

@@ -182,6 +182,7 @@ it('a deleted chain of an endpoint, by the retry of its Service', async () => {
       retrying: () => {},
     },
     {
+      now: () => node.now,
       set: (run, milliseconds) =>
         setTimeout(() => {
           node.now += milliseconds;

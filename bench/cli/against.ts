@@ -25,7 +25,7 @@ const USUAL_SIZES: readonly Size[] = [100, 1000].map((services) => ({ services, 
 /** Changes of one endpoint, and of the node, after each start; one with `--quick`. */
 const CHANGES = 5;
 
-/** Duration of a stream of changes, in s; 1 s with `--quick`. */
+/** Duration of a stream of changes without `--seconds`, in s; 1 s with `--quick`. */
 const SECONDS = 60;
 
 /** Longest time of a first sync, in ms. */
@@ -42,7 +42,7 @@ export function againstOptions(
   const command = options['against'] as string | undefined;
   const pattern = options['passPattern'] as string | undefined;
   if (command === undefined) {
-    const alone = ['passPattern', 'ownFlags', 'rate'].find((name) => options[name] !== undefined);
+    const alone = ['passPattern', 'ownFlags', 'rate', 'seconds'].find((name) => options[name] !== undefined);
     if (alone !== undefined) throw new UsageError(`--${dashed(alone)} needs --against`);
     return undefined;
   }
@@ -56,13 +56,17 @@ export function againstOptions(
     passPattern: readPattern(pattern ?? KUBE_PROXY_PASS),
   };
   const rate = options['rate'] as number | undefined;
+  const seconds = options['seconds'] as number | undefined;
+  if (seconds !== undefined && rate === undefined) throw new UsageError('--seconds needs --rate');
   const usualSizes = options['sizes'] === undefined && options['quick'] !== true;
   return {
     proxies: [ownCommand(options['ownFlags'] as string | undefined), other],
     sizes: usualSizes ? USUAL_SIZES : bench.sizes,
     repetitions: bench.repetitions,
     changes: options['quick'] === true ? 1 : CHANGES,
-    ...(rate !== undefined && { stream: { rate, seconds: options['quick'] === true ? 1 : SECONDS } }),
+    ...(rate !== undefined && {
+      stream: { rate, seconds: seconds ?? (options['quick'] === true ? 1 : SECONDS) },
+    }),
     seed: bench.seed,
     timeout: TIMEOUT,
   };

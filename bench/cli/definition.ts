@@ -73,7 +73,12 @@ for some ms. With reports of earlier runs as arguments, it measures nothing and 
     },
     {
       flags: '--rate <changes>',
-      help: 'with --against: also change so many endpoints a second for a minute, each until a client reaches the new one',
+      help: 'with --against: also change so many endpoints a second, each until a client reaches the new one',
+      number: { least: 1, whole: true },
+    },
+    {
+      flags: '--seconds <count>',
+      help: 'with --rate: how long endpoints change; default: 60',
       number: { least: 1, whole: true },
     },
   ],

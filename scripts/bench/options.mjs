@@ -15,7 +15,7 @@ results are shown as one report. Progress is on standard error.
 
   --scenarios, --methods, --sizes, --repetitions, --budget, --sample, --seed, --quick, --system-calls: what is measured
   --targets, -o FORMAT, --folder DIR: what is shown
-  --against COMMAND, --pass-pattern PATTERN: another proxy, in the test machine
+  --against COMMAND, --pass-pattern PATTERN, --own-flags FLAGS, --rate CHANGES, --seconds COUNT: another proxy, in the test machine
 
 \`node dist/bench/main.js --help\` describes them. The document of the repository is written by
 \`npm run bench -- --folder docs\`.
@@ -31,6 +31,9 @@ const MEASURED = [
   '--seed',
   '--against',
   '--pass-pattern',
+  '--own-flags',
+  '--rate',
+  '--seconds',
 ];
 /** Options with a value that are for the result. */
 const SHOWN = ['-o', '--output', '--folder'];

@@ -5,11 +5,21 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
+import { pathToFileURL } from 'node:url';
 import { BENCH } from '../../../bench/cli/definition.js';
 import { benchOptions, progressForm } from '../../../bench/cli/options.js';
 import { METHODS, SCENARIOS } from '../../../bench/scenarios.js';
 import { PROGRAM } from '../../support/benchmark/benchProcess.js';
 import { report } from '../../support/benchmark/benchReport.js';
+import { ROOT } from '../../support/paths.js';
+
+/** Of the scripts, which are not compiled. */
+const { HELP, parseOptions } = (await import(
+  pathToFileURL(join(ROOT, 'scripts/bench/options.mjs')).href
+)) as {
+  readonly HELP: string;
+  parseOptions(args: readonly string[]): { readonly measured: readonly string[] };
+};
 
 const folder = mkdtempSync(join(tmpdir(), 'knp-bench-'));
 after(() => rmSync(folder, { recursive: true }));
@@ -75,6 +85,16 @@ describe('the options of bench', () => {
     for (const { name } of SCENARIOS) assert.match(help('--scenarios'), new RegExp(`\\b${name}\\b`));
     for (const { name } of METHODS) assert.match(help('--methods'), new RegExp(`\\b${name}\\b`));
   });
+});
+
+it('npm run bench takes each option of bench, and names it', () => {
+  for (const { flags } of BENCH.options) {
+    const [name = '', value] = flags.split(' ');
+    // Two reports become one: only lines show the progress of both.
+    if (name === '--progress') continue;
+    parseOptions(value === undefined ? [name] : [name, '1']);
+    assert.match(HELP, new RegExp(`${name}\\b`));
+  }
 });
 
 describe('progress', () => {

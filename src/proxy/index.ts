@@ -10,6 +10,7 @@ export {
   ROLLED_BACK,
 } from '../kernel/errors.js';
 export type { AddressPorts } from '../kernel/net/addressPorts.js';
+export type { AddressRanges } from './input/addressRanges.js';
 export { type Annotations, SETTING_NAMES, type SettingName } from './input/settingNames.js';
 export {
   createIptablesMode,

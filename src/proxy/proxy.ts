@@ -7,6 +7,7 @@ import { checkArgument, object } from '../kernel/shapes.js';
 import { TimeSlice } from '../kernel/timeSlice.js';
 import { FlowCleaner } from './conntrack/flowCleaner.js';
 import type { FrontendLookup } from './conntrack/frontendLookup.js';
+import type { AddressRanges } from './input/addressRanges.js';
 import type { FormerMode, KeyedOperation, Mode } from './modes/mode.js';
 import type { ObjectChange } from './objects/types.js';
 import { PARTS } from './proxyShapes.js';
@@ -68,6 +69,8 @@ export interface ProxyParts<Item, Operation extends KeyedOperation<Item>> {
   readonly bindAddress?: string;
   /** Serve external IPs; default true. */
   readonly externalIPs?: boolean;
+  /** The networks that external and load-balancer IPs must be in; others are not served, with a problem. Default: they may be any. */
+  readonly addressRanges?: AddressRanges;
   /**
    * The settings that a Service may have by annotation, each with the reason why it has no effect in this mode; undefined: it has
    * one. Default: none.
@@ -143,9 +146,9 @@ class RunningProxy<Item, Operation extends KeyedOperation<Item>> implements Serv
   constructor(parts: ProxyParts<Item, Operation>) {
     this.#parts = parts;
     const { mode, formerModes = [], drainBound, nodeName, bindAddress, rest = 0, restFactor, events } = parts;
-    const { externalIPs, settingRules } = parts;
+    const { externalIPs, addressRanges, settingRules } = parts;
     const sharesEndpoints = mode.sharedEndpoints !== undefined;
-    this.#cache = new ServiceCache({ externalIPs, sharesEndpoints, settingRules });
+    this.#cache = new ServiceCache({ externalIPs, addressRanges, sharesEndpoints, settingRules });
     this.#formerModes = new FormerModes(formerModes, events, now, drainBound);
     this.#problems = new OpenProblems(events);
     this.#node = new NodeState(mode.host, nodeName, bindAddress);
@@ -360,7 +363,7 @@ class RunningProxy<Item, Operation extends KeyedOperation<Item>> implements Serv
     this.#cache.planned(service);
     this.#node.planned(service, input);
     this.#problems.set(`endpoints of ${service}`, excessOf(service, input));
-    this.#problems.set(`settings of ${service}`, this.#cache.settingProblems(service));
+    this.#problems.set(`configuration and ${service}`, this.#cache.problems(service));
     this.#parts.events.planned?.(service, input);
   }
 

@@ -14,11 +14,15 @@ import {
   oneOf,
   optional,
   partOf,
+  ruled,
   type Shape,
   TEXT,
 } from '../kernel/shapes.js';
+import { RANGE_RULE, rangeOf } from './input/addressRanges.js';
 import { SETTING_NAMES } from './input/settingNames.js';
 import type { KeyedOperation, Mode } from './modes/mode.js';
+
+const RANGES = optional(listOf(ruled('string', RANGE_RULE, (text: string) => rangeOf(text) !== undefined)));
 
 const MODE = partOf({
   name: TEXT,
@@ -87,6 +91,7 @@ export const PARTS = {
   nodeName: TEXT,
   bindAddress: optional(ADDRESS),
   externalIPs: optional(FLAG),
+  addressRanges: optional(partOf({ externalIPs: RANGES, loadBalancerIPs: RANGES })),
   settingRules: optional(mapOf(oneOf(...SETTING_NAMES), optional(ANY_TEXT))),
   rest: optional(MILLISECONDS),
   restFactor: optional(number(0, Number.MAX_SAFE_INTEGER)),

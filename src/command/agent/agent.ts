@@ -8,9 +8,9 @@ import { createProxy, type ServiceProxy } from '../../proxy/proxy.js';
 import type { NodeFacts } from '../../proxy/services/types.js';
 import type { Source } from '../../proxy/source/source.js';
 import type { Configuration } from '../config/configuration.js';
-import { servesExternalIPs } from '../config/featureGates.js';
 import { behaviourOf } from '../config/mirroredVersion.js';
 import { CONFIGURATION_UPDATED } from '../config/reload.js';
+import { servedAddresses } from '../config/servedAddresses.js';
 import { settingRulesOf, settingRulesOn } from '../config/serviceSettings.js';
 import { externalConfiguration } from '../config/writeConfig.js';
 import { HealthThread } from '../health/openThread.js';
@@ -264,7 +264,7 @@ function proxyOf(agent: AgentParts, listeners: readonly ProxyListener[]) {
     watchHost: kernel.watchHost,
     nodeName: node.name,
     bindAddress: configuration.bindAddress,
-    externalIPs: servesExternalIPs(configuration.featureGates),
+    ...servedAddresses(configuration),
     settingRules: settingRulesOn(settingRulesOf(configuration, MODES), opened.refusedSettings),
     rest: minSyncPeriod,
     restFactor: agent.wholeMinSyncPeriod ? undefined : REST_FACTOR,

@@ -8,7 +8,7 @@ import type { PlannedOperation } from '../../proxy/reconcile/plannedOperation.js
 import type { AgentParts } from '../agent/agent.js';
 import { inOrder } from '../agent/listeners.js';
 import { logEvents, logFailures } from '../agent/logEvents.js';
-import { servesExternalIPs } from '../config/featureGates.js';
+import { servedAddresses } from '../config/servedAddresses.js';
 import { settingRulesOf, settingRulesOn } from '../config/serviceSettings.js';
 import type { UnusableFamily } from '../modes/iptablesRules/families.js';
 import { MODES } from '../modes/select.js';
@@ -163,7 +163,7 @@ function proxyOf(
     watchHost: async () => ({ close() {} }),
     nodeName: node.name,
     bindAddress: configuration.bindAddress,
-    externalIPs: servesExternalIPs(configuration.featureGates),
+    ...servedAddresses(configuration),
     settingRules: settingRulesOn(settingRulesOf(configuration, MODES), opened.refusedSettings),
     events,
   });

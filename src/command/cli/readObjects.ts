@@ -6,9 +6,9 @@ import type { Source } from '../../proxy/source/source.js';
 import { openApi } from '../agent/api.js';
 import { openLog } from '../agent/log.js';
 import type { KernelCommand } from '../config/commandLine.js';
-import { servesExternalIPs } from '../config/featureGates.js';
 import { fileError } from '../config/goSyntax.js';
 import type { Loaded } from '../config/load.js';
+import { servedAddresses } from '../config/servedAddresses.js';
 import { settingRulesOf } from '../config/serviceSettings.js';
 import { MODES } from '../modes/select.js';
 import type { AnswerLimit } from './answerLimit.js';
@@ -63,7 +63,7 @@ async function readAll(
   { configuration }: Loaded,
 ): Promise<Pick<ReadObjects, 'cache' | 'problems'>> {
   const cache = new ServiceCache({
-    externalIPs: servesExternalIPs(configuration.featureGates),
+    ...servedAddresses(configuration),
     settingRules: settingRulesOf(configuration, MODES),
   });
   let problems = 0;

@@ -39,6 +39,10 @@ export interface KernelCommand {
   readonly mirroredVersion: string;
   /** Settings that Services may have, not validated; undefined: those of the configuration file. */
   readonly serviceSettings: readonly string[] | undefined;
+  /** Networks of external IPs, not validated; undefined: those of the configuration file. */
+  readonly serviceExternalIPRange: readonly string[] | undefined;
+  /** Networks of load-balancer IPs, not validated; undefined: those of the configuration file. */
+  readonly loadBalancerIPRange: readonly string[] | undefined;
   /** Name of the layout of nftables mode, not validated; undefined: the default. */
   readonly nftablesLayout: string | undefined;
   /** Maximum time for which a real server is draining, in ms; undefined: the default. */
@@ -88,6 +92,7 @@ export function readInputFlags(flags: readonly string[]): KernelCommand {
 
 function kernelCommand(what: KernelCommand['do'], values: ReadonlyMap<string, FlagValue>): KernelCommand {
   const text = (name: string) => (values.get(name) as string | undefined) || undefined;
+  const words = (name: string) => (values.get(name) as readonly string[] | undefined)?.filter(Boolean);
   const isSet = (name: string) => values.get(name) === true;
   const drainBound = values.get('drain-timeout') as number | undefined;
   if (drainBound !== undefined && drainBound < 0) {
@@ -104,9 +109,11 @@ function kernelCommand(what: KernelCommand['do'], values: ReadonlyMap<string, Fl
     initOnly: isSet('init-only'),
     ownAll: isSet('ipvs-own-all'),
     ipvsRules: values.get('ipvs-rules') as string | undefined,
-    cures: ((values.get('cures') ?? []) as readonly string[]).filter(Boolean),
+    cures: words('cures') ?? [],
     mirroredVersion: text('mirrored-version') ?? '',
-    serviceSettings: (values.get('service-settings') as readonly string[] | undefined)?.filter(Boolean),
+    serviceSettings: words('service-settings'),
+    serviceExternalIPRange: words('service-external-ip-range'),
+    loadBalancerIPRange: words('loadbalancer-ip-range'),
     nftablesLayout: values.get('nftables-layout') as string | undefined,
     drainBound,
     wholeMinSyncPeriod: isSet('whole-min-sync-period'),

@@ -49,12 +49,13 @@ export function loadConfiguration(command: KernelCommand, modes: KnownModes): Lo
     : readFile(command.config, given);
   const override = hostnameOverride(given);
   const mirroredVersion = command.mirroredVersion || source.mirroredVersion;
-  const serviceSettings = command.serviceSettings ?? source.serviceSettings;
   const configuration = completed(
     {
       ...source,
       mirroredVersion,
-      serviceSettings,
+      serviceSettings: command.serviceSettings ?? source.serviceSettings,
+      serviceExternalIPRange: command.serviceExternalIPRange ?? source.serviceExternalIPRange,
+      loadBalancerIPRange: command.loadBalancerIPRange ?? source.loadBalancerIPRange,
       ...(override === undefined ? {} : { hostnameOverride: override }),
     },
     modes,

@@ -46,6 +46,16 @@ export const OWN_FLAGS = {
     withConfig: true,
     help: 'settings that a Service may have by annotation, comma-separated (default none); overrides serviceSettings of the file; see docs/service-settings.md',
   },
+  'service-external-ip-range': {
+    type: 'strings',
+    withConfig: true,
+    help: 'networks that external IPs of Services must be in, comma-separated: CIDR, NAMESPACE=CIDR, or none (default: any address); overrides serviceExternalIPRange of the file; see docs/configuration.md',
+  },
+  'loadbalancer-ip-range': {
+    type: 'strings',
+    withConfig: true,
+    help: 'the same for load-balancer IPs; overrides loadBalancerIPRange of the file',
+  },
   'nftables-layout': {
     type: 'string',
     withConfig: true,

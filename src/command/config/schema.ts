@@ -1,5 +1,5 @@
 // KubeProxyConfiguration, kubeproxy.config.k8s.io/v1alpha1 of Kubernetes 1.36: every field with its type and default, and two fields of
-// our own, `mirroredVersion` and `serviceSettings`. Kubernetes 1.37 and 1.38 have the same fields.
+// our own: `mirroredVersion` and those after it. Kubernetes 1.37 and 1.38 have the same fields.
 // docs/configuration.md describes the effect of each field.
 import {
   bool,
@@ -150,6 +150,10 @@ export const CONFIGURATION = struct(KIND, {
   mirroredVersion: version(),
   /** The settings that a Service may have by annotation; none by default. Not a field of kube-proxy. */
   serviceSettings: stringListOmitEmpty(),
+  /** The networks that external IPs must be in, see `config/servedAddresses.ts`; empty: they may be any. Not a field of kube-proxy. */
+  serviceExternalIPRange: stringListOmitEmpty(),
+  /** The same for load-balancer IPs. Not a field of kube-proxy. */
+  loadBalancerIPRange: stringListOmitEmpty(),
 });
 
 /** A validated configuration with its defaults. Field names are KubeProxyConfiguration's; durations are in ms. */

@@ -9,6 +9,7 @@ import { type Behaviour, behaviourOf, mirroredVersionRule } from './mirroredVers
 import { firstOf, type KnownModes, type ModeConfiguration, modeNamed } from './modes.js';
 import { isNodePortKeyword, NODE_PORT_KEYWORDS } from './nodePortAddresses.js';
 import type { Configuration } from './schema.js';
+import { rangeRule } from './servedAddresses.js';
 import { settingRule } from './serviceSettings.js';
 
 const CIDR_EXAMPLES = '(e.g. 10.100.0.0/16 or fde4:8dba:82e1::/48)';
@@ -40,6 +41,15 @@ export function validationErrors(configuration: Configuration, modes: KnownModes
   for (const [i, name] of configuration.serviceSettings.entries()) {
     const rule = settingRule(name);
     if (rule !== undefined) errors.invalid(`ServiceSettings[${i}]`, name, rule);
+  }
+  for (const [field, list] of [
+    ['ServiceExternalIPRange', configuration.serviceExternalIPRange],
+    ['LoadBalancerIPRange', configuration.loadBalancerIPRange],
+  ] as const) {
+    for (const [i, text] of list.entries()) {
+      const rule = rangeRule(text, list);
+      if (rule !== undefined) errors.invalid(`${field}[${i}]`, text, rule);
+    }
   }
   return errors.lines;
 }

@@ -2,6 +2,7 @@
 import type { Problem } from '../../kernel/errors.js';
 import type { Family } from '../../kernel/net/address.js';
 import type { Protocol } from '../../kernel/net/protocol.js';
+import type { AddressRanges } from '../input/addressRanges.js';
 import { isProxied } from '../objects/frontendCount.js';
 import {
   type EndpointSlice,
@@ -10,6 +11,7 @@ import {
   type Service,
   serviceKey,
 } from '../objects/types.js';
+import { AllowedAddresses } from './addressRanges.js';
 import {
   addressClaim,
   type Claim,
@@ -59,6 +61,8 @@ export interface ServiceCacheOptions {
   readonly externalIPs?: boolean | undefined;
   /** The frontends of a port share its endpoints, see `Mode.sharedEndpoints`; default false. */
   readonly sharesEndpoints?: boolean | undefined;
+  /** The networks that external and load-balancer IPs must be in; default: they may be any. */
+  readonly addressRanges?: AddressRanges | undefined;
   /** The settings by annotation that are allowed; default none. */
   readonly settingRules?: SettingRules | undefined;
 }
@@ -75,15 +79,18 @@ export class ServiceCache {
   readonly #claims = new Claims();
   readonly #endpoints = new EndpointCount();
   readonly #externalIPs: boolean;
+  readonly #addresses: AllowedAddresses;
   readonly #sharesEndpoints: boolean;
   readonly #settings: SettingsReader;
 
   constructor({
     externalIPs = true,
+    addressRanges = {},
     sharesEndpoints = false,
     settingRules = NO_SETTINGS,
   }: ServiceCacheOptions = {}) {
     this.#externalIPs = externalIPs;
+    this.#addresses = new AllowedAddresses(addressRanges);
     this.#sharesEndpoints = sharesEndpoints;
     this.#settings = new SettingsReader(settingRules);
   }
@@ -180,13 +187,14 @@ export class ServiceCache {
     return entry ? slicesOf(entry) : NO_SLICES;
   }
 
-  /** The problems of the settings that a Service and its slices have by annotation. */
-  settingProblems(service: string): readonly Problem[] {
+  /** The problems of what the configuration does not allow: addresses, and settings that a Service and its slices have by annotation. */
+  problems(service: string): readonly Problem[] {
     const entry = this.#entries.get(service);
     if (!entry?.object || !isProxied(entry.object)) return NO_PROBLEMS;
     const { problems } = this.#settings.ofService(entry.object);
+    const ofAddresses = this.#addresses.problems(entry.object);
     const ofSlices = slicesOf(entry).flatMap((slice) => this.#settings.ofSlice(slice).problems);
-    return ofSlices.length > 0 ? [...problems, ...ofSlices] : problems;
+    return ofAddresses.length + ofSlices.length > 0 ? [...ofAddresses, ...problems, ...ofSlices] : problems;
   }
 
   /** Claims of a Service that another Service wins: the first ones, and the number of the others. */
@@ -219,8 +227,11 @@ export class ServiceCache {
   }
 
   #allowed(object: Service): Service {
-    if (this.#externalIPs || object.externalIPs.length === 0) return object;
-    return { ...object, externalIPs: NO_ADDRESSES };
+    const served =
+      this.#externalIPs || object.externalIPs.length === 0
+        ? object
+        : { ...object, externalIPs: NO_ADDRESSES };
+    return this.#addresses.allowed(served);
   }
 
   #setService(object: Service, exists: boolean): Touched[] {

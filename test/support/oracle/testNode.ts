@@ -1,6 +1,7 @@
 // A node with manifests: the complete path from text to kernel state, on a fake or a real kernel.
 import { isDeepStrictEqual } from 'node:util';
 import type { Configuration } from '../../../src/command/config/configuration.js';
+import { servedAddresses } from '../../../src/command/config/servedAddresses.js';
 import { settingRulesOf } from '../../../src/command/config/serviceSettings.js';
 import { iptablesOptions } from '../../../src/command/modes/iptables/open.js';
 import { ipvsOptions } from '../../../src/command/modes/ipvs/fromConfiguration.js';
@@ -86,7 +87,7 @@ export class TestNode<Item, Operation extends KeyedOperation<Item>> {
     this.mode = openMode(configuration);
     const { serviceSettings } = configuration;
     const settingRules = settingRulesOf({ serviceSettings, mode: this.mode.name }, MODES);
-    this.#cache = new ServiceCache({ settingRules });
+    this.#cache = new ServiceCache({ ...servedAddresses(configuration), settingRules });
     this.#addresses = [{ link: 'lo', address: '127.0.0.1', prefix: 8 }, ...scenario.interfaces];
     this.#state = new NodeState(this.mode.host, 'node-a');
     this.#state.hostListed(this.#addresses);

@@ -10,12 +10,12 @@ import type { SettingRules } from '../../../proxy/services/settings/types.js';
 import { ManifestSource } from '../../../proxy/source/manifests.js';
 import type { KernelCommand } from '../../config/commandLine.js';
 import type { Configuration } from '../../config/configuration.js';
-import { servesExternalIPs } from '../../config/featureGates.js';
 import { FLAGS } from '../../config/flags.js';
 import { fileError } from '../../config/goSyntax.js';
 import { flagWarnings } from '../../config/ignored.js';
 import { ConfigurationError, loadConfiguration } from '../../config/load.js';
 import { mirroredVersionRule } from '../../config/mirroredVersion.js';
+import { type AddressFields, servedAddresses } from '../../config/servedAddresses.js';
 import { settingRulesOf } from '../../config/serviceSettings.js';
 import { checkModeFlags, MODES } from '../../modes/select.js';
 import type { CommandRunner } from '../command.js';
@@ -53,7 +53,7 @@ export async function check(paths: readonly string[], flags: KernelCommand): Pro
   const problems: CheckedProblem[] = [];
   const unreadable = new Set<string>();
   const manifests = new CheckedManifests();
-  const configurations: Pick<Configuration, 'featureGates' | 'serviceSettings' | 'mode'>[] = [];
+  const configurations: CheckedFields[] = [];
   // An invalid one is reported once, as a flag.
   const mirroredVersion = versionProblems(flags).length > 0 ? '' : flags.mirroredVersion;
   for (const path of new Set(paths)) {
@@ -84,14 +84,21 @@ export async function check(paths: readonly string[], flags: KernelCommand): Pro
   return { files, unreadable: [...unreadable], problems: all };
 }
 
+/** The fields of configurations that decide how Services are read. */
+type CheckedFields = AddressFields & Pick<Configuration, 'serviceSettings' | 'mode'>;
+
 /** How Services are read with the configurations; without any, with the flags. */
 function optionsFor(
-  { given, serviceSettings }: KernelCommand,
-  configurations: readonly Pick<Configuration, 'featureGates' | 'serviceSettings' | 'mode'>[],
+  { given, serviceSettings, serviceExternalIPRange, loadBalancerIPRange }: KernelCommand,
+  configurations: readonly CheckedFields[],
 ) {
   const gates = given.get('feature-gates') as Configuration['featureGates'] | undefined;
-  const allGates = configurations.map(({ featureGates }) => featureGates);
-  if (gates !== undefined && allGates.length === 0) allGates.push(gates);
+  const none = { featureGates: gates ?? {}, serviceExternalIPRange: [], loadBalancerIPRange: [] };
+  const served = (configurations.length > 0 ? configurations : [none]).map((fields) => ({
+    ...fields,
+    ...(serviceExternalIPRange && { serviceExternalIPRange }),
+    ...(loadBalancerIPRange && { loadBalancerIPRange }),
+  }));
   const mode = (given.get('proxy-mode') as string | undefined) ?? '';
   const nodes: Pick<Configuration, 'serviceSettings' | 'mode'>[] = [...configurations];
   if (nodes.length === 0) nodes.push({ serviceSettings: SETTING_NAMES, mode: mode || 'unknown' });
@@ -99,8 +106,8 @@ function optionsFor(
     settingRulesOf({ ...node, ...(serviceSettings && { serviceSettings }) }, MODES),
   );
   return {
-    // Without a configuration, or with several that differ, the manifests may be for a node that serves external IPs.
-    externalIPs: allGates.length === 0 || allGates.some(servesExternalIPs),
+    // Of several configurations that differ, the manifests may be for the node that serves most.
+    ...servedAddresses(...served),
     settingRules: joinedRules(settings),
   };
 }
@@ -144,7 +151,10 @@ function flagProblems(flags: KernelCommand): CheckedProblem[] {
     return { file: COMMAND_LINE, object: 'flags', field: flag, rule, level: 'warning' };
   });
   problems.push(...versionProblems(flags));
-  const setsField = [...flags.given.keys()].some((name) => FLAGS.get(name)?.field !== undefined);
+  const { serviceSettings, serviceExternalIPRange, loadBalancerIPRange } = flags;
+  const setsField =
+    [serviceSettings, serviceExternalIPRange, loadBalancerIPRange].some(Boolean) ||
+    [...flags.given.keys()].some((name) => FLAGS.get(name)?.field !== undefined);
   if (flags.config !== undefined || !setsField) return problems;
   try {
     const isKnown = versionProblems(flags).length === 0;
@@ -219,15 +229,15 @@ class CheckedManifests {
    * Adds the addresses and ports that a Service claims, and an older one has, and the problems of settings. Call it after the last
    * read.
    *
-   * @param options `externalIPs`: whether external IPs are served; otherwise nobody claims one
+   * @param options `externalIPs`, `addressRanges`: the addresses that are served; nobody claims others
    */
-  addConflicts(options: Pick<ServiceCacheOptions, 'externalIPs' | 'settingRules'>): void {
+  addConflicts(options: Pick<ServiceCacheOptions, 'externalIPs' | 'addressRanges' | 'settingRules'>): void {
     const cache = new ServiceCache(options);
     for (const change of this.#changes) cache.apply(change);
     for (const service of cache.serviceNames()) {
       const file = this.#origins.get(service) ?? '';
       for (const problem of conflictsOf(service, cache.lostClaims(service))) this.#add(problem, file);
-      for (const problem of cache.settingProblems(service)) this.#add(problem, file);
+      for (const problem of cache.problems(service)) this.#add(problem, file);
     }
   }
 

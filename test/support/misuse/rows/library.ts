@@ -70,6 +70,7 @@ const PARTS = {
   nodeName: 'node-a',
   bindAddress: '0.0.0.0',
   externalIPs: true,
+  addressRanges: { externalIPs: ['10.0.0.0/8'], loadBalancerIPs: ['demo=10.0.0.0/8'] },
   settingRules: new Map([['scheduler', undefined]]),
   rest: 0,
   restFactor: 1,

@@ -247,6 +247,49 @@ describe('manifests', () => {
     }
   });
 
+  it('have only addresses of the ranges of the flags, or of any of the configurations', async () => {
+    const spec = '{clusterIP: 10.96.0.1, externalIPs: [192.0.2.1], ports: [{port: 80}]}';
+    const manifests = file('ranges.yaml', service('web', spec, '2020-01-01T00:00:00Z'));
+    const none = configuration('none.yaml', 'serviceExternalIPRange: [none]\n');
+    const own = configuration('own.yaml', 'serviceExternalIPRange: [demo=192.0.2.0/24]\n');
+    const any = configuration('any.yaml', '');
+    const wrong = configuration('wrong.yaml', 'serviceExternalIPRange: [none, demo=192.0.2.0]\n');
+    const refused = ['spec.externalIPs must be in a range of --service-external-ip-range for namespace demo'];
+    const places = [0, 1].map((i) => `KubeProxyConfiguration.ServiceExternalIPRange[${i}]`);
+    for (const [configurations, flags, expected] of [
+      [[], [], []],
+      [[], ['--service-external-ip-range=other=192.0.2.0/24'], refused],
+      [
+        [],
+        ['--service-external-ip-range=192.0.2.0/24,none'],
+        [`${places[1]} must be alone: it allows no address`],
+      ],
+      [[none], [], refused],
+      [[none, own], [], []],
+      [[none, any], [], []],
+      [[any], ['--service-external-ip-range=none'], refused],
+      [[none], ['--service-external-ip-range=192.0.2.0/24'], []],
+      [
+        [wrong],
+        [],
+        [
+          `${places[0]} must be alone: it allows no address`,
+          `${places[1]} must be a network in CIDR notation, or a namespace, = and a network: 203.0.113.0/24, team-a=198.51.100.0/28; or none, alone`,
+          ...refused,
+        ],
+      ],
+    ] as const) {
+      const { lines } = await checked([manifests, ...configurations], ...flags);
+      const errors = lines.filter((line) => line.startsWith('error'));
+      const found = errors.map((line) => line.replace(/Invalid value: "[^"]+": /, ''));
+      assert.deepEqual(
+        found,
+        expected.map((line) => `error ${line}`),
+        `${configurations} ${flags}`,
+      );
+    }
+  });
+
   it('that are unreadable have exit status 2', async () => {
     const broken = file('broken.yaml', 'kind: [\n');
     const { report, status } = await checked([broken, join(folder, 'absent')]);

@@ -9,7 +9,7 @@
 # Equal builds (docs/release.md): bases by digest, one state of Debian's archive, and one time of all files:
 #   buildah build --timestamp "$(git log -1 --format=%ct)" --build-arg SNAPSHOT=20261127T000000Z -t kube-netlink-proxy .
 #
-# --build-arg AUTH_PROVIDERS=without leaves out the packages that only a kubeconfig with an auth-provider needs.
+# --build-arg AUTH_PROVIDERS=with adds the packages that only a kubeconfig with an auth-provider needs.
 # --build-arg IPTABLES=without leaves out iptables, ipset and libipset, which nftables mode, and ipvs mode with --ipvs-rules=nftables, do
 # not use.
 #
@@ -25,7 +25,7 @@ FROM ${NODE_IMAGE} AS node
 # The compiler of the prebuilt binaries runs on amd64, and compiles for all platforms.
 FROM --platform=linux/amd64 ${BUILD_IMAGE} AS build
 ARG TARGETARCH
-ARG AUTH_PROVIDERS=with
+ARG AUTH_PROVIDERS=without
 ARG IPTABLES=with
 RUN apt-get update \
  && apt-get install -y --no-install-recommends make python3 \

@@ -5,8 +5,8 @@ export const PLATFORMS = ['linux/amd64', 'linux/arm64'];
 
 /** The images: the suffix of the tag, and the build argument AUTH_PROVIDERS. */
 export const FLAVOURS = [
-  { suffix: '', authProviders: 'with' },
-  { suffix: '-minimal', authProviders: 'without' },
+  { suffix: '', authProviders: 'without' },
+  { suffix: '-auth-providers', authProviders: 'with' },
 ];
 
 /** The folder for bills of materials, provenances and digests, in the checkout. */

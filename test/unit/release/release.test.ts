@@ -101,7 +101,7 @@ test('publish needs a registry, and with --dry-run prints its commands: each is 
   for (const told of [
     /^npm publish --provenance --access public$/m,
     /^buildah bud --platform linux\/arm64 .* --build-arg AUTH_PROVIDERS=without --build-arg SNAPSHOT=20261127T000000Z /m,
-    /^buildah manifest push --all .* docker:\/\/registry\.example\.com\/team\/kube-netlink-proxy:\d+\.\d+\.\d+-minimal$/m,
+    /^buildah manifest push --all .* docker:\/\/registry\.example\.com\/team\/kube-netlink-proxy:\d+\.\d+\.\d+-auth-providers$/m,
     /^cosign attest --yes --type cyclonedx /m,
     /^cosign attest --yes --type slsaprovenance1 /m,
   ])

@@ -39,9 +39,9 @@ export interface KernelCommand {
   readonly mirroredVersion: string;
   /** Settings that Services may have, not validated; undefined: those of the configuration file. */
   readonly serviceSettings: readonly string[] | undefined;
-  /** Networks of external IPs, not validated; undefined: those of the configuration file. */
+  /** Networks of external IPs, not validated and not empty; undefined: those of the configuration file. */
   readonly serviceExternalIPRange: readonly string[] | undefined;
-  /** Networks of load-balancer IPs, not validated; undefined: those of the configuration file. */
+  /** Networks of load-balancer IPs, not validated and not empty; undefined: those of the configuration file. */
   readonly loadBalancerIPRange: readonly string[] | undefined;
   /** Name of the layout of nftables mode, not validated; undefined: the default. */
   readonly nftablesLayout: string | undefined;
@@ -93,6 +93,8 @@ export function readInputFlags(flags: readonly string[]): KernelCommand {
 function kernelCommand(what: KernelCommand['do'], values: ReadonlyMap<string, FlagValue>): KernelCommand {
   const text = (name: string) => (values.get(name) as string | undefined) || undefined;
   const words = (name: string) => (values.get(name) as readonly string[] | undefined)?.filter(Boolean);
+  // An empty list would allow every address, whatever the file says.
+  const ranges = (name: string) => (words(name)?.length ? words(name) : undefined);
   const isSet = (name: string) => values.get(name) === true;
   const drainBound = values.get('drain-timeout') as number | undefined;
   if (drainBound !== undefined && drainBound < 0) {
@@ -112,8 +114,8 @@ function kernelCommand(what: KernelCommand['do'], values: ReadonlyMap<string, Fl
     cures: words('cures') ?? [],
     mirroredVersion: text('mirrored-version') ?? '',
     serviceSettings: words('service-settings'),
-    serviceExternalIPRange: words('service-external-ip-range'),
-    loadBalancerIPRange: words('loadbalancer-ip-range'),
+    serviceExternalIPRange: ranges('service-external-ip-range'),
+    loadBalancerIPRange: ranges('loadbalancer-ip-range'),
     nftablesLayout: values.get('nftables-layout') as string | undefined,
     drainBound,
     wholeMinSyncPeriod: isSet('whole-min-sync-period'),

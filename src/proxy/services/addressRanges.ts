@@ -1,7 +1,8 @@
 // The networks of which a Service may have external and load-balancer IPs. Whoever may write Services may take any other address of the
 // cluster's clients (CVE-2020-8554).
 import type { Problem } from '../../kernel/errors.js';
-import { networkContains } from '../../kernel/net/network.js';
+import { parseAddress } from '../../kernel/net/address.js';
+import { networkContainsBytes } from '../../kernel/net/network.js';
 import { type AddressRange, type AddressRanges, rangeOf } from '../input/addressRanges.js';
 import type { Service } from '../objects/types.js';
 
@@ -59,7 +60,11 @@ export class AllowedAddresses {
     const ranges = this.#ranges
       .get(field)
       ?.filter((range) => range.namespace === undefined || range.namespace === namespace);
-    return ranges && ((address) => ranges.some(({ network }) => networkContains(network, address)));
+    if (!ranges) return undefined;
+    return (address) => {
+      const bytes = parseAddress(address);
+      return bytes !== undefined && ranges.some(({ network }) => networkContainsBytes(network, bytes));
+    };
   }
 }
 

@@ -269,6 +269,7 @@ describe('manifests', () => {
       [[none, any], [], []],
       [[any], ['--service-external-ip-range=none'], refused],
       [[none], ['--service-external-ip-range=192.0.2.0/24'], []],
+      [[none], ['--service-external-ip-range='], refused],
       [
         [wrong],
         [],

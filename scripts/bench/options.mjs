@@ -15,7 +15,8 @@ results are shown as one report. Progress is on standard error.
 
   --scenarios, --methods, --sizes, --repetitions, --budget, --sample, --seed, --quick, --system-calls: what is measured
   --targets, -o FORMAT, --folder DIR: what is shown
-  --against COMMAND, --pass-pattern PATTERN, --own-flags FLAGS, --rate CHANGES, --seconds COUNT: another proxy, in the test machine
+  --against COMMAND, --pass-pattern PATTERN, --own-flags FLAGS, --rate CHANGES, --seconds COUNT: another
+  proxy, in the test machine
 
 \`node dist/bench/main.js --help\` describes them. The document of the repository is written by
 \`npm run bench -- --folder docs\`.

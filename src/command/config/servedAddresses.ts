@@ -19,7 +19,7 @@ export function rangeRule(text: string, list: readonly string[]): string | undef
   return rangeOf(text) ? undefined : `${RANGE_RULE}; or ${NONE}, alone`;
 }
 
-/** The addresses that are served with a configuration, or with any of several. */
+/** The addresses that are served with a configuration, or with any of several: at least one. */
 export function servedAddresses(...configurations: readonly AddressFields[]): {
   readonly externalIPs: boolean;
   readonly addressRanges: AddressRanges;
@@ -28,13 +28,12 @@ export function servedAddresses(...configurations: readonly AddressFields[]): {
     externalIPs: joined(configurations.map(({ serviceExternalIPRange }) => serviceExternalIPRange)),
     loadBalancerIPs: joined(configurations.map(({ loadBalancerIPRange }) => loadBalancerIPRange)),
   };
-  const externalIPs =
-    configurations.length === 0 || configurations.some(({ featureGates }) => servesExternalIPs(featureGates));
+  const externalIPs = configurations.some(({ featureGates }) => servesExternalIPs(featureGates));
   return { externalIPs, addressRanges };
 }
 
 /** The ranges of all lists; undefined if one of them allows every address. */
 function joined(lists: readonly (readonly string[])[]): readonly string[] | undefined {
-  if (lists.length === 0 || lists.some((list) => list.length === 0)) return undefined;
+  if (lists.some((list) => list.length === 0)) return undefined;
   return lists.flat().filter((text) => text !== NONE);
 }

@@ -137,9 +137,10 @@ export class Runner {
     const { rest: most = 0, restFactor } = this.#periods;
     if (took === undefined || restFactor === undefined) return most;
     const now = this.#timers.now();
-    const rest = Math.max(this.#restedUntil, now - most) + restFactor * took - now;
-    this.#restedUntil = now + Math.min(rest, most);
-    return Math.min(most, Math.max(0, Math.ceil(rest)));
+    const pause = Math.max(0, now - took - this.#restedUntil);
+    const rest = Math.min(most, restFactor * took - Math.min(most, pause));
+    this.#restedUntil = now + rest;
+    return Math.max(0, Math.ceil(rest));
   }
 
   #rest(took: number | undefined): void {

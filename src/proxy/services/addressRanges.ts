@@ -5,6 +5,7 @@ import { parseAddress } from '../../kernel/net/address.js';
 import { networkContainsBytes } from '../../kernel/net/network.js';
 import { type AddressRange, type AddressRanges, rangeOf } from '../input/addressRanges.js';
 import type { Service } from '../objects/types.js';
+import { aboutOf } from './settings/read.js';
 
 type Field = keyof AddressRanges;
 
@@ -37,7 +38,7 @@ export class AllowedAddresses {
     let allowed = service;
     const problems: Problem[] = [];
     for (const { name, path, flag } of FIELDS) {
-      const isAllowed = this.#test(service, name);
+      const isAllowed = service[name].length > 0 ? this.#test(service, name) : undefined;
       if (!isAllowed) continue;
       const kept: string[] = [];
       const refused: string[] = [];
@@ -69,14 +70,8 @@ export class AllowedAddresses {
 }
 
 function problemsOf(service: Service, field: string, refused: readonly string[], flag: string): Problem[] {
-  const { namespace, name } = service;
-  const about = {
-    object: `Service ${namespace}/${name}`,
-    field,
-    kind: 'Service',
-    reference: { apiVersion: 'v1', kind: 'Service', namespace, name },
-  };
-  const rule = `must be in a range of ${flag} for namespace ${namespace}`;
+  const about = { ...aboutOf('v1', service), field };
+  const rule = `must be in a range of ${flag} for namespace ${service.namespace}`;
   const problems: Problem[] = refused
     .slice(0, MOST_LISTED)
     .map((value): Problem => ({ ...about, value, rule }));

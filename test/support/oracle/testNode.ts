@@ -50,7 +50,7 @@ import { recordedObjects, type Scenario, SERVICE_CIDRS, type ToolOutput } from '
 type NodeConntrack = Pick<Conntrack, 'list' | 'deleteFlows'>;
 
 /** The parts of a recording that a node needs. */
-interface NodeScenario extends Pick<Scenario, 'configuration' | 'interfaces'> {
+export interface NodeScenario extends Pick<Scenario, 'configuration' | 'interfaces'> {
   /** Default: both. */
   readonly families?: readonly Family[];
 }

@@ -168,7 +168,8 @@ function present<Field extends keyof ServiceSettings>(field: Field, value: Servi
   return value === undefined ? {} : { [field]: value };
 }
 
-function aboutOf(
+/** What a problem of an object says of it. */
+export function aboutOf(
   apiVersion: string,
   { kind, namespace, name }: Service | EndpointSlice,
 ): Omit<Problem, 'field' | 'rule'> {

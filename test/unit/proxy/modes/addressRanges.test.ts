@@ -1,31 +1,14 @@
 // The ranges of external and load-balancer IPs: which addresses of a Service are programmed, in every mode; what is said of the others.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { frontendsIn } from '../../../../src/command/explain/iptables/inventory.js';
-import { readFrontends } from '../../../../src/command/explain/read/nftables.js';
 import { describeProblem } from '../../../../src/kernel/errors.js';
-import { readCounted } from '../../../../src/kernel/iptables/counted.js';
 import type { AddressRanges } from '../../../../src/proxy/input/addressRanges.js';
 import { AllowedAddresses } from '../../../../src/proxy/services/addressRanges.js';
 import { ServiceCache } from '../../../../src/proxy/services/serviceCache.js';
 import { readManifest } from '../../../../src/proxy/source/manifestFile.js';
 import { HOST, service, slice } from '../../../support/clusters/manifests.js';
-import {
-  FakeIptablesNode,
-  FakeNftablesNode,
-  FakeNode,
-  FakeTablesNode,
-} from '../../../support/oracle/testNode.js';
-
-type AnyNode = FakeNode | FakeIptablesNode | FakeNftablesNode;
-
-const MODES: Readonly<Record<string, (node: ConstructorParameters<typeof FakeNode>[0]) => AnyNode>> = {
-  'ipvs mode': (node) => new FakeNode(node),
-  'ipvs mode, rules of nf_tables': (node) => new FakeTablesNode(node),
-  'iptables mode': (node) => new FakeIptablesNode(node),
-  'nftables mode': (node) => new FakeNftablesNode(node),
-  'nftables mode, layout scalable': (node) => new FakeNftablesNode(node, undefined, 'scalable'),
-};
+import { type AnyNode, FAKE_NODES, frontendsOf } from '../../../support/oracle/fakeNodes.js';
+import { FakeNode } from '../../../support/oracle/testNode.js';
 
 /** In namespace demo, with external IPs 203.0.113.5 and .200, and load-balancer IPs 198.51.100.7 and .200. */
 const WEB = `${service(
@@ -52,22 +35,14 @@ const TABLE: readonly (readonly [fields: Readonly<Record<string, readonly string
 
 /** The addresses of this node's frontends, without the cluster IP. */
 async function servedBy(node: AnyNode): Promise<string[]> {
-  let addresses: string[];
-  if (node instanceof FakeNode) {
-    addresses = [...node.kernel.ipvs.dump().matchAll(/^-A -t ([\d.]+):80/gm)].map(
-      ([, address = '']) => address,
-    );
-  } else if (node instanceof FakeNftablesNode) {
-    addresses = (await readFrontends(node.kernel.nftables)).map(({ address }) => address ?? '');
-  } else {
-    const saved = node.kernel.iptables.dump(4).replace(/^-A /gm, '[0:0] -A ');
-    const frontends = frontendsIn(4, await readCounted([Buffer.from(saved)]));
-    addresses = frontends.map(({ address }) => address ?? '');
-  }
+  const addresses =
+    node instanceof FakeNode
+      ? Array.from(node.kernel.ipvs.dump().matchAll(/^-A -t ([\d.]+):80/gm), ([, address = '']) => address)
+      : (await frontendsOf(node)).map(({ address }) => address ?? '');
   return [...new Set(addresses)].filter((address) => /^(203|198)\./.test(address)).sort();
 }
 
-for (const [name, make] of Object.entries(MODES))
+for (const [name, make] of Object.entries(FAKE_NODES))
   describe(name, () => {
     for (const [configuration, served] of TABLE)
       it(`with ${JSON.stringify(configuration)} serves ${served.join(', ') || 'none'}`, async () => {
@@ -96,9 +71,14 @@ it('a problem names each address, its field and the flag', async () => {
 
 it('an address that a Service may not have is no claim: another Service is served', async () => {
   const other = WEB.replace('namespace: demo', 'namespace: team-a').replace('10.96.0.1', '10.96.0.2');
-  const cache = await cacheWith({ externalIPs: ['team-a=203.0.113.0/24'] }, WEB + other);
-  assert.equal(cache.lostClaims('team-a/web').first.has('203.0.113.5:80/tcp'), false);
-  assert.ok(cache.isFrontend('203.0.113.5', 80, 'tcp'));
+  for (const [ranges, isLost] of [
+    [{}, true],
+    [{ externalIPs: ['team-a=203.0.113.0/24'] }, false],
+  ] as const) {
+    const cache = await cacheWith(ranges, WEB + other);
+    assert.equal(cache.lostClaims('team-a/web').first.has('203.0.113.5:80/tcp'), isLost);
+    assert.ok(cache.isFrontend('203.0.113.5', 80, 'tcp'));
+  }
 });
 
 it('of many addresses, the first ones are named, and the number of the others', () => {

@@ -2,27 +2,10 @@
 // kernel has them. docs/upstream-tests.md has the tests of Kubernetes that demand the same of a cluster.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { frontendsIn } from '../../../../src/command/explain/iptables/inventory.js';
-import { readFrontends } from '../../../../src/command/explain/read/nftables.js';
-import { readCounted } from '../../../../src/kernel/iptables/counted.js';
 import { joinHostPort } from '../../../../src/kernel/net/address.js';
 import { HOST } from '../../../support/clusters/manifests.js';
-import {
-  FakeIptablesNode,
-  FakeNftablesNode,
-  FakeNode,
-  FakeTablesNode,
-} from '../../../support/oracle/testNode.js';
-
-type AnyNode = FakeNode | FakeIptablesNode | FakeNftablesNode;
-
-const MODES: readonly (readonly [name: string, make: () => AnyNode])[] = [
-  ['ipvs mode', () => new FakeNode(HOST)],
-  ['ipvs mode, rules of nf_tables', () => new FakeTablesNode(HOST)],
-  ['iptables mode', () => new FakeIptablesNode(HOST)],
-  ['nftables mode', () => new FakeNftablesNode(HOST)],
-  ['nftables mode, layout scalable', () => new FakeNftablesNode(HOST, undefined, 'scalable')],
-];
+import { type AnyNode, FAKE_NODES, frontendsOf } from '../../../support/oracle/fakeNodes.js';
+import { FakeNode } from '../../../support/oracle/testNode.js';
 
 /** Objects, and what each address leads to: endpoints, with `, affinity` if a client keeps its endpoint. Other addresses lead nowhere. */
 type Step = readonly [objects: string, reached: Readonly<Record<string, string>>];
@@ -296,19 +279,8 @@ async function ofIpvs({ kernel }: FakeNode) {
   });
 }
 
-async function ofRules(node: FakeIptablesNode | FakeNftablesNode) {
-  const saved = (family: 4 | 6) =>
-    (node as FakeIptablesNode).kernel.iptables.dump(family).replace(/^-A /gm, '[0:0] -A ');
-  const frontends =
-    node instanceof FakeNftablesNode
-      ? await readFrontends(node.kernel.nftables)
-      : (
-          await Promise.all(
-            ([4, 6] as const).map(async (family) =>
-              frontendsIn(family, await readCounted([Buffer.from(saved(family))])),
-            ),
-          )
-        ).flat();
+async function ofRules(node: Exclude<AnyNode, FakeNode>) {
+  const frontends = await frontendsOf(node);
   return frontends.map(({ persistence, ...one }) => ({ ...one, affinity: persistence > 0 }));
 }
 
@@ -348,16 +320,16 @@ async function flowsAfter(node: AnyNode, [before, [endpoint, endpointPort]]: (ty
   return conntrack.list().toArray();
 }
 
-for (const [mode, make] of MODES) {
+for (const [mode, make] of Object.entries(FAKE_NODES)) {
   describe(mode, () => {
     for (const [change, flow] of Object.entries(UDP_CHANGES)) {
       it(`${change}: its flow is deleted`, async () => {
-        assert.deepEqual(await flowsAfter(make(), flow), []);
+        assert.deepEqual(await flowsAfter(make(HOST), flow), []);
       });
     }
     for (const [promise, steps] of Object.entries(STORIES)) {
       it(promise, async () => {
-        const node = make();
+        const node = make(HOST);
         for (const [i, [objects, expected]] of steps.entries()) {
           await node.loadText(objects);
           assert.deepEqual(node.problems, []);

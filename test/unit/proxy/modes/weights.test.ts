@@ -1,16 +1,13 @@
 // Weights of endpoints in the modes whose rules select them at random: the shares of connections, what a change writes, and the bounds.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { ProgrammedFrontend } from '../../../../src/command/explain/inventory.js';
-import { frontendsIn } from '../../../../src/command/explain/iptables/inventory.js';
-import { readFrontends } from '../../../../src/command/explain/read/nftables.js';
-import { readCounted } from '../../../../src/kernel/iptables/counted.js';
 import { weightedChances } from '../../../../src/proxy/modes/iptables/plan/endpointChains.js';
 import { BalancingChain } from '../../../../src/proxy/modes/nftables/plan/serviceChains.js';
 import { slotsByWeight } from '../../../../src/proxy/modes/nftables/plan/weightedSlots.js';
 import { reduced } from '../../../../src/proxy/modes/shared/plan/weights.js';
 import { observeAll } from '../../../../src/proxy/reconcile/observeAll.js';
 import { HOST, service, slice } from '../../../support/clusters/manifests.js';
+import { frontendsOf } from '../../../support/oracle/fakeNodes.js';
 import { FakeIptablesNode, FakeNftablesNode } from '../../../support/oracle/testNode.js';
 import { randomFrom } from '../../../support/random.js';
 
@@ -40,12 +37,6 @@ const CASES: readonly Case[] = [
     node: () => new FakeNftablesNode(NODE, undefined, 'scalable'),
   },
 ];
-
-async function frontendsOf(node: FakeIptablesNode | FakeNftablesNode): Promise<ProgrammedFrontend[]> {
-  if (node instanceof FakeNftablesNode) return readFrontends(node.kernel.nftables);
-  const saved = node.kernel.iptables.dump(4).replace(/^-A /gm, '[0:0] -A ');
-  return frontendsIn(4, await readCounted([Buffer.from(saved)]));
-}
 
 /** The shares of new connections to a port of `10.96.0.1` or to a node port: `1=0.75 2=0.25`, by the last number of addresses. */
 async function shares(node: FakeIptablesNode | FakeNftablesNode, port = 80): Promise<string> {

@@ -1,9 +1,6 @@
 // Weights of endpoints by their zones, in every mode: the weights, what a change writes, the zone of the node, and topology hints.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { frontendsIn } from '../../../../src/command/explain/iptables/inventory.js';
-import { readFrontends } from '../../../../src/command/explain/read/nftables.js';
-import { readCounted } from '../../../../src/kernel/iptables/counted.js';
 import { zoneColumn } from '../../../../src/proxy/objects/zoneColumn.js';
 import { NodeDependents } from '../../../../src/proxy/services/nodeDependents.js';
 import { nodeFacts } from '../../../../src/proxy/services/nodeFacts.js';
@@ -11,25 +8,11 @@ import { ServiceCache } from '../../../../src/proxy/services/serviceCache.js';
 import { weightsInZones } from '../../../../src/proxy/services/settings/zoneWeights.js';
 import { readManifest } from '../../../../src/proxy/source/manifestFile.js';
 import { HOST, service, slice } from '../../../support/clusters/manifests.js';
-import {
-  FakeIptablesNode,
-  FakeNftablesNode,
-  FakeNode,
-  FakeTablesNode,
-} from '../../../support/oracle/testNode.js';
+import { type AnyNode, FAKE_NODES, frontendsOf } from '../../../support/oracle/fakeNodes.js';
+import { FakeIptablesNode, FakeNode } from '../../../support/oracle/testNode.js';
 import { ALL_SETTINGS } from '../../../support/settings/objects.js';
 
 const NODE = { ...HOST, configuration: { serviceSettings: ['scheduler', 'zone-weights', 'weight'] } };
-type AnyNode = FakeNode | FakeIptablesNode | FakeNftablesNode;
-
-const CASES: readonly (readonly [name: string, make: () => AnyNode])[] = [
-  ['ipvs mode', () => new FakeNode(NODE)],
-  ['ipvs mode, rules of nf_tables', () => new FakeTablesNode(NODE)],
-  ['iptables mode', () => new FakeIptablesNode(NODE)],
-  ['nftables mode', () => new FakeNftablesNode(NODE)],
-  ['nftables mode, layout scalable', () => new FakeNftablesNode(NODE, undefined, 'scalable')],
-];
-
 /** The Node, in this zone; none: no Node. */
 const nodeIn = (zone: string) =>
   zone === ''
@@ -68,12 +51,7 @@ async function shares(node: AnyNode): Promise<string> {
     const dump = node.kernel.ipvs.dump().matchAll(/-r 10\.0\.0\.(\d):8080 -m -w (\d+)/g);
     weights = [...dump].map(([, address = '', weight]) => [address, Number(weight)] as const);
   } else {
-    const saved = () => (node as FakeIptablesNode).kernel.iptables.dump(4).replace(/^-A /gm, '[0:0] -A ');
-    const frontends =
-      node instanceof FakeNftablesNode
-        ? await readFrontends(node.kernel.nftables)
-        : frontendsIn(4, await readCounted([Buffer.from(saved())]));
-    const found = frontends.find(({ address }) => address === '10.96.0.1');
+    const found = (await frontendsOf(node)).find(({ address }) => address === '10.96.0.1');
     weights = (found?.endpoints ?? []).map(({ address, share }) => [address.slice(-1), share] as const);
   }
   const selected = weights.filter(([, weight]) => weight > 0);
@@ -135,10 +113,10 @@ it('depend on the zone of the node if they name it only', async () => {
   }
 });
 
-for (const [name, make] of CASES) {
+for (const [name, make] of Object.entries(FAKE_NODES)) {
   describe(name, () => {
     it('prefers the zone of the node, and follows its label', async () => {
-      const node = make();
+      const node = make(NODE);
       await program(node, nodeIn('a') + web('same=10,c=2'));
       assert.equal(await shares(node), '1=10 2=1 3=2 4=1');
       await program(node, nodeIn('b') + web('same=10,c=2'));
@@ -148,20 +126,20 @@ for (const [name, make] of CASES) {
     });
 
     it('has equal weights if the zone of the node is unknown', async () => {
-      const node = make();
+      const node = make(NODE);
       await program(node, web('same=10'));
       assert.equal(await shares(node), '1=1 2=1 3=1 4=1');
     });
 
     it('multiplies the weights of zones and slices', async () => {
-      const node = make();
+      const node = make(NODE);
       await program(node, nodeIn('a') + web('same=3', { weight: '7' }));
       assert.equal(await shares(node), '1=3 2=1 3=1 4=1');
       if (node instanceof FakeNode) assert.match(node.kernel.ipvs.dump(), /10\.0\.0\.1:8080 -m -w 21\n/);
     });
 
     it('a change of the annotation sends what changes, of this Service only', async () => {
-      const node = make();
+      const node = make(NODE);
       const other = web().replaceAll('web', 'other').replaceAll('10.96.0.1', '10.96.0.2');
       await program(node, nodeIn('a') + web('same=10') + other.replaceAll('10.0.0.', '10.0.1.'));
       const changed = nodeIn('a') + web('same=10,b=2') + other.replaceAll('10.0.0.', '10.0.1.');
@@ -171,11 +149,11 @@ for (const [name, make] of CASES) {
     });
 
     it('a wrong value, or its end, has the state without it', async () => {
-      const plain = make();
+      const plain = make(NODE);
       await program(plain, nodeIn('a') + web());
       const expected = stateOf(plain);
       for (const setting of ['same=1001', 'a=1,a=2', 'x', undefined]) {
-        const node = make();
+        const node = make(NODE);
         await program(node, nodeIn('a') + web('same=4'));
         assert.equal(await shares(node), '1=4 2=1 3=1 4=1');
         await program(node, nodeIn('a') + web(setting));
@@ -184,7 +162,7 @@ for (const [name, make] of CASES) {
     });
 
     it('a zone without weight gets no new connections, also where hints prefer it', async () => {
-      const node = make();
+      const node = make(NODE);
       await program(node, nodeIn('a') + web('other=1', { hints: true }));
       assert.equal(await shares(node), '1=1');
       await program(node, nodeIn('a') + web('a=0', { hints: true }));
@@ -197,7 +175,7 @@ for (const [name, make] of CASES) {
     });
 
     it('policy Local is among the endpoints of this node', async () => {
-      const node = make();
+      const node = make(NODE);
       const local = web('same=5', { extra: '  internalTrafficPolicy: Local\n' }).replaceAll(
         /(10\.0\.0\.[12])\]/g,
         '$1], nodeName: node-a',
@@ -211,7 +189,7 @@ for (const [name, make] of CASES) {
 async function stateOf(node: AnyNode): Promise<string> {
   if (node instanceof FakeNode) return node.kernel.ipvs.dump();
   if (node instanceof FakeIptablesNode) return node.kernel.iptables.dump(4);
-  return JSON.stringify(await readFrontends(node.kernel.nftables));
+  return JSON.stringify(await frontendsOf(node));
 }
 
 it('in ipvs mode, policy Local falls back as in kube-proxy if the endpoints of this node have weight 0', async () => {

@@ -66,6 +66,7 @@ function setUp(results: (SyncSummary | Error)[], rest = 0, audit = AUDIT, restFa
       await turn();
       const result = results.shift() ?? summary(0);
       if (result instanceof Error) throw result;
+      clock.now += result.milliseconds.plan + result.milliseconds.kernel;
       return result;
     },
   } satisfies Passes;

@@ -59,6 +59,7 @@ export {
 export type { Item as NftablesItem } from './modes/nftables/plan/items.js';
 export type { Operation as NftablesModeOperation } from './modes/nftables/plan/operations.js';
 export type { LocalDetector } from './modes/shared/plan/localDetector.js';
+export type { ReachChange, ReachListener, ReachSign, ReachWatch } from './nodes/types.js';
 export { CONDITIONS, type SliceEndpoint, SliceEndpoints } from './objects/sliceEndpoints.js';
 export type {
   EndpointSlice,

@@ -1,6 +1,6 @@
 // Connects a source, the services layer, a mode and the reconciler to a proxy. Holds no rule of its own.
 import { performance } from 'node:perf_hooks';
-import type { Conntrack } from '../kernel/conntrack/types.js';
+import type { Conntrack, Flow } from '../kernel/conntrack/types.js';
 import type { Problem } from '../kernel/errors.js';
 import type { Rtnetlink } from '../kernel/rtnetlink/types.js';
 import { checkArgument, object } from '../kernel/shapes.js';
@@ -9,6 +9,7 @@ import { FlowCleaner } from './conntrack/flowCleaner.js';
 import type { FrontendLookup } from './conntrack/frontendLookup.js';
 import type { AddressRanges } from './input/addressRanges.js';
 import type { FormerMode, KeyedOperation, Mode } from './modes/mode.js';
+import type { ReachChange, ReachListener, ReachWatch } from './nodes/types.js';
 import type { ObjectChange } from './objects/types.js';
 import { PARTS } from './proxyShapes.js';
 import { type FormerModeEvents, FormerModes } from './reconcile/formerModes.js';
@@ -44,6 +45,10 @@ export interface ProxyEvents extends FormerModeEvents {
   problems(problems: readonly Problem[]): void;
   /** Problems, as they were reported, that are gone. */
   mended?(problems: readonly Problem[]): void;
+  /** A node does not answer any more, or answers again. `services`: number of Services with endpoints on it. */
+  reachChanged?(change: ReachChange, services: number): void;
+  /** Whether nodes answer could not be found out. It is tried again. */
+  reachFailed?(error: unknown): void;
   /** The kernel could not be read. */
   failed(error: unknown): void;
   /** A retry is due after this time, in ms. */
@@ -63,6 +68,11 @@ export interface ProxyParts<Item, Operation extends KeyedOperation<Item>> {
   readonly conntrack?: Pick<Conntrack, 'list' | 'deleteFlows'> | undefined;
   /** Calls back when links or addresses of the host have changed. */
   readonly watchHost: (changed: (change: HostChange) => void) => Promise<{ close(): void }>;
+  /**
+   * Watches the other nodes that the source reports: ready endpoints on those that do not answer get no new connections, half of each
+   * Service's at most. Default: nodes are not watched, as in kube-proxy.
+   */
+  readonly watchNodes?: ((listener: ReachListener) => Promise<ReachWatch>) | undefined;
   /** Name of this node, as endpoints name it. */
   readonly nodeName: string;
   /** `bindAddress`: where it is a specific address, it is this node's own. Canonical; default `0.0.0.0`. */
@@ -123,6 +133,8 @@ class RunningProxy<Item, Operation extends KeyedOperation<Item>> implements Serv
   /** The problems of Services that only all objects together show. */
   readonly #problems: OpenProblems;
   #watches: { close(): void }[] = [];
+  #reach: ReachWatch | undefined;
+  readonly #unreachable = new Set<string>();
   readonly #formerModes: FormerModes;
   #synced = false;
   /**
@@ -168,6 +180,7 @@ class RunningProxy<Item, Operation extends KeyedOperation<Item>> implements Serv
       disturbed: (check) => this.#enqueue(() => this.#reconciler.disturbed(check)),
     });
     if (watch) this.#watches.push(watch);
+    await this.#watchNodes();
     await this.#begin(() => {
       this.#synced = true;
       this.#request();
@@ -211,6 +224,36 @@ class RunningProxy<Item, Operation extends KeyedOperation<Item>> implements Serv
     await this.#runner.stop();
     this.#reconciler.endAudit();
     await this.#notifications;
+  }
+
+  async #watchNodes(): Promise<void> {
+    this.#reach = await this.#parts.watchNodes?.({
+      changed: (change) => this.#take(() => this.#reachChanged(change)),
+      nodeOf: (flow) => this.#nodeOf(flow),
+      failed: (error) => this.#parts.events.reachFailed?.(error),
+    });
+    if (this.#reach) this.#watches.push(this.#reach);
+  }
+
+  #followNodes(): void {
+    this.#reach?.follow(this.#cache.otherNodes(this.#parts.nodeName));
+  }
+
+  #reachChanged(change: ReachChange): void {
+    const { node, reachable } = change;
+    if (reachable) this.#unreachable.delete(node);
+    else this.#unreachable.add(node);
+    this.#node.unreachableChanged(new Set(this.#unreachable));
+    const services = this.#cache.servicesOn(node);
+    this.#parts.events.reachChanged?.(change, services.size);
+    this.#reconciler.touchSet(services);
+    this.#request();
+  }
+
+  #nodeOf({ protocol, original, reply }: Flow): string | undefined {
+    if (protocol !== 'tcp' && protocol !== 'udp' && protocol !== 'sctp') return undefined;
+    const { destination: address, destinationPort: port } = original;
+    return this.#cache.nodeOfEndpoint({ address, port, protocol }, reply.source);
   }
 
   /** Resolves when what the source reported at its start is stored. */
@@ -290,6 +333,7 @@ class RunningProxy<Item, Operation extends KeyedOperation<Item>> implements Serv
     const { nodeIPs, podCIDRs } = this.#node.facts;
     const others = this.#cache.addressesOfOthers(nodeName);
     this.#touch(this.#node.nodeChanged(this.#cache.node(nodeName), others));
+    this.#followNodes();
     const now = this.#node.facts.nodeIPs;
     if (mode.host.podNetworks && podCIDRs.join() !== this.#node.facts.podCIDRs.join())
       this.#reconciler.touchAll();

@@ -98,6 +98,14 @@ const FLOORS: readonly Floor[] = [
     interfaces: KERNEL,
     outside: /^node:util$/,
   },
+  // Which other nodes answer.
+  {
+    name: 'nodes',
+    files: /^proxy\/nodes\//,
+    imports: ['net'],
+    interfaces: KERNEL,
+    outside: /^node:(net|perf_hooks)$/,
+  },
   {
     name: 'mode contract',
     files: /^proxy\/modes\/mode\.ts$/,
@@ -125,7 +133,17 @@ const FLOORS: readonly Floor[] = [
   {
     name: 'mode open',
     files: /^command\/modes\//,
-    imports: ['errors', 'net', 'services', 'config', 'mode contract', 'mode plan', 'mode program', ...KERNEL],
+    imports: [
+      'errors',
+      'net',
+      'services',
+      'nodes',
+      'config',
+      'mode contract',
+      'mode plan',
+      'mode program',
+      ...KERNEL,
+    ],
     outside: ALL_BUT_CHILD_PROCESS,
   },
   // The commands': the path of a packet, from what the kernel holds.

@@ -4,6 +4,7 @@ import type { Logger } from 'pino';
 import { type Family, familyOf } from '../../kernel/net/address.js';
 import type { ResourceContact } from '../../proxy/api/contact.js';
 import type { FormerMode } from '../../proxy/modes/mode.js';
+import type { ReachChange } from '../../proxy/nodes/types.js';
 import { createProxy, type ServiceProxy } from '../../proxy/proxy.js';
 import type { NodeFacts } from '../../proxy/services/types.js';
 import type { Source } from '../../proxy/source/source.js';
@@ -54,6 +55,8 @@ export interface AgentParts {
   readonly healthHardFail?: boolean;
   /** Wait the whole `minSyncPeriod` after each pass, whatever it took; default false. */
   readonly wholeMinSyncPeriod?: boolean;
+  /** Endpoints on nodes that do not answer get no new connections; default false. */
+  readonly leaveUnreachableNodes?: boolean;
   /** The values of all flags, for /flagz. */
   readonly flags: Readonly<Record<string, string>>;
   readonly opened: Pick<
@@ -110,6 +113,7 @@ export async function runAgent(parts: AgentParts): Promise<number> {
   const listeners = [
     logEvents(log, foreignChains),
     telemetry({ families, countsPorts, metrics, health, serviceHealth: healthThread, leftOut }),
+    { reachChanged: (change: ReachChange) => announcer.reachChanged(change) },
     localhost.listener,
   ];
   ending.closes(() => localhost.close());
@@ -262,6 +266,7 @@ function proxyOf(agent: AgentParts, listeners: readonly ProxyListener[]) {
     rtnetlink,
     conntrack: withTimedListing(conntrack, metrics),
     watchHost: kernel.watchHost,
+    watchNodes: agent.leaveUnreachableNodes ? kernel.watchNodes : undefined,
     nodeName: node.name,
     bindAddress: configuration.bindAddress,
     ...servedAddresses(configuration),

@@ -95,6 +95,8 @@ export interface AgentReport {
   readonly repeated?: number;
   /** Base chains of other programs in the tables of the mode, which stay. Absent: none. */
   readonly foreignChains?: readonly string[];
+  /** Names of other nodes that do not answer this one: their endpoints get no new connections. Absent: none. */
+  readonly unreachableNodes?: readonly string[];
   /** Number of real servers with weight 0 whose connections have not ended. Absent in modes without real servers. */
   readonly draining?: number;
   /** Former modes with state in the kernel. Absent if there are none. */
@@ -121,6 +123,7 @@ export class AgentState {
   #repaired = 0;
   #repeated = 0;
   #draining: number | undefined;
+  readonly #unreachableNodes = new Set<string>();
   /** The configuration file that is followed, if there is one. */
   configurationFile: { readonly report: ConfigurationReport } | undefined;
   /** Texts of the base chains of other programs in the tables of the mode. */
@@ -155,6 +158,10 @@ export class AgentState {
         if (left === 0) this.#formerModes.delete(mode);
         else this.#formerModes.set(mode, { mode, connections: 0, error: `items left: ${left}` });
       },
+      reachChanged: ({ node, reachable }) => {
+        if (reachable) this.#unreachableNodes.delete(node);
+        else this.#unreachableNodes.add(node);
+      },
       kept: (mode, connections) => {
         this.#formerModes.set(mode, { mode, connections, error: null });
       },
@@ -178,6 +185,9 @@ export class AgentState {
       repaired: this.#repaired,
       ...(this.#repeated === 0 ? {} : { repeated: this.#repeated }),
       ...(foreignChains.length === 0 ? {} : { foreignChains }),
+      ...(this.#unreachableNodes.size === 0
+        ? {}
+        : { unreachableNodes: [...this.#unreachableNodes].slice(0, LISTED) }),
       ...(this.#draining === undefined ? {} : { draining: this.#draining }),
       ...(this.#formerModes.size === 0 ? {} : { formerModes: [...this.#formerModes.values()] }),
       ...(this.configurationFile && { configuration: this.configurationFile.report }),

@@ -1,6 +1,7 @@
 // Kubernetes events of this proxy, with kube-proxy's reasons: about the Node, Services, and objects that are left out.
 
 import { describeProblem, type Problem } from '../../kernel/errors.js';
+import type { ReachChange } from '../../proxy/nodes/types.js';
 import type { ClusterEvent, EventRecorder } from './events.js';
 import type { ServerName } from './servers.js';
 
@@ -18,6 +19,8 @@ export interface Announcer {
   configurationWaits(file: string, fields: readonly string[]): void;
   /** The problems of one object that is left out, completely or partly. */
   leftOut(problems: readonly Problem[]): void;
+  /** Another node does not answer any more, or answers again. */
+  reachChanged(change: ReachChange): void;
   /** Resolves when all events have been sent, or after 2 s. Called before the process ends. */
   flush(): Promise<void>;
 }
@@ -33,6 +36,7 @@ export const SILENT: Announcer = {
   serviceHealthFailed() {},
   configurationWaits() {},
   leftOut() {},
+  reachChanged() {},
   async flush() {},
 };
 
@@ -95,6 +99,18 @@ export function announcer(
         action: 'Listen',
         note: `node ${nodeName} failed to start healthcheck ${JSON.stringify(service)} on port ${port}: ${reason}`,
         regarding: { kind: 'Service', namespace, name },
+      });
+    },
+    reachChanged({ node, address, sign, reachable }) {
+      record({
+        type: reachable ? 'Normal' : 'Warning',
+        reason: reachable ? 'NodeAnswersAgain' : 'NodeDoesNotAnswer',
+        action: 'Program',
+        note: reachable
+          ? `node ${nodeName}: ${address} answers again, and its endpoints get new connections`
+          : `node ${nodeName}: ${address} does not answer (${sign}), and its endpoints get no new connections from here`,
+        regarding: { apiVersion: 'v1', kind: 'Node', name: node },
+        ofCluster: true,
       });
     },
     leftOut(problems) {

@@ -77,6 +77,12 @@ export function logEvents(log: Logger, foreignChains: () => readonly string[] = 
       ),
     unswitched: (mode, error) =>
       log.error({ mode, err: String(error) }, 'cannot remove the items of another mode'),
+    reachChanged({ node, address, sign, reachable }, services) {
+      const fields = { node, address, sign, services };
+      if (reachable) log.info(fields, 'the node answers again: its endpoints get new connections');
+      else log.warn(fields, 'the node does not answer: its endpoints get no new connections');
+    },
+    reachFailed: (error) => log.error({ err: String(error) }, 'cannot find out whether other nodes answer'),
     failed: (error) => log.error({ err: String(error) }, 'cannot read the kernel'),
     retrying: (milliseconds) => log.info({ milliseconds }, 'retrying after a failure'),
   };

@@ -88,6 +88,10 @@ export function telemetry(receivers: Receivers): ProxyListener {
       own.unread.set(unread.length);
       health.setUnread('objects', unread);
     },
+    reachChanged({ reachable, sign }) {
+      own.unreachableNodes.inc(reachable ? -1 : 1);
+      own.reachChanges.inc({ reachable: String(reachable), sign });
+    },
     problems: (problems) => leftOut.found(problems),
     mended: (problems) => leftOut.mended(problems),
     failed: waits,

@@ -186,7 +186,7 @@ async function openOrigin(
     return { source: new ManifestSource({ path, follow: follows(command) }) };
   }
   const metrics = await openOwnMetrics(configuration);
-  const allNodes = definition.needsAllNodes(command);
+  const allNodes = command.leaveUnreachableNodes || definition.needsAllNodes(command);
   const serviceCIDRs = definition.needsServiceCIDRs === true;
   const { objectEvents } = command;
   const api = await openApi({
@@ -314,6 +314,7 @@ function agentParts(session: Session, metrics: Metrics, situation: () => NodeSit
     configFile: file && { file, configuration, read: read(file), exitsOnChange: command.exitOnConfigChange },
     healthHardFail: command.healthHardFail,
     wholeMinSyncPeriod: command.wholeMinSyncPeriod,
+    leaveUnreachableNodes: command.leaveUnreachableNodes,
     flags: Object.fromEntries(flagTexts(command.given)),
     opened,
     formerModes: former,

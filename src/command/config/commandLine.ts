@@ -49,6 +49,8 @@ export interface KernelCommand {
   readonly drainBound: number | undefined;
   /** Wait the whole `minSyncPeriod` after each pass. */
   readonly wholeMinSyncPeriod: boolean;
+  /** Endpoints on nodes that do not answer get no new connections: `--leave-unreachable-nodes`. */
+  readonly leaveUnreachableNodes: boolean;
   /** Send events about objects that are left out. */
   readonly objectEvents: boolean;
   /** Exit when the configuration file changes. */
@@ -119,6 +121,7 @@ function kernelCommand(what: KernelCommand['do'], values: ReadonlyMap<string, Fl
     nftablesLayout: values.get('nftables-layout') as string | undefined,
     drainBound,
     wholeMinSyncPeriod: isSet('whole-min-sync-period'),
+    leaveUnreachableNodes: isSet('leave-unreachable-nodes'),
     objectEvents: isSet('object-events'),
     exitOnConfigChange: isSet('exit-on-config-change'),
     healthHardFail: isSet('healthz-bind-hard-fail'),

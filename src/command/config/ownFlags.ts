@@ -73,6 +73,11 @@ export const OWN_FLAGS = {
     withConfig: true,
     help: 'wait the whole minSyncPeriod after each pass, as kube-proxy does; default: passes rest four times as long as they take, minSyncPeriod at most',
   },
+  'leave-unreachable-nodes': {
+    type: 'bool',
+    withConfig: true,
+    help: 'send no new connections to endpoints on nodes that do not answer this one, at most half of the endpoints of each Service; default: the control plane alone decides, after 40 s; see docs/configuration.md',
+  },
   'exit-on-config-change': {
     type: 'bool',
     withConfig: true,

@@ -94,6 +94,16 @@ export function ownMetrics(registry: Registry, version: string) {
     configurationWaiting: new Gauge(
       own('config_waiting_fields', 'Fields of the changed configuration file that wait for the next start.'),
     ),
+    unreachableNodes: new Gauge(
+      own('unreachable_nodes', 'Other nodes that do not answer this one, with --leave-unreachable-nodes.'),
+    ),
+    reachChanges: new Counter({
+      ...own(
+        'node_reach_changes_total',
+        'Decisions on other nodes; label reachable is true or false, and sign is neighbour or flows.',
+      ),
+      labelNames: ['reachable', 'sign'] as const,
+    }),
     requestFailures: new Counter({
       ...own('api_failures_total', 'Failed lists and watches of the API server.'),
       labelNames: ['resource', 'code'] as const,

@@ -50,20 +50,22 @@ export const EVERY_FLOW: Filter = { family: 0, protocol: 0, original: {}, reply:
 export const MOST_WALKS = 4;
 
 /**
- * The part of the filter that every ctnetlink applies correctly; it selects the same flows or more. It has the family, the protocol,
- * the mark, addresses and ports, but for these:
+ * The part of the filter that every ctnetlink applies correctly, or ignores; it selects the same flows or more. It has the family, the
+ * protocol, the mark, the status (Linux 6.0), addresses and ports, but for these:
  * - IPv6 addresses: since CTA_FILTER came (5.8), ctnetlink_filter_match_tuple has taken the result of ipv6_addr_cmp for a truth value,
  *   and so has selected all flows but the wanted ones. Seen in 6.1 and 6.18.44, repaired in 6.12.117: the version does not show whether
  *   a kernel is repaired.
  * - networks: ctnetlink compares whole addresses.
  * - ports of protocols other than TCP and UDP: ctnetlink accepts and ignores them.
  */
-export function kernelPart({ family, protocol, original, reply, mark }: Filter): Filter {
+export function kernelPart({ family, protocol, original, reply, mark, status }: Filter): Filter {
   const parts = {
     original: trustedPart(original, family, protocol),
     reply: trustedPart(reply, family, protocol),
   };
-  return { family, protocol, ...parts, ...(mark && { mark }) };
+  // The kernel refuses an empty mask of the status.
+  const hasStatus = status !== undefined && status.mask !== 0;
+  return { family, protocol, ...parts, ...(mark && { mark }), ...(hasStatus && { status }) };
 }
 
 function trustedPart(part: TuplePart, family: Family | 0, protocol: number): TuplePart {
@@ -117,12 +119,13 @@ class FamilyPlan {
 }
 
 /** Whether a filter has all fields of the common one, which it then leaves as it is. */
-function covers({ protocol, original, reply, mark }: Filter, filter: Filter): boolean {
+function covers({ protocol, original, reply, mark, status }: Filter, filter: Filter): boolean {
   return (
     (protocol === 0 || protocol === filter.protocol) &&
     hasFields(original, filter.original) &&
     hasFields(reply, filter.reply) &&
-    (mark === undefined || isSameMark(mark, filter.mark))
+    (mark === undefined || isSameMark(mark, filter.mark)) &&
+    (status === undefined || isSameMark(status, filter.status))
   );
 }
 
@@ -135,13 +138,14 @@ function hasFields(wanted: TuplePart, part: TuplePart): boolean {
 /** The fields in which two kernel parts of a family are equal. Ports have no meaning to the kernel without their protocol. */
 function widened(one: Filter, other: Filter): Filter {
   const protocol = one.protocol === other.protocol ? one.protocol : 0;
-  const { family, mark } = one;
+  const { family, mark, status } = one;
   return {
     family,
     protocol,
     original: trustedPart(commonPart(one.original, other.original), family, protocol),
     reply: trustedPart(commonPart(one.reply, other.reply), family, protocol),
     ...(mark && isSameMark(mark, other.mark) && { mark }),
+    ...(status && isSameMark(status, other.status) && { status }),
   };
 }
 
@@ -156,7 +160,8 @@ function isEqual(one: Filter, other: Filter): boolean {
     one.protocol === other.protocol &&
     isEqualPart(one.original, other.original) &&
     isEqualPart(one.reply, other.reply) &&
-    isSameMark(one.mark, other.mark)
+    isSameMark(one.mark, other.mark) &&
+    isSameMark(one.status, other.status)
   );
 }
 

@@ -61,6 +61,7 @@ export const CTA = {
   labels: 22,
   labelsMask: 23,
   filter: 25,
+  statusMask: 26,
 } as const;
 
 /** Attributes of tuples: `CTA_TUPLE_…`, `CTA_IP_…`, `CTA_PROTO_…`. */

@@ -347,9 +347,9 @@ export interface Conntrack extends KernelClient<FlowChange> {
    * Not a consistent snapshot: the kernel offers none.
    *
    * Cost: for up to four selections of a family, the kernel walks its whole table once for each. For more of them, it walks
-   * the table once, and selects by the conditions that they share. The kernel selects by family, protocol, mark, whole addresses
-   * of IPv4, and ports of TCP and UDP. Flows that other conditions exclude are copied and then dropped here. Kernels before 5.8
-   * select by family and mark only.
+   * the table once, and selects by the conditions that they share. The kernel selects by family, protocol, mark, status, whole
+   * addresses of IPv4, and ports of TCP and UDP. Flows that other conditions exclude are copied and then dropped here. Kernels before
+   * 6.0 do not select by status, those before 5.8 by family and mark only.
    *
    * Rejects with `ERR_INTERRUPTED` when ten attempts in a row failed: the table changed while it was read, as far as a
    * kernel reports that, or replies were lost.

@@ -122,6 +122,13 @@ export class SliceEndpoints implements Iterable<SliceEndpoint> {
     };
   }
 
+  /** The node of the endpoint with this address; undefined if there is none, or its node is not known. */
+  nodeOf(address: string): string | undefined {
+    for (let index = 0; index < this.size; index++)
+      if (this.addressPorts.addressAt(index) === address) return this.nodeNames[index] || undefined;
+    return undefined;
+  }
+
   /** The first endpoints, in the order of their addresses. */
   first(count: number): SliceEndpoints {
     return new SliceEndpoints(

@@ -24,6 +24,7 @@ export class NodeState {
   #node: NodeParts['node'];
   #others: ReadonlySet<string> = new Set();
   #serviceCIDRs: readonly string[] = [];
+  #unreachable: ReadonlySet<string> | undefined;
   #facts: NodeFacts;
 
   /** @param bindAddress canonical; if it is not unspecified, it is the node IP */
@@ -55,6 +56,12 @@ export class NodeState {
   serviceCIDRsChanged(networks: readonly string[]): void {
     this.#serviceCIDRs = networks;
     this.#update();
+  }
+
+  /** Sets the names of the nodes that do not answer. The caller knows the Services with endpoints on them. */
+  unreachableChanged(names: ReadonlySet<string>): void {
+    this.#unreachable = names.size > 0 ? names : undefined;
+    this.#facts = this.#derive();
   }
 
   /** Sets every address of the host. */
@@ -112,6 +119,7 @@ export class NodeState {
       host: (nodeIPs) => this.#rules.facts([...this.#host.values()], nodeIPs),
       serviceCIDRs: this.#serviceCIDRs,
       otherNodes: this.#others,
+      unreachable: this.#unreachable,
       bindAddress: this.#bindAddress,
     });
   }

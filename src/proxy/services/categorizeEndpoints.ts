@@ -11,11 +11,13 @@ export interface Uses {
   readonly local: boolean;
 }
 
-/** The node's name and zone, for topology hints. */
+/** The node's name and zone, for topology hints, and the nodes that it cannot reach. */
 export interface NodeTopology {
   readonly name: string;
   /** Empty if unknown: then zone hints are ignored. */
   readonly zone: string;
+  /** See `NodeFacts.unreachable`. */
+  readonly unreachable?: ReadonlySet<string> | undefined;
 }
 
 /** Without a ready endpoint, those that are serving and terminating get the traffic. */

@@ -119,15 +119,24 @@ export class EndpointList implements Iterable<Endpoint> {
 
   /** The list in which endpoints with weight 0 have no condition. This list itself if there are none. */
   get withoutWeightZero(): EndpointList {
-    const { weights, columns } = this;
-    const isZero = (index: number) => this.weightAt(index) === 0;
+    const { weights } = this;
     if (typeof weights === 'number' ? weights > 0 : !weights?.includes(0)) return this;
-    const conditions = Array.from(columns.conditions, (condition, index) =>
-      isZero(index) ? NONE : condition,
-    );
-    const { addressPorts, nodeNames, zoneHints, nodeHints } = columns;
-    const without = new SliceEndpoints(addressPorts, conditions.join(''), nodeNames, zoneHints, nodeHints);
-    return new EndpointList(this.addressPorts, without, this.nodeName, weights);
+    return this.#without((index) => this.weightAt(index) === 0);
+  }
+
+  /**
+   * The list in which ready endpoints on these nodes have no condition, as the control plane makes them once it gives a node up. At most
+   * half of the ready endpoints: the others stay as they are. This list itself if none is on these nodes.
+   */
+  withoutNodes(names: ReadonlySet<string>): EndpointList {
+    const { nodeNames } = this.columns;
+    if (names.size === 0 || !nodeNames.some((name) => names.has(name))) return this;
+    let most = Math.floor(this.select(STATE.ready).size / 2);
+    return this.#without((index) => {
+      const isOut = names.has(nodeNames[index] ?? '') && this.is(STATE.ready, index) && most > 0;
+      if (isOut) most--;
+      return isOut;
+    });
   }
 
   /** Whether the endpoint with this index has all these bits of {@link STATE}. */
@@ -159,6 +168,14 @@ export class EndpointList implements Iterable<Endpoint> {
       const { nodeName: _, zone: __, address, ...state } = this.columns.at(index);
       yield { address, port: this.addressPorts.portAt(index), ...state, local: this.#isLocal(index) };
     }
+  }
+
+  #without(isOut: (index: number) => boolean): EndpointList {
+    const { addressPorts, conditions, nodeNames, zoneHints, nodeHints } = this.columns;
+    const kept = Array.from(conditions, (condition, index) => (isOut(index) ? NONE : condition)).join('');
+    if (kept === conditions) return this;
+    const without = new SliceEndpoints(addressPorts, kept, nodeNames, zoneHints, nodeHints);
+    return new EndpointList(this.addressPorts, without, this.nodeName, this.weights);
   }
 
   #hasLocal(): boolean {

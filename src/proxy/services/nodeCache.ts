@@ -21,6 +21,13 @@ export class NodeCache {
     if (this.#others?.name !== name && before.join() !== now.join()) this.#others = undefined;
   }
 
+  /** The addresses of each Node except the named one, by its name. */
+  others(name: string): Map<string, readonly string[]> {
+    const others = new Map<string, readonly string[]>();
+    for (const node of this.#nodes.values()) if (node.name !== name) others.set(node.name, node.addresses);
+    return others;
+  }
+
   /** Addresses of all Nodes except the named one. The same set until one of them changes. */
   addressesOfOthers(name: string): ReadonlySet<string> {
     if (this.#others?.name !== name) this.#others = { name, addresses: this.#collect(name) };

@@ -17,13 +17,16 @@ export interface NodeParts {
   readonly host?: (nodeIPs: NodeFacts['nodeIPs']) => HostFacts;
   readonly serviceCIDRs?: readonly string[];
   readonly otherNodes?: ReadonlySet<string>;
+  /** See {@link NodeFacts.unreachable}. */
+  readonly unreachable?: ReadonlySet<string> | undefined;
   /** Canonical. If it is not unspecified, it is the node IP. Default `0.0.0.0`. */
   readonly bindAddress?: string | undefined;
 }
 
 /** The facts of a node. If its Node object is unknown, its node IPs are loopback addresses, as in kube-proxy. */
 export function nodeFacts(name: string, parts: NodeParts = {}): NodeFacts {
-  const { node, host, serviceCIDRs = [], otherNodes = new Set(), bindAddress = '0.0.0.0' } = parts;
+  const { node, host, serviceCIDRs = [], otherNodes = new Set(), unreachable } = parts;
+  const { bindAddress = '0.0.0.0' } = parts;
   const identity = nodeIdentity(node?.addresses ?? [], bindAddress);
   return {
     name,
@@ -32,6 +35,7 @@ export function nodeFacts(name: string, parts: NodeParts = {}): NodeFacts {
     podCIDRs: node?.podCIDRs ?? [],
     serviceCIDRs,
     otherNodes,
+    ...(unreachable && { unreachable }),
     host: host?.(identity.nodeIPs) ?? NO_HOST,
   };
 }

@@ -69,7 +69,8 @@ function servicePort(
   for (const frontend of claimed) {
     if (!holds || holds(claimOf(frontend, family, protocol))) frontends.push(frontend);
   }
-  const endpoints = endpointsOfPort(slices, { family, name: portName, protocol }, node.name);
+  const all = endpointsOfPort(slices, { family, name: portName, protocol }, node.name);
+  const endpoints = node.unreachable ? all.withoutNodes(node.unreachable) : all;
   const { clusterEndpoints, localEndpoints } = categorizeEndpoints(
     endpoints,
     usesOf(service, frontends),

@@ -1,6 +1,6 @@
 // The latest objects, and the Services that a change affects. Uses no clock, log or kernel.
 import type { Problem } from '../../kernel/errors.js';
-import type { Family } from '../../kernel/net/address.js';
+import { type Family, familyOf } from '../../kernel/net/address.js';
 import type { Protocol } from '../../kernel/net/protocol.js';
 import type { AddressRanges } from '../input/addressRanges.js';
 import { isProxied } from '../objects/frontendCount.js';
@@ -141,6 +141,41 @@ export class ServiceCache {
   /** Addresses of all nodes except the named one. The same set until one of them changes. */
   addressesOfOthers(name: string): ReadonlySet<string> {
     return this.#nodes.addressesOfOthers(name);
+  }
+
+  /** The addresses of each node except the named one, by its name. */
+  otherNodes(name: string): Map<string, readonly string[]> {
+    return this.#nodes.others(name);
+  }
+
+  /** The Services with endpoints on a node. Looks at all slices: for events of nodes, which are rare. */
+  servicesOn(node: string): Set<string> {
+    const services = new Set<string>();
+    for (const entry of this.#entries.values()) {
+      const isThere = slicesOf(entry).some(({ endpoints }) => endpoints.nodeNames.includes(node));
+      if (entry.object && isThere) services.add(entry.service);
+    }
+    return services;
+  }
+
+  /** The node of an endpoint of the Service that has a frontend, or a node port of this number; undefined if it is not known. */
+  nodeOfEndpoint(
+    {
+      address,
+      port,
+      protocol,
+    }: { readonly address: string; readonly port: number; readonly protocol: Protocol },
+    endpoint: string,
+  ): string | undefined {
+    const family = familyOf(endpoint);
+    const claims = [addressClaim(address, port, protocol), nodePortClaim(port, family, protocol)];
+    const service = this.#claims.holder(claims[0] as Claim) ?? this.#claims.holder(claims[1] as Claim);
+    if (service === undefined) return undefined;
+    for (const { endpoints } of this.slices(service)) {
+      const found = endpoints.nodeOf(endpoint);
+      if (found) return found;
+    }
+    return undefined;
   }
 
   /** The networks of all ServiceCIDRs, each once, in the order of their text. */

@@ -140,5 +140,7 @@ export interface NodeFacts {
   readonly serviceCIDRs: readonly string[];
   /** Addresses of the other nodes that the source reports. */
   readonly otherNodes: ReadonlySet<string>;
+  /** Names of other nodes that do not answer this one: their ready endpoints get no new connections, half of each Service's at most. Absent: none. */
+  readonly unreachable?: ReadonlySet<string> | undefined;
   readonly host: HostFacts;
 }

@@ -134,10 +134,22 @@ export class ClusterNetwork {
     writeFileSync(join(this.#manifests, 'web.json'), JSON.stringify(list));
   }
 
-  /** Starts the agents of all nodes with these flags, after the end of those that run. */
-  async start(flags: readonly string[]): Promise<void> {
+  /** Writes the Node objects, with these addresses. */
+  writeNodes(): void {
+    const items = NODES.map((node) => ({
+      ...{ apiVersion: 'v1', kind: 'Node', metadata: { name: `node-${node}` } },
+      status: { addresses: [{ type: 'InternalIP', address: nodeAddress(node, 4) }] },
+    }));
+    writeFileSync(
+      join(this.#manifests, 'nodes.json'),
+      JSON.stringify({ apiVersion: 'v1', kind: 'List', items }),
+    );
+  }
+
+  /** Starts the agents of all nodes, or of some, with these flags, after the end of those that run. */
+  async start(flags: readonly string[], nodes: readonly NodeNumber[] = NODES): Promise<void> {
     await this.stop();
-    for (const node of NODES) this.#start(node, flags);
+    for (const node of nodes) this.#start(node, flags);
     for (const agent of this.#agents.values()) await agent.programmed();
   }
 
@@ -170,6 +182,61 @@ export class ClusterNetwork {
       const to = `${VIP[family]}/${family === 4 ? 32 : 128}`;
       ip(this.client, [`route replace ${to} ${hops.join(' ')}`]);
     }
+  }
+
+  /** Makes the client the router between all nodes, by IPv4. */
+  routeBetweenNodes(): void {
+    run(
+      this.client,
+      ...[
+        'sh',
+        '-c',
+        'cd /proc/sys/net/ipv4; echo 1 >ip_forward; for f in conf/*/send_redirects; do echo 0 >$f; done',
+      ],
+    );
+    for (const node of NODES) {
+      const pods = `${podNetwork(node, 4)}0/24`;
+      ip(this.client, [`route replace ${pods} via ${nodeAddress(node, 4)}`]);
+      const others = NODES.filter((each) => each !== node);
+      const routes = [`${nodeAddress(node, 4)}/32`, pods].map((to) => `route replace ${to} via ${CLIENT[4]}`);
+      for (const other of others) ip(this.node(other), routes);
+    }
+  }
+
+  /** Cuts a node off, or ends that: by its link, by all its packets, or by the packets that the router has for it. */
+  cut(node: NodeNumber, what: 'link' | 'packets' | 'route', off: boolean): void {
+    if (what === 'link') ip(this.node(node), [`link set eth0 ${off ? 'down' : 'up'}`]);
+    else if (what === 'packets')
+      run(this.lan, 'bridge', 'link', 'set', 'dev', `node-${node}`, 'state', off ? '0' : '3');
+    else ip(this.client, [`route ${off ? 'add' : 'delete'} blackhole ${nodeAddress(node, 4)}/32`]);
+    if (what === 'link' && !off)
+      for (const other of NODES.filter((each) => each !== node))
+        ip(this.node(node), [`route replace ${podNetwork(other, 4)}0/24 via ${nodeAddress(other, 4)}`]);
+    if (what === 'route') {
+      const pods = `${podNetwork(node, 4)}0/24`;
+      ip(this.client, [`route replace ${off ? `blackhole ${pods}` : `${pods} via ${nodeAddress(node, 4)}`}`]);
+    }
+  }
+
+  /** Loses one packet of a hundred, of every protocol, on its way from each node. */
+  losePackets(): void {
+    const lines = NODES.map(
+      (node) => `table netdev loss {
+  chain node-${node} {
+    type filter hook ingress device node-${node} priority 0
+    numgen random mod 100 0 counter drop
+  }
+}`,
+    );
+    execFileSync('ip', ['netns', 'exec', this.lan, 'nft', '-f', '-'], { input: lines.join('\n') });
+  }
+
+  /** Number of packets that were lost. */
+  lostPackets(): number {
+    const counters = run(this.lan, 'nft', 'list', 'table', 'netdev', 'loss').matchAll(
+      /counter packets (\d+)/g,
+    );
+    return Array.from(counters, ([, packets]) => Number(packets)).reduce((sum, each) => sum + each, 0);
   }
 
   /** Takes node-0 away from the client, or gives it back. */
@@ -234,7 +301,7 @@ export class ClusterNetwork {
         this.node(node),
         'sh',
         '-c',
-        'echo 1 > /proc/sys/net/ipv6/conf/all/forwarding; echo 1 > /proc/sys/net/ipv4/conf/all/rp_filter',
+        'echo 1 > /proc/sys/net/ipv4/ip_forward; echo 1 > /proc/sys/net/ipv6/conf/all/forwarding; echo 1 > /proc/sys/net/ipv4/conf/all/rp_filter',
       );
       const others = NODES.filter((each) => each !== node);
       const gateways = ([4, 6] as const).map(

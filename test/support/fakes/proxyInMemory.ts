@@ -40,7 +40,7 @@ export function setUp(...initial: ObjectChange[]) {
 
 /** The same, with more parts. */
 export function setUpWith(
-  parts: Pick<ProxyParts<unknown, never>, 'settingRules'>,
+  parts: Pick<ProxyParts<unknown, never>, 'settingRules' | 'watchNodes'>,
   ...initial: ObjectChange[]
 ) {
   const kernel = new FakeKernel();

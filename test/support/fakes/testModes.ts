@@ -3,12 +3,12 @@
 import { COUNTERS } from '../../../src/command/modes/iptables/open.js';
 import { createCountedMode } from '../../../src/command/modes/iptables/ruleCounts.js';
 import { parseSaved, type SavedRules } from '../../../src/kernel/iptables/index.js';
-import { FakeKernel } from '../../../src/kernel/testing/index.js';
 import { IPTABLES_DEFAULTS } from '../../../src/proxy/modes/iptables/index.js';
 import { createIpvsMode, IPVS_DEFAULTS } from '../../../src/proxy/modes/ipvs/index.js';
 import { NFTABLES_DEFAULTS, nftablesMode } from '../../../src/proxy/modes/nftables/index.js';
 import { ForeignChains } from '../../../src/proxy/modes/nftablesRules/program/foreignChains.js';
 import { mapKernel } from '../mapMode/index.js';
+import { fakeHostKernel } from './hostKernel.js';
 import type { TestKernel } from './testKernel.js';
 
 /** Mode → creates an empty kernel. */
@@ -19,14 +19,10 @@ export const TEST_MODES: Readonly<Record<string, () => TestKernel>> = {
   map: mapKernel,
 };
 
-function hostKernel() {
-  return Object.assign(new FakeKernel(), { watchHost: async () => ({ close() {} }), close() {} });
-}
-
 function iptablesKernel(): TestKernel {
   // As with nf_tables: audits read rules only after a change.
   const mark = async () => kernel.iptables.dump(4) + kernel.iptables.dump(6);
-  const kernel = Object.assign(hostKernel(), { mark });
+  const kernel = Object.assign(fakeHostKernel(), { mark });
   return {
     open(auditPeriod, families = [4]) {
       const options = { ...IPTABLES_DEFAULTS, families, auditPeriod };
@@ -68,7 +64,7 @@ function captures(rules: SavedRules, dialled: string): string[] {
 }
 
 function nftablesKernel(): TestKernel {
-  const kernel = hostKernel();
+  const kernel = fakeHostKernel();
   const { nftables } = kernel;
   return {
     open(auditPeriod, families = [4]) {
@@ -108,7 +104,7 @@ function chainOf(text: string, dialled: string): string | undefined {
 }
 
 function ipvsKernel(): TestKernel {
-  const kernel = hostKernel();
+  const kernel = fakeHostKernel();
   const { ipvs, ipset, rtnetlink } = kernel;
   return {
     open(auditPeriod, families = [4]) {

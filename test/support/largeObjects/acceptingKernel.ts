@@ -5,11 +5,11 @@ import type { OpenedMode } from '../../../src/command/modes/shared/definition.js
 import { restoreTablesInSteps } from '../../../src/kernel/iptables/text.js';
 import type { IptablesOperation } from '../../../src/kernel/iptables/types.js';
 import type { ChangePart } from '../../../src/kernel/ipvs/values/serverLists.js';
-import { FakeKernel } from '../../../src/kernel/testing/index.js';
 import { TimeSlice } from '../../../src/kernel/timeSlice.js';
 import { IPTABLES_DEFAULTS } from '../../../src/proxy/modes/iptables/index.js';
 import { createIpvsMode, IPVS_DEFAULTS } from '../../../src/proxy/modes/ipvs/index.js';
 import { createNftablesMode, NFTABLES_DEFAULTS } from '../../../src/proxy/modes/nftables/index.js';
+import { fakeHostKernel } from '../fakes/hostKernel.js';
 
 /** No audit starts by itself: a day, in ms. An audit would find that the kernel is empty. */
 const NEVER = 24 * 3600_000;
@@ -40,7 +40,7 @@ export function openAccepting(mode: string, accepted: Accepted): Pick<OpenedMode
 type Opened = Omit<OpenedMode, 'prepare' | 'probe' | 'check' | 'rules'>;
 
 function acceptingKernel(accepted: Accepted) {
-  const kernel = Object.assign(new FakeKernel(), { watchHost: async () => ({ close() {} }), close() {} });
+  const kernel = fakeHostKernel();
   const accept = async (operations: readonly unknown[]) => {
     accepted.operations += operations.length;
     return new Array<undefined>(operations.length).fill(undefined);

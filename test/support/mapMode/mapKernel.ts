@@ -1,6 +1,7 @@
 // A fake kernel with a map from `address:port/protocol` to endpoints. Its batches are transactions, as in nf_tables.
 import { NetlinkError } from '../../../src/kernel/errors.js';
-import { FakeKernel, type Fault } from '../../../src/kernel/testing/index.js';
+import type { Fault } from '../../../src/kernel/testing/index.js';
+import { fakeHostKernel } from '../fakes/hostKernel.js';
 
 /** A change of the map, or of its table. */
 export type MapOperation =
@@ -15,7 +16,7 @@ export const UNDONE = 'ECANCELED';
 
 /** The map, with the parts of the kernel that every mode needs. */
 export class MapKernel {
-  readonly host = Object.assign(new FakeKernel(), { watchHost: async () => ({ close() {} }), close() {} });
+  readonly host = fakeHostKernel();
   /** Undefined while there is no table. */
   table: Map<string, readonly string[]> | undefined;
   /** Number of operations of each attempted transaction. */

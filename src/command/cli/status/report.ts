@@ -43,8 +43,8 @@ export function decodeAgentReport(text: string): AgentReport | undefined {
   const { lastPass, version, node, mode, startedAt, problems, families } = answer;
   const texts = [version, node, mode, startedAt].every((value) => typeof value === 'string');
   const numbers = ['repaired', 'leftOut'].every((name) => typeof answer[name] === 'number');
-  const optionalLists = ['formerModes', 'lacking', 'contacts', 'foreignChains'].every((name) =>
-    Array.isArray(answer[name] ?? []),
+  const optionalLists = ['formerModes', 'lacking', 'contacts', 'foreignChains', 'unreachableNodes'].every(
+    (name) => Array.isArray(answer[name] ?? []),
   );
   const counts = ['draining', 'repeated'].every((name) =>
     ['number', 'undefined'].includes(typeof answer[name]),
@@ -140,6 +140,7 @@ export function statusLines(
     repaired,
     repeated = 0,
     foreignChains = [],
+    unreachableNodes = [],
     draining,
     formerModes = [],
     configuration: { waiting } = { waiting: [] },
@@ -178,6 +179,12 @@ export function statusLines(
           `another program undoes the repair of ${count(repeated, 'item')}, or audits read another table`,
         )),
     ...foreignChains.flatMap((chain) => row('foreign', `not of this proxy, and stays: ${excerpt(chain)}`)),
+    ...(unreachableNodes.length === 0
+      ? []
+      : row(
+          'silent',
+          `these nodes do not answer, and their endpoints get no new connections: ${unreachableNodes.map((name) => excerpt(name)).join(', ')}`,
+        )),
     ...(draining === undefined ? [] : row('draining', count(draining, 'real server'))),
     ...formerModes.flatMap((former) => row('former', formerText(former))),
     ...(waiting.length === 0

@@ -7,6 +7,8 @@ import { openRtnetlink, watchRtnetlink } from '../../../kernel/rtnetlink/index.j
 import type { RtnetlinkEvent } from '../../../kernel/rtnetlink/types.js';
 import type { OpenOptions } from '../../../kernel/shared/types.js';
 import { openSysctl } from '../../../kernel/sysctl/index.js';
+import type { ReachListener, ReachWatch } from '../../../proxy/nodes/types.js';
+import { watchNodes } from '../../../proxy/nodes/watch.js';
 import type { HostChange } from '../../../proxy/services/types.js';
 import { openParts } from './openParts.js';
 import { sharedWatch } from './sharedWatch.js';
@@ -22,10 +24,12 @@ export type HostKernel = Awaited<ReturnType<typeof openHostKernel>>;
  * netlink families; iptables and settings are of the process.
  */
 export async function openHostKernel(options: OpenOptions = {}) {
-  const parts = await openParts({
-    conntrack: () => openConntrack(options),
-    rtnetlink: () => openRtnetlink(options),
-  });
+  const open = () =>
+    openParts({
+      conntrack: () => openConntrack(options),
+      rtnetlink: () => openRtnetlink(options),
+    });
+  const parts = await open();
   const client = openIptables();
   const iptables: Iptables = client;
   return {
@@ -38,6 +42,16 @@ export async function openHostKernel(options: OpenOptions = {}) {
         changed({ lost, ...hostChanges(events) }),
       ),
     ),
+    /** Watches other nodes, by sockets of its own: its questions wait for no pass, and no metric of operations counts them. */
+    watchNodes: async (listener: ReachListener): Promise<ReachWatch> => {
+      const own = await open();
+      const watch = watchNodes(own, listener);
+      const close = () => {
+        watch.close();
+        for (const part of Object.values(own)) part.close();
+      };
+      return { follow: (nodes) => watch.follow(nodes), close };
+    },
     close: () => {
       for (const part of Object.values(parts)) part.close();
       // Nothing waits for its programs: they end with this process at the latest.

@@ -31,10 +31,13 @@ export function listRequest(filter: Filter, table: FlowTable, zeroCounters: bool
   return writer.finish().written();
 }
 
-/** Kernels before 5.8 apply the family and the mark only. */
+/** Kernels before 5.8 apply the family and the mark only, those before 6.0 not the status. */
 function putFilter(filter: Filter, writer: MessageWriter): void {
   if (filter.mark) {
     writer.attribute32(CTA.mark, filter.mark.value).attribute32(CTA.markMask, filter.mark.mask);
+  }
+  if (filter.status) {
+    writer.attribute32(CTA.status, filter.status.value).attribute32(CTA.statusMask, filter.status.mask);
   }
   // A listing of both families cannot be filtered by tuples (EOPNOTSUPP).
   if (filter.family !== 0) putTuples(filter, writer);

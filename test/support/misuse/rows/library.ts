@@ -67,6 +67,7 @@ const PARTS = {
   rtnetlink: methods('listAddresses'),
   conntrack: methods('list', 'deleteFlows'),
   watchHost: () => {},
+  watchNodes: () => {},
   nodeName: 'node-a',
   bindAddress: '0.0.0.0',
   externalIPs: true,
@@ -77,6 +78,7 @@ const PARTS = {
   events: {
     ...SOURCE_EVENTS,
     ...methods('queued', 'taken', 'planned', 'failed', 'retrying', 'kept', 'switched', 'unswitched'),
+    ...methods('reachChanged', 'reachFailed'),
   },
 };
 const ENDPOINT = {

@@ -141,7 +141,20 @@ describe('the kernel', () => {
     assert.deepEqual(fields({ family: 6, protocol: 'sctp', original: six }), []);
     assert.deepEqual(fields({ family: 6, protocol: 'tcp', original: six }), ports);
     const conditions = kernelPart(of({ mark: 1, zone: 1, replyZone: 1, labels: [1], status: ['ASSURED'] }));
-    assert.deepEqual(Object.keys(conditions), ['family', 'protocol', 'original', 'reply', 'mark']);
+    assert.deepEqual(Object.keys(conditions), ['family', 'protocol', 'original', 'reply', 'mark', 'status']);
+    assert.ok(!('status' in kernelPart(of({ status: [] }))), 'it refuses an empty mask');
+  });
+
+  it('is asked for a status that all have', () => {
+    const unanswered = { family: 4, notStatus: ['SEEN_REPLY'] } as const;
+    const ports = numbers(0, MOST_WALKS + 1).map((sourcePort) =>
+      of({ ...unanswered, protocol: 'tcp', original: { sourcePort } }),
+    );
+    assert.deepEqual(
+      dumps(ports).map(({ status }) => status),
+      [{ value: 0, mask: 2 }],
+    );
+    assert.equal(dumps([of(unanswered), of({ family: 4, status: ['ASSURED'] })]).length, 2);
   });
 
   it('is asked for a mark that all have', () => {

@@ -182,8 +182,8 @@ export function statusLines(
     ...(unreachableNodes.length === 0
       ? []
       : row(
-          'silent',
-          `these nodes do not answer, and their endpoints get no new connections: ${unreachableNodes.map((name) => excerpt(name)).join(', ')}`,
+          'no answer',
+          `${unreachableNodes.map((name) => excerpt(name)).join(', ')}: their endpoints get no new connections`,
         )),
     ...(draining === undefined ? [] : row('draining', count(draining, 'real server'))),
     ...formerModes.flatMap((former) => row('former', formerText(former))),

@@ -13,6 +13,8 @@ it("events have kube-proxy's reasons, types, actions and objects", () => {
   tell.serverFailed('health', 'in use');
   tell.serverFailed('metrics', 'in use');
   tell.configurationWaits('/c/config.conf', ['mode', 'clusterCIDR']);
+  const change = { node: 'node-b', address: '192.0.2.2', sign: 'flows' } as const;
+  for (const reachable of [false, true]) tell.reachChanged({ ...change, reachable });
   tell.serviceHealthFailed('demo/web', 32000, 'in use');
   assert.deepEqual(
     events.map(({ type, reason, action, regarding }) => [type, reason, action, regarding]),
@@ -37,6 +39,8 @@ it("events have kube-proxy's reasons, types, actions and objects", () => {
         'ReadConfiguration',
         { apiVersion: 'v1', kind: 'Node', name: 'node-a' },
       ],
+      ['Warning', 'NodeDoesNotAnswer', 'Program', { apiVersion: 'v1', kind: 'Node', name: 'node-b' }],
+      ['Normal', 'NodeAnswersAgain', 'Program', { apiVersion: 'v1', kind: 'Node', name: 'node-b' }],
       [
         'Warning',
         'FailedToStartServiceHealthcheck',

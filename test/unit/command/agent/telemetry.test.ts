@@ -100,6 +100,9 @@ it('requests, passes and their items are counted', async () => {
   events.synced({ ...PASS, full: true, counts, repaired: 8, repairs, repeated: 2, milliseconds }, 3);
   events.synced({ ...PASS, counts, unknown: 4, milliseconds: { plan: 10_000, kernel: 10_000 } }, 20_500);
   events.synced({ ...PASS, counts, unknown: 4, services: 0 }, 0);
+  const change = { address: '192.0.2.2', sign: 'neighbour' } as const;
+  for (const node of ['b', 'c']) events.reachChanged?.({ ...change, node, reachable: false }, 1);
+  events.reachChanged?.({ ...change, node: 'b', reachable: true }, 1);
   const text = await lines();
   for (const line of [
     'kube_netlink_proxy_audit_repairs_total 8',
@@ -108,6 +111,8 @@ it('requests, passes and their items are counted', async () => {
     'kube_netlink_proxy_drain_timeouts_total 5',
     'kube_netlink_proxy_draining_real_servers 6',
     'kube_netlink_proxy_failed_items 4',
+    'kube_netlink_proxy_unreachable_nodes 1',
+    'kube_netlink_proxy_node_reach_changes_total{reachable="false",sign="neighbour"} 2',
     'kube_netlink_proxy_change_duration_seconds_sum{stage="wait"} 0.5',
     'kube_netlink_proxy_change_duration_seconds_sum{stage="kernel"} 10.002',
     'kube_netlink_proxy_change_duration_seconds_sum{stage="total"} 20.503',

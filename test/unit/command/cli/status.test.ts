@@ -156,6 +156,20 @@ describe('the report', () => {
     assert.ok(lines.includes(`foreign   not of this proxy, and stays: ${chain}`), lines.join('\n'));
   });
 
+  it('names nodes that do not answer, which are no fault', () => {
+    const { collected, events } = state();
+    events.synced(PASS, 1);
+    const change = { address: '192.0.2.2', sign: 'neighbour', reachable: false } as const;
+    for (const node of ['node-b', 'node-c', 'node-d']) events.reachChanged?.({ ...change, node }, 1);
+    events.reachChanged?.({ ...change, node: 'node-d', reachable: true }, 1);
+    const agent = decodeAgentReport(JSON.stringify(collected.report()));
+    assert.deepEqual(agent?.unreachableNodes, ['node-b', 'node-c']);
+    const report = statusReport(HEALTHY, agent);
+    assert.ok(report.good);
+    const line = 'no answer node-b, node-c: their endpoints get no new connections';
+    assert.ok(statusLines(report, NOW, PLAIN).includes(line));
+  });
+
   it('has the fields of a changed configuration file that wait, which are no fault', () => {
     const configuration = { inForce: 'a', found: 'b', waiting: ['clusterCIDR', 'mode'] };
     const agent = { ...goodAgent(), configuration };

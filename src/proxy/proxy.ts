@@ -134,6 +134,8 @@ class RunningProxy<Item, Operation extends KeyedOperation<Item>> implements Serv
   readonly #problems: OpenProblems;
   #watches: { close(): void }[] = [];
   #reach: ReachWatch | undefined;
+  /** The addresses of the nodes that are watched. */
+  #watched: ReadonlySet<string> | undefined;
   readonly #unreachable = new Set<string>();
   readonly #formerModes: FormerModes;
   #synced = false;
@@ -235,10 +237,6 @@ class RunningProxy<Item, Operation extends KeyedOperation<Item>> implements Serv
     if (this.#reach) this.#watches.push(this.#reach);
   }
 
-  #followNodes(): void {
-    this.#reach?.follow(this.#cache.otherNodes(this.#parts.nodeName));
-  }
-
   #reachChanged(change: ReachChange): void {
     const { node, reachable } = change;
     if (reachable) this.#unreachable.delete(node);
@@ -333,7 +331,9 @@ class RunningProxy<Item, Operation extends KeyedOperation<Item>> implements Serv
     const { nodeIPs, podCIDRs } = this.#node.facts;
     const others = this.#cache.addressesOfOthers(nodeName);
     this.#touch(this.#node.nodeChanged(this.#cache.node(nodeName), others));
-    this.#followNodes();
+    // Most changes of a Node are of its status.
+    if (this.#watched !== others) this.#reach?.follow(this.#cache.otherNodes(nodeName));
+    this.#watched = others;
     const now = this.#node.facts.nodeIPs;
     if (mode.host.podNetworks && podCIDRs.join() !== this.#node.facts.podCIDRs.join())
       this.#reconciler.touchAll();

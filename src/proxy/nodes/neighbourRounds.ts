@@ -52,8 +52,14 @@ export class NeighbourRounds {
     return this.#asked.size;
   }
 
-  has(link: string, address: string): boolean {
-    return this.#asked.has(keyOf(link, address));
+  /** The node that is this neighbour, if it is asked. */
+  nodeOf(link: string, address: string): string | undefined {
+    return this.#asked.get(keyOf(link, address))?.node;
+  }
+
+  /** No question is open: answers may have been lost on their way from the kernel. */
+  forgive(): void {
+    for (const asked of this.#asked.values()) asked.open = 0;
   }
 
   add(node: string, link: string, address: string): void {

@@ -8,8 +8,9 @@ const PERIOD = 800;
 /** Time between two questions to a node that is unreachable, and to one that has never answered, in ms. */
 const AGAIN = 500;
 const NEVER_ANSWERED = 60_000;
-/** Most flows of a listing whose nodes are looked up. */
-const MOST_FLOWS = 64;
+/** Most endpoints whose nodes are looked up for a listing, and most flows of it that are read. */
+const MOST_ENDPOINTS = 256;
+const MOST_FLOWS = 10_000;
 
 /** A node behind a gateway. */
 class Routed {
@@ -87,12 +88,15 @@ export class RoutedNodes {
   async #listFlows(): Promise<void> {
     const { conntrack, listener } = this.#parts;
     const byNode = new Map<string, Set<number>>();
+    const nodeOf = new Map<string, string | undefined>();
     let count = 0;
     const { signal } = this.#end;
     for await (const flow of conntrack.list({ notStatus: ['SEEN_REPLY'] }, { partial: true, signal })) {
-      if (!isTranslated(flow)) continue;
       if (++count > MOST_FLOWS) break;
-      const node = listener.nodeOf(flow);
+      const endpoint = flow.reply.source;
+      if (!isTranslated(flow) || (!nodeOf.has(endpoint) && nodeOf.size === MOST_ENDPOINTS)) continue;
+      if (!nodeOf.has(endpoint)) nodeOf.set(endpoint, listener.nodeOf(flow));
+      const node = nodeOf.get(endpoint);
       if (node === undefined || !this.#nodes.has(node)) continue;
       const flows = byNode.get(node) ?? new Set<number>();
       byNode.set(node, flows.add(flow.id));

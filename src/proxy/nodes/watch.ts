@@ -7,8 +7,9 @@ import { answers } from './questions.js';
 import { RoutedNodes } from './routedNodes.js';
 import type { ReachListener, ReachSign, ReachWatch } from './types.js';
 
-/** Time after which the route to each node is looked up again, in ms. */
+/** Time after which the route to each node is looked up again, in ms, and after which a watch that ended is opened again. */
 const ROUTES = 60_000;
+const REOPEN = 1000;
 
 /** The kernel's parts that a watch needs. */
 export interface ReachKernel {
@@ -41,9 +42,12 @@ class NodesWatch implements ReachWatch {
   readonly #unreachable = new Map<string, { readonly address: string; readonly sign: ReachSign }>();
   #roundTimer: NodeJS.Timeout | undefined;
   #routesTimer: NodeJS.Timeout | undefined;
+  #reopenTimer: NodeJS.Timeout | undefined;
   /** The look-up of routes under way. */
   #looking: Promise<void> = Promise.resolve();
+  /** What the kernel reports of neighbours is read: without it, there is no question and no verdict. */
   #isListening = false;
+  #isAsking = false;
 
   constructor(kernel: ReachKernel, listener: ReachListener) {
     this.#kernel = kernel;
@@ -55,8 +59,10 @@ class NodesWatch implements ReachWatch {
   }
 
   follow(nodes: ReadonlyMap<string, readonly string[]>): void {
+    const former = this.#nodes;
     this.#nodes = nodes;
-    this.#look();
+    const isOther = (node: string) => former.get(node)?.join() !== nodes.get(node)?.join();
+    this.#look(new Set([...former.keys(), ...nodes.keys()].filter(isOther)));
   }
 
   close(): void {
@@ -64,26 +70,29 @@ class NodesWatch implements ReachWatch {
     this.#routed.close();
     clearTimeout(this.#roundTimer);
     clearTimeout(this.#routesTimer);
+    clearTimeout(this.#reopenTimer);
   }
 
-  /** Finds the way to each node, after the look-up under way. */
-  #look(): void {
-    clearTimeout(this.#routesTimer);
+  /** Finds the way to these nodes, after the look-up under way; by default to all of them. */
+  #look(names?: ReadonlySet<string>): void {
     this.#looking = this.#looking
-      .then(() => this.#findWays())
+      .then(() => this.#findWays(names ?? new Set(this.#nodes.keys())))
       .catch((error: unknown) => this.#failed(error))
       .then(() => {
-        if (this.#end.signal.aborted) return;
-        clearTimeout(this.#routesTimer);
-        this.#routesTimer = setTimeout(() => this.#look(), ROUTES).unref();
+        if (!this.#end.signal.aborted)
+          this.#routesTimer ??= setTimeout(() => this.#lookAgain(), ROUTES).unref();
       });
   }
 
-  async #findWays(): Promise<void> {
-    const nodes = this.#nodes;
-    for (const node of this.#ways.keys()) if (!nodes.has(node)) this.#setWay(node, undefined);
-    for (const [node, addresses] of nodes) {
-      if (this.#end.signal.aborted || this.#nodes !== nodes) return;
+  #lookAgain(): void {
+    this.#routesTimer = undefined;
+    this.#look();
+  }
+
+  async #findWays(names: ReadonlySet<string>): Promise<void> {
+    for (const node of names) {
+      if (this.#end.signal.aborted) return;
+      const addresses = this.#nodes.get(node) ?? [];
       const former = this.#ways.get(node);
       // The way to a node that does not answer stays, unless it has another address.
       if (this.#unreachable.has(node) && former && addresses.includes(former.address)) continue;
@@ -127,8 +136,7 @@ class NodesWatch implements ReachWatch {
     this.#isListening = true;
     void this.#read().finally(() => {
       this.#isListening = false;
-      clearTimeout(this.#roundTimer);
-      if (!this.#end.signal.aborted) this.#look();
+      if (!this.#end.signal.aborted) this.#reopenTimer = setTimeout(() => this.#listen(), REOPEN).unref();
     });
   }
 
@@ -137,7 +145,6 @@ class NodesWatch implements ReachWatch {
     const { signal } = this.#end;
     try {
       for await (const event of rtnetlink.watch({ kinds: ['neighbour'], signal, keepAlive: false })) {
-        // After a loss, the answers to the next questions are reported again.
         if (event.kind === 'resync') this.#startRounds();
         else if (event.kind === 'neighbour') this.#heard(event.neighbour, event.deleted);
       }
@@ -148,17 +155,25 @@ class NodesWatch implements ReachWatch {
 
   #heard(neighbour: Neighbour, deleted: boolean): void {
     const { link, address, state } = neighbour;
-    if (!deleted && !isAskable(neighbour) && this.#rounds.has(link, address)) this.#look();
+    const node = this.#rounds.nodeOf(link, address);
+    if (node !== undefined && !deleted && !isAskable(neighbour)) this.#look(new Set([node]));
     const verdict = this.#rounds.heard(link, address, deleted ? undefined : state);
     if (verdict) this.#changed(verdict, 'neighbour');
   }
 
+  /** Answers before now may not have been reported. */
   #startRounds(): void {
-    clearTimeout(this.#roundTimer);
+    this.#rounds.forgive();
+    if (this.#isAsking) return;
+    this.#isAsking = true;
     void this.#round();
   }
 
   async #round(): Promise<void> {
+    if (!this.#isListening || this.#end.signal.aborted) {
+      this.#isAsking = false;
+      return;
+    }
     const { operations, verdicts } = this.#rounds.round(performance.now());
     for (const verdict of verdicts) this.#changed(verdict, 'neighbour');
     try {
@@ -172,10 +187,9 @@ class NodesWatch implements ReachWatch {
     } catch (error) {
       this.#failed(error);
     }
-    if (this.#end.signal.aborted) return;
     const due = this.#rounds.dueIn(performance.now());
     // Answers that came meanwhile are read before the next round.
-    const next = () => setImmediate(() => void (this.#end.signal.aborted || this.#round()));
+    const next = () => setImmediate(() => void this.#round());
     this.#roundTimer = setTimeout(next, due).unref();
   }
 

@@ -54,6 +54,13 @@ it('time in which a process was stopped does not count, nor does a question that
   }
 });
 
+it('questions are forgiven whose answers may have been lost', () => {
+  const { rounds, round } = asked();
+  for (const now of [1000, 1300, 1600, 1900, 2200]) round(now);
+  rounds.forgive();
+  assert.deepEqual(round(3200), []);
+});
+
 it('is asked once a second, and each 300 ms while it owes an answer; the kernel asks at once', () => {
   const { rounds, states, answer } = asked();
   assert.deepEqual([rounds.dueIn(0), rounds.dueIn(999)], [1000, 1]);

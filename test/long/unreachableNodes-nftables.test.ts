@@ -2,17 +2,13 @@
 // KNP_MINUTES is the time for which each is watched; default 1.
 // Needs: conntrack, nftables, command
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
 import { it } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import { undoAtExit } from '../laboratory/atExit.js';
-import { CLUSTER_IP, ClusterNetwork, PORT } from '../support/failover/clusterNetwork.js';
-import { BEGIN } from '../support/failover/unreachableNodeTests.js';
+import { ClusterNetwork } from '../support/failover/clusterNetwork.js';
+import { beginConnections } from '../support/failover/unreachableNodeTests.js';
 
 const MINUTES = Number(process.env['KNP_MINUTES'] ?? 1);
 const FLAGS = ['--proxy-mode=nftables', '--leave-unreachable-nodes'];
-/** Connections a second of a pod on node-0. */
-const RATE = 50;
 
 for (const kind of ['neighbours', 'nodes behind a gateway']) {
   it(`${kind} that lose packets are not left`, async (t) => {
@@ -23,21 +19,7 @@ for (const kind of ['neighbours', 'nodes behind a gateway']) {
     if (kind !== 'neighbours') all.routeBetweenNodes();
     await all.start(FLAGS);
     all.losePackets();
-    const count = MINUTES * 60 * RATE;
-    const words = [
-      'netns',
-      'exec',
-      all.shell,
-      'python3',
-      '-IS',
-      '-c',
-      BEGIN,
-      CLUSTER_IP[4],
-      `${PORT}`,
-      `${count}`,
-    ];
-    const traffic = spawn('ip', words, { stdio: 'ignore' });
-    undoAtExit(() => traffic.kill());
+    beginConnections(all, MINUTES * 60 * 50);
     await delay(MINUTES * 60_000);
     const decisions = ([0, 1, 2] as const).flatMap((node) =>
       all.agent(node).log.filter(({ msg }) => msg.startsWith('the node ')),

@@ -26,7 +26,7 @@ for _ in range(int(sys.argv[3])):
 `;
 
 /** Begins connections, one each 20 ms, and waits for none. */
-export const BEGIN = `
+const BEGIN = `
 import socket, sys, time
 kept = []
 for _ in range(int(sys.argv[3])):
@@ -39,6 +39,14 @@ for _ in range(int(sys.argv[3])):
 `;
 /** As many as begin in ten minutes: the traffic ends with the tests, and at the latest then. */
 const TRAFFIC = 30_000;
+
+/** Begins this number of connections from the pod on node-0 to the Service, 50 a second, and waits for none of them. */
+export function beginConnections({ shell }: ClusterNetwork, count: number): ChildProcess {
+  const python = ['python3', '-IS', '-c', BEGIN, CLUSTER_IP[4], `${PORT}`, `${count}`];
+  const child = spawn('ip', ['netns', 'exec', shell, ...python], { stdio: 'ignore' });
+  undoAtExit(() => child.kill());
+  return child;
+}
 
 /** Tests a mode. @param flags of its agent */
 export function testUnreachableNodes(...flags: readonly string[]): void {
@@ -112,21 +120,7 @@ export function testUnreachableNodes(...flags: readonly string[]): void {
     before(async () => {
       all.routeBetweenNodes();
       await restart();
-      const words = [
-        'netns',
-        'exec',
-        all.shell,
-        'python3',
-        '-IS',
-        '-c',
-        BEGIN,
-        CLUSTER_IP[4],
-        `${PORT}`,
-        `${TRAFFIC}`,
-      ];
-      const child = spawn('ip', words, { stdio: 'ignore' });
-      undoAtExit(() => child.kill());
-      traffic = child;
+      traffic = beginConnections(all, TRAFFIC);
     });
     it('is left when its path drops packets, and gets connections again', (t) => leaves(t, 'route'));
   });

@@ -28,6 +28,8 @@ process.exitCode = await reportFailures('nftTests', async () => {
   if (path === undefined || !found || (option ?? '--reasons') !== '--reasons' || more.length > 0)
     throw new Failure('usage: npm run task -- nft-tests PATH [--reasons]');
   if (!process.env[INSIDE]) {
+    // Before the namespace, which has no network.
+    ensureNftVersions();
     const args = ['-n', process.execPath, join(CHECKOUT, 'scripts/nftTests.mjs'), ...process.argv.slice(2)];
     const { status, error } = spawnSync('unshare', args, {
       stdio: 'inherit',
@@ -36,7 +38,6 @@ process.exitCode = await reportFailures('nftTests', async () => {
     if (error) throw new Failure(`cannot start unshare: ${error.message}`);
     return status ?? 1;
   }
-  ensureNftVersions();
   const folder = found.isDirectory() ? path : dirname(path);
   const names = found.isDirectory()
     ? readdirSync(folder, { recursive: true, encoding: 'utf8' })

@@ -37,6 +37,8 @@ export interface ProxyEvents extends FormerModeEvents {
   taken?(): void;
   /** A Service was planned in a pass, with this input; undefined when it was deleted. */
   planned?(service: string, input: ServicePlanInput | undefined): void;
+  /** A Service that was planned asks for addresses that the options take from it, `externalIPs: false` included: each with the reason. */
+  refused?(addresses: readonly Problem[]): void;
   /** A pass ended. `latency`: time since the source reported the oldest change of the pass, in ms; 0 without a change. */
   synced(summary: SyncSummary, latency: number): void;
   /** Names of what the source cannot read, whenever they change; none once it can read everything. */
@@ -408,6 +410,8 @@ class RunningProxy<Item, Operation extends KeyedOperation<Item>> implements Serv
     this.#node.planned(service, input);
     this.#problems.set(`endpoints of ${service}`, excessOf(service, input));
     this.#problems.set(`configuration and ${service}`, this.#cache.problems(service));
+    const refused = this.#cache.refusedAddresses(service);
+    if (refused.length > 0) this.#parts.events.refused?.(refused);
     this.#parts.events.planned?.(service, input);
   }
 

@@ -1,7 +1,8 @@
 // One pass, and then an exit: --once, --cleanup, and the preview of plan and diff.
 import type { Logger } from 'pino';
+import type { Problem } from '../../kernel/errors.js';
 import type { FormerMode, KeyedOperation } from '../../proxy/modes/mode.js';
-import { createProxy, type ProxyParts, type ServiceProxy } from '../../proxy/proxy.js';
+import { createProxy, type ProxyEvents, type ProxyParts, type ServiceProxy } from '../../proxy/proxy.js';
 import { type CleanUpSummary, cleanUp } from '../../proxy/reconcile/cleanUp.js';
 import type { FormerModeEvents } from '../../proxy/reconcile/formerModes.js';
 import type { PlannedOperation } from '../../proxy/reconcile/plannedOperation.js';
@@ -39,6 +40,8 @@ export interface Preview {
   readonly unread: readonly string[];
   /** What clients notice of the change of the mode. Absent: nothing. */
   readonly changes?: readonly string[];
+  /** Addresses of Services that the configuration leaves out, each with the reason. Absent: none. */
+  readonly refused?: readonly Problem[];
   /** Base chains of other programs in the tables of the mode, which stay. Absent: none. */
   readonly foreignChains?: readonly string[];
 }
@@ -49,7 +52,9 @@ export interface Preview {
  */
 export async function runPreview(parts: PassParts, show: (preview: Preview) => void): Promise<number> {
   let unreadMode = false;
+  const refused: Problem[] = [];
   const { proxy, unread } = proxyOf(parts, {
+    refused: (addresses) => refused.push(...addresses),
     unswitched(mode, error) {
       unreadMode = true;
       parts.log.error({ mode, err: String(error) }, 'cannot read the items of another mode');
@@ -58,7 +63,8 @@ export async function runPreview(parts: PassParts, show: (preview: Preview) => v
   const operations = await proxy.plan().finally(() => proxy.stop());
   const former = new Set(operations.flatMap(({ formerMode }) => formerMode ?? []));
   const foreignChains = parts.opened.foreignChains?.() ?? [];
-  show({ operations, unread: unread(), changes: parts.changesAfter?.(former) ?? [], foreignChains });
+  const changes = parts.changesAfter?.(former) ?? [];
+  show({ operations, unread: unread(), changes, foreignChains, refused });
   if (unread().length > 0 || unreadMode) return FAILED;
   return operations.length === 0 ? 0 : 1;
 }
@@ -141,7 +147,7 @@ export async function runCleanUp({ modes, unusable, log, print }: CleanUpParts):
  */
 function proxyOf(
   { opened, formerModes = [], drainBound, source, node, configuration, log }: PassParts,
-  special: FormerModeEvents = {},
+  special: FormerModeEvents & Pick<ProxyEvents, 'refused'> = {},
 ): {
   readonly proxy: ServiceProxy;
   readonly unread: () => readonly string[];

@@ -1,4 +1,5 @@
 // The command plan: the operations that run would carry out, by Service.
+import { describeProblem, type Problem } from '../../kernel/errors.js';
 import type { PlannedOperation } from '../../proxy/reconcile/plannedOperation.js';
 import type { CommandRunner } from './command.js';
 import { groupsOf } from './grouping.js';
@@ -27,11 +28,21 @@ export interface PlanReport {
   readonly unread: readonly string[];
   /** What clients notice of the change of the mode. Absent: nothing. */
   readonly changes?: readonly string[];
+  /** Addresses of Services that the configuration leaves out: what asks for them, and the `rule`. Absent: none. */
+  readonly refused?: readonly Pick<Problem, 'object' | 'field' | 'value' | 'rule'>[];
 }
 
 /** The report of a preview. */
-export function planReport({ operations, unread, changes = [] }: Preview): PlanReport {
-  return { operations, unread, ...(changes.length > 0 && { changes }) };
+export function planReport({ operations, unread, changes = [], refused = [] }: Preview): PlanReport {
+  const addresses = refused.map(({ object, field, value, rule }) => ({
+    ...{ object, field, rule },
+    ...(value !== undefined && { value }),
+  }));
+  return {
+    ...{ operations, unread },
+    ...(changes.length > 0 && { changes }),
+    ...(addresses.length > 0 && { refused: addresses }),
+  };
 }
 
 /**
@@ -39,11 +50,15 @@ export function planReport({ operations, unread, changes = [] }: Preview): PlanR
  * line begins with the phase of its operation.
  */
 export function planLines(
-  { operations, unread, changes = [] }: Preview,
+  { operations, unread, changes = [], refused = [] }: Preview,
   { wide, columns, style }: Layout,
 ): string[] {
   const unreadLines = describeUnread(unread).flatMap((line) => textLines(line, columns, 2));
-  if (operations.length === 0) return unread.length === 0 ? ['nothing would change'] : unreadLines;
+  const refusedLines = refused.flatMap((problem) =>
+    textLines(`left out: ${describeProblem(problem)}`, columns, 2),
+  );
+  if (operations.length === 0)
+    return [...(unread.length === 0 ? ['nothing would change'] : unreadLines), ...refusedLines];
   const width = widest([...new Set(operations.map(({ phase }) => phase))]);
   const lines = groupsOf(operations).flatMap(({ heading, members }) => [
     ...textLines(heading, columns, 2).map((line) => style('heading', line)),
@@ -58,7 +73,7 @@ export function planLines(
   const changeLines = changes.flatMap((change) =>
     textLines(`with the change of the mode, ${change}`, columns, 2),
   );
-  return [...lines, '', ...summary, ...changeLines, ...unreadLines];
+  return [...lines, '', ...summary, ...changeLines, ...refusedLines, ...unreadLines];
 }
 
 function summaryOf(operations: readonly PlannedOperation[]): string {

@@ -78,7 +78,6 @@ export class ServiceCache {
   readonly #serviceCIDRs = new Map<string, readonly string[]>();
   readonly #claims = new Claims();
   readonly #endpoints = new EndpointCount();
-  readonly #externalIPs: boolean;
   readonly #addresses: AllowedAddresses;
   readonly #sharesEndpoints: boolean;
   readonly #settings: SettingsReader;
@@ -89,8 +88,7 @@ export class ServiceCache {
     sharesEndpoints = false,
     settingRules = NO_SETTINGS,
   }: ServiceCacheOptions = {}) {
-    this.#externalIPs = externalIPs;
-    this.#addresses = new AllowedAddresses(addressRanges);
+    this.#addresses = new AllowedAddresses(addressRanges, externalIPs);
     this.#sharesEndpoints = sharesEndpoints;
     this.#settings = new SettingsReader(settingRules);
   }
@@ -103,7 +101,7 @@ export class ServiceCache {
     const { object, type } = change;
     switch (object.kind) {
       case 'Service':
-        return this.#setService(this.#allowed(object), type === 'set');
+        return this.#setService(this.#addresses.allowed(object), type === 'set');
       case 'EndpointSlice':
         return this.#setSlice(object, type === 'set');
       case 'Node':
@@ -232,6 +230,12 @@ export class ServiceCache {
     return ofAddresses.length + ofSlices.length > 0 ? [...ofAddresses, ...problems, ...ofSlices] : problems;
   }
 
+  /** The addresses that a Service asks for and may not have, with their reasons; those of a feature gate are no problems. */
+  refusedAddresses(service: string): readonly Problem[] {
+    const object = this.#entries.get(service)?.object;
+    return object && isProxied(object) ? this.#addresses.refused(object) : NO_PROBLEMS;
+  }
+
   /** Claims of a Service that another Service wins: the first ones, and the number of the others. */
   lostClaims(service: string): LostClaims {
     const object = this.#entries.get(service)?.object;
@@ -259,14 +263,6 @@ export class ServiceCache {
     if (!object) return;
     for (const { family, port, frontends } of frontendsOf(object))
       yield { family, protocol: port.protocol, frontends };
-  }
-
-  #allowed(object: Service): Service {
-    const served =
-      this.#externalIPs || object.externalIPs.length === 0
-        ? object
-        : { ...object, externalIPs: NO_ADDRESSES };
-    return this.#addresses.allowed(served);
   }
 
   #setService(object: Service, exists: boolean): Touched[] {
@@ -369,6 +365,5 @@ function slicesOf({ slices }: Entry): readonly EndpointSlice[] {
 
 const NO_SLICES: readonly EndpointSlice[] = Object.freeze([]);
 const NO_PROBLEMS: readonly Problem[] = Object.freeze([]);
-const NO_ADDRESSES: readonly string[] = Object.freeze([]);
 
 const NO_CLAIMS: RankedClaims = new Map();

@@ -237,15 +237,23 @@ class CheckedManifests {
     for (const service of cache.serviceNames()) {
       const file = this.#origins.get(service) ?? '';
       for (const problem of conflictsOf(service, cache.lostClaims(service))) this.#add(problem, file);
-      for (const problem of cache.problems(service)) this.#add(problem, file);
+      const problems = new Set(cache.problems(service));
+      for (const problem of problems) this.#add(problem, file);
+      // What a gate leaves out is no fault of the manifest.
+      for (const problem of cache.refusedAddresses(service))
+        if (!problems.has(problem)) this.#add(problem, file, 'warning');
     }
   }
 
-  #add({ object, field, value, rule, reason }: Problem, file: string): void {
+  #add(
+    { object, field, value, rule, reason }: Problem,
+    file: string,
+    level: CheckedProblem['level'] = 'error',
+  ): void {
     // A document that is not YAML has no object.
     if (reason === 'Unreadable' || object === 'text') this.unreadable.add(file);
     const found = value === undefined ? {} : { value };
-    this.problems.push({ file, object, field, ...found, rule, level: 'error' });
+    this.problems.push({ file, object, field, ...found, rule, level });
   }
 }
 

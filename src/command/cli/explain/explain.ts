@@ -20,6 +20,8 @@ import { explanationLines, type ServiceOfFrontend } from './text.js';
 export type ExplainReport = Explanation & {
   /** The Service of the destination; absent if it is unknown. */
   readonly service?: ServiceOfFrontend;
+  /** The Services that ask for the destination's address and may not have it, with the reason of each. Absent: none. */
+  readonly refused?: readonly string[];
 };
 
 /** Verdicts with exit status 0: as far as this node decides, the client reaches the Service. */
@@ -30,7 +32,7 @@ export const runExplain: CommandRunner = async ({ args: [target = ''], options, 
   const from = options['from'] as string | undefined;
   const limit = new AnswerLimit(Number(options['timeout']));
   const report = await explain(readQuestion(target, from), flags, limit);
-  writeReport(output, report, () => explanationLines(report, report.service, output.columns));
+  writeReport(output, report, () => explanationLines(report, report.service, output.columns, report.refused));
   return SUCCESSFUL.has(report.verdict) ? 0 : 1;
 };
 
@@ -59,7 +61,11 @@ async function explain(
     const explanation = await explainer.explain(
       found ? { ...question, clusterIP: found.isClusterIP } : question,
     );
-    return found === undefined ? explanation : { ...explanation, service: found.service };
+    return {
+      ...explanation,
+      ...(found?.service && { service: found.service }),
+      ...(found?.refused && { refused: found.refused }),
+    };
   } finally {
     explainer.close();
   }

@@ -1,5 +1,6 @@
 // The Service of a frontend: from manifests or the API server, if a flag names one, otherwise from the running agent.
 
+import { describeProblem } from '../../../kernel/errors.js';
 import { familyOf } from '../../../kernel/net/address.js';
 import type { Protocol } from '../../../kernel/net/protocol.js';
 import type { EndpointSlice } from '../../../proxy/objects/types.js';
@@ -18,14 +19,17 @@ import type { AnswerLimit } from '../answerLimit.js';
 import { readObjects } from '../readObjects.js';
 import type { ServiceOfFrontend } from './text.js';
 
-/** A frontend with its Service. */
+/** What the objects say of a frontend. */
 export interface FoundFrontend {
-  readonly service: ServiceOfFrontend;
+  /** Undefined if no Service has it. */
+  readonly service?: ServiceOfFrontend;
   readonly isClusterIP: boolean;
+  /** The Services that ask for the address and may not have it, with the reason of each. Absent: none. */
+  readonly refused?: readonly string[];
 }
 
 /**
- * Finds a frontend and its Service. Undefined if no Service has it, or if no flag names objects and no agent answers. Rejects
+ * Finds a frontend and its Service. Undefined if no Service has or asks for it, or if no flag names objects and no agent answers. Rejects
  * with an Error if the objects that a flag names cannot be read.
  *
  * @param limit of the API server
@@ -42,7 +46,10 @@ export async function findFrontend(
   const { nodeName, configuration } = loaded;
   const node = nodeFacts(nodeName, { node: cache.node(nodeName), bindAddress: configuration.bindAddress });
   const owner = frontendAt(cache, node, dialled);
-  if (!owner) return undefined;
+  if (!owner) {
+    const refused = refusedAt(cache, dialled);
+    return refused.length > 0 ? { isClusterIP: false, refused } : undefined;
+  }
   const reason = reasonWithoutEndpoints(owner, cache.slices(owner.service));
   const { service, port, frontend, settings } = owner;
   return {
@@ -53,6 +60,14 @@ export async function findFrontend(
     },
     isClusterIP: frontend.kind === 'clusterIP',
   };
+}
+
+/** Why Services may not have an address that they ask for. */
+function refusedAt(cache: ServiceCache, { address }: Dialled): string[] {
+  return [...cache.serviceNames()]
+    .flatMap((service) => cache.refusedAddresses(service))
+    .filter(({ value }) => value === address)
+    .map(describeProblem);
 }
 
 /** The agent knows names only: why a Service has no endpoint, it does not say. */

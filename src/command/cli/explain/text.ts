@@ -28,15 +28,18 @@ export interface ServiceOfFrontend {
  * number of endpoints.
  *
  * @param columns of the longest line, unless a word is longer
+ * @param refused why Services may not have the address of the destination
  */
 export function explanationLines(
   explanation: Explanation,
   owner: ServiceOfFrontend | undefined,
   columns: number,
+  refused: readonly string[] = [],
 ): string[] {
   const { client, steps, endpoints, causes, warnings, notUnderstood, notJudged } = explanation;
   const reasons = reasonsOf(causes, endpoints);
   if (owner?.reason !== undefined) reasons.push(owner.reason);
+  reasons.push(...refused);
   const section = (title: string, lines: readonly string[]) =>
     lines.length === 0
       ? []

@@ -242,6 +242,8 @@ describe('manifests', () => {
       const all = [...paths, ...flags.flatMap((flag) => (flag.startsWith('--config=') ? [off] : []))];
       const { lines } = await checked(all, ...flags);
       const found = lines.filter((line) => line.startsWith('error'));
+      const left = lines.filter((line) => line.startsWith('warning spec.externalIPs is not served'));
+      assert.equal(left.length, expected.length === 0 ? 2 : 0, `${paths} ${flags}: ${lines}`);
       assert.equal(found.length, expected.length, `${paths} ${flags}: ${found}`);
       for (const [i, pattern] of expected.entries()) assert.match(found[i] ?? '', pattern);
     }

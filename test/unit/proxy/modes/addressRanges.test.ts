@@ -1,14 +1,25 @@
 // The ranges of external and load-balancer IPs: which addresses of a Service are programmed, in every mode; what is said of the others.
 import assert from 'node:assert/strict';
+import { join } from 'node:path';
 import { describe, it } from 'node:test';
+import { pino } from 'pino';
+import { type PassParts, type Preview, runPreview } from '../../../../src/command/cli/passes.js';
+import { planLines, planReport } from '../../../../src/command/cli/plan.js';
+import { readInputFlags } from '../../../../src/command/config/commandLine.js';
+import { loadConfiguration } from '../../../../src/command/config/load.js';
+import { MODES } from '../../../../src/command/modes/select.js';
 import { describeProblem } from '../../../../src/kernel/errors.js';
 import type { AddressRanges } from '../../../../src/proxy/input/addressRanges.js';
 import { AllowedAddresses } from '../../../../src/proxy/services/addressRanges.js';
+import { nodeFacts } from '../../../../src/proxy/services/nodeFacts.js';
 import { ServiceCache } from '../../../../src/proxy/services/serviceCache.js';
 import { readManifest } from '../../../../src/proxy/source/manifestFile.js';
+import type { SourceEvents } from '../../../../src/proxy/source/source.js';
 import { HOST, service, slice } from '../../../support/clusters/manifests.js';
 import { type AnyNode, FAKE_NODES, frontendsOf } from '../../../support/oracle/fakeNodes.js';
+import { recordedObjects } from '../../../support/oracle/oracle.js';
 import { FakeNode } from '../../../support/oracle/testNode.js';
+import { ROOT } from '../../../support/paths.js';
 
 /** In namespace demo, with external IPs 203.0.113.5 and .200, and load-balancer IPs 198.51.100.7 and .200. */
 const WEB = `${service(
@@ -22,8 +33,9 @@ status: {loadBalancer: {ingress: [{ip: 198.51.100.7}, {ip: 198.51.100.200}]}}`,
 const ALL = ['198.51.100.200', '198.51.100.7', '203.0.113.200', '203.0.113.5'];
 
 /** The fields of the configuration, and the addresses that are served with them. */
-const TABLE: readonly (readonly [fields: Readonly<Record<string, readonly string[]>>, served: string[]])[] = [
+const TABLE: readonly (readonly [fields: Readonly<Record<string, unknown>>, served: string[]])[] = [
   [{}, ALL],
+  [{ featureGates: { AllowServiceExternalIPs: false } }, ['198.51.100.200', '198.51.100.7']],
   [{ serviceExternalIPRange: ['203.0.113.0/24'], loadBalancerIPRange: ['demo=198.51.0.0/16'] }, ALL],
   [{ serviceExternalIPRange: ['203.0.113.0/25'] }, ['198.51.100.200', '198.51.100.7', '203.0.113.5']],
   [{ serviceExternalIPRange: ['none'] }, ['198.51.100.200', '198.51.100.7']],
@@ -53,6 +65,71 @@ for (const [name, make] of Object.entries(FAKE_NODES))
       });
   });
 
+/** The objects of a recorded cluster. */
+const RECORDED = recordedObjects(join(ROOT, 'test/oracle/recordings/external-ips'));
+
+/** The preview of a plan with these fields of the configuration, on a node that serves all addresses of a recorded cluster. */
+async function previewOf(
+  make: (typeof FAKE_NODES)[keyof typeof FAKE_NODES],
+  fields: string,
+): Promise<Preview> {
+  const node: AnyNode = make(HOST);
+  await node.loadText(RECORDED);
+  assert.deepEqual((await node.sync()).failures, []);
+  const { objects } = await readManifest('objects.yaml', RECORDED);
+  const changes = [...objects.values()].map((object) => ({ type: 'set', object }) as const);
+  const shown: Preview[] = [];
+  const parts = {
+    opened: { mode: node.mode, kernel: node.kernel },
+    source: { start: async (events: SourceEvents) => events.changed(changes), stop() {} },
+    node: nodeFacts('node-a'),
+    configuration: loadConfiguration(readInputFlags(fields.split(' ')), MODES).configuration,
+    log: pino({ level: 'silent' }),
+    print() {},
+  };
+  await runPreview(parts as unknown as PassParts, (preview) => shown.push(preview));
+  return shown[0] ?? assert.fail('nothing is shown');
+}
+
+/** The losers of the recorded cluster, if no external IP is served. */
+const LOSERS = [
+  ['Service demo/ext', '192.0.2.44'],
+  ['Service demo/ext', '192.0.2.45'],
+  ['Service demo/ext-local', '192.0.2.46'],
+  ['Service demo/ext-shared', '192.0.2.44'],
+];
+
+for (const [name, make] of Object.entries(FAKE_NODES))
+  for (const [fields, reason] of [
+    [
+      '--feature-gates=AllowServiceExternalIPs=false',
+      /^is not served: the feature gate AllowServiceExternalIPs is off$/,
+    ],
+    [
+      '--service-external-ip-range=none',
+      /^must be in a range of --service-external-ip-range for namespace demo$/,
+    ],
+  ] as const)
+    it(`${name}: plan with ${fields} names who loses which address, and why`, async () => {
+      const found = await previewOf(make, fields);
+      const { refused = [] } = planReport(found);
+      assert.deepEqual(refused.map(({ object, value }) => [object, value]).sort(), LOSERS);
+      for (const { field, rule } of refused)
+        assert.match(`${field} ${rule}`.replace(/^spec.externalIPs /, ''), reason);
+      const removed = found.operations.flatMap(({ lines }) => lines).filter((line) => line.startsWith('-'));
+      for (const [, address = ''] of LOSERS)
+        assert.ok(
+          removed.some((line) => line.includes(address)),
+          `${address} stays: ${removed}`,
+        );
+      const text = planLines(found, { wide: false, columns: 200, style: (_, text) => text }).join('\n');
+      assert.match(
+        text,
+        /^left out: Service demo\/ext-local: spec\.externalIPs: .*, found "192\.0\.2\.46"$/m,
+      );
+      assert.deepEqual((await previewOf(make, '--service-external-ip-range=192.0.2.0/24')).refused, []);
+    });
+
 async function cacheWith(addressRanges: AddressRanges, text: string): Promise<ServiceCache> {
   const cache = new ServiceCache({ addressRanges });
   for (const object of (await readManifest('objects.yaml', text)).objects.values())
@@ -67,6 +144,20 @@ it('a problem names each address, its field and the flag', async () => {
     'Service demo/web: status.loadBalancer.ingress: must be in a range of --loadbalancer-ip-range for namespace demo, found "198.51.100.7"',
     'Service demo/web: status.loadBalancer.ingress: must be in a range of --loadbalancer-ip-range for namespace demo, found "198.51.100.200"',
   ]);
+});
+
+it('the gate takes external IPs before the ranges do, and is no problem', async () => {
+  const cache = new ServiceCache({
+    externalIPs: false,
+    addressRanges: { externalIPs: [], loadBalancerIPs: [] },
+  });
+  for (const object of (await readManifest('objects.yaml', WEB)).objects.values())
+    cache.apply({ type: 'set', object });
+  const [gate, range] = ['is not served: the feature gate', 'must be in a range of'];
+  const rules = (problems: readonly { rule: string }[]) =>
+    problems.map(({ rule }) => [gate, range].find((start) => rule.startsWith(start)));
+  assert.deepEqual(rules(cache.refusedAddresses('demo/web')), [gate, gate, range, range]);
+  assert.deepEqual(rules(cache.problems('demo/web')), [range, range]);
 });
 
 it('an address that a Service may not have is no claim: another Service is served', async () => {

@@ -1,5 +1,6 @@
 // The Service of the address that explain is asked about, from the running agent and from the API server.
 import assert from 'node:assert/strict';
+import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { AnswerLimit } from '../../../../../src/command/cli/answerLimit.js';
 import { type FoundFrontend, findFrontend } from '../../../../../src/command/cli/explain/objects.js';
@@ -10,6 +11,7 @@ import { MODES } from '../../../../../src/command/modes/select.js';
 import { json, plain, type Response, routes } from '../../../../../src/command/servers/handler.js';
 import { listen } from '../../../../../src/command/servers/listen.js';
 import { closeAfter } from '../../../../support/closeAfter.js';
+import { ROOT } from '../../../../support/paths.js';
 
 const WEB = { service: 'demo/web', portName: 'http', family: 4, protocol: 'tcp' } as const;
 const FRONTENDS = [
@@ -64,4 +66,24 @@ it('an API server that does not answer is an error within the limit, with the ne
     message: /^the API server did not send its objects within 0\.3 s; the last error: ECONNREFUSED: /,
     nextStep: /^check --kubeconfig, .* --manifests$/,
   });
+});
+
+it('an address that no Service may have is named with the Services that ask for it, and the reason', async () => {
+  const objects = join(ROOT, 'test/oracle/recordings/external-ips/objects.yaml');
+  const flags = [`--manifests=${objects}`, '--hostname-override=node-a'];
+  const refused = (...more: string[]) =>
+    find(at('192.0.2.44', 80), plain(404, ''), [...flags, ...more]).then((found) => found?.refused);
+  const because = (rule: string) =>
+    ['ext', 'ext-shared'].map(
+      (name) => `Service demo/${name}: spec.externalIPs: ${rule}, found "192.0.2.44"`,
+    );
+  assert.deepEqual(
+    await refused('--feature-gates=AllowServiceExternalIPs=false'),
+    because('is not served: the feature gate AllowServiceExternalIPs is off'),
+  );
+  assert.deepEqual(
+    await refused('--service-external-ip-range=192.0.2.45/32'),
+    because('must be in a range of --service-external-ip-range for namespace demo'),
+  );
+  assert.equal(await refused('--service-external-ip-range=192.0.2.44/32'), undefined);
 });

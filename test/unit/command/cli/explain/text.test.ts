@@ -77,8 +77,14 @@ describe('the text of explain', () => {
       { code: 'RulesMissing', text: 'a rule is missing' },
       { code: 'Hairpin', text: 'a pod connects to itself' },
     ] as const;
-    const text = explanationLines({ ...explanation, causes: [effect, rule] }, undefined, 80).join('\n');
-    assert.match(text, /because:\n {2}a rule is missing\n {2}a pod connects to itself\n/);
+    const refused = ['Service demo/web: spec.externalIPs: is not served'];
+    const text = explanationLines({ ...explanation, causes: [effect, rule] }, undefined, 80, refused).join(
+      '\n',
+    );
+    assert.match(
+      text,
+      /because:\n {2}a rule is missing\n {2}a pod connects to itself\n {2}Service demo\/web: spec\.externalIPs: is not served\n/,
+    );
   });
 
   it('names chains of other programs that may drop the packet, and no others', async () => {

@@ -46,7 +46,7 @@ new network namespaces of this machine, in ipvs mode in User Mode Linux.
                     (default 5)
   --shrink N        play at most N histories to shrink the first failing one
                     (default 30)
-  --replay FILE     play this history alone
+  --replay PATH     play the history of this file alone, or those of a folder
   --output FOLDER   the report, failing histories and the log of the proxy
                     (default .cache/judge)
   --compare LIST    play nothing: print the reports in these folders side by

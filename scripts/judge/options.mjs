@@ -1,6 +1,6 @@
 // The options of `npm run task -- judge`.
 
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { CHECKOUT } from '../lib/checkout.mjs';
 import { Failure } from '../lib/failure.mjs';
@@ -42,7 +42,7 @@ const MODES_OF = {
  * @property {number} syncPeriod
  * @property {number} tries
  * @property {string} output
- * @property {string} [replay] the text of the file
+ * @property {string[]} [replays] the texts of the files
  * @property {string[]} [compare] folders of reports to print, instead of judging
  */
 
@@ -95,7 +95,7 @@ const VALUED = {
     orders.tries = count(value, option, 0);
   },
   '--replay': (orders, value) => {
-    orders.replay = textOf(value);
+    orders.replays = textsOf(value);
   },
   '--output': (orders, value) => {
     orders.output = resolve(value);
@@ -142,12 +142,15 @@ function faultsIn({ faults, mode }) {
   return faults;
 }
 
-/** @param {string} file */
-function textOf(file) {
+/**
+ * @param {string} path a file, or a folder with files
+ */
+function textsOf(path) {
   try {
-    return readFileSync(file, 'utf8');
+    const files = statSync(path).isDirectory() ? readdirSync(path).map((name) => join(path, name)) : [path];
+    return files.map((file) => readFileSync(file, 'utf8'));
   } catch (error) {
-    throw new Failure(`--replay ${file}: ${/** @type {Error} */ (error).message}`);
+    throw new Failure(`--replay ${path}: ${/** @type {Error} */ (error).message}`);
   }
 }
 

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { replayText } from '../judge/core/replay.js';
 import { faultsInTurn, OUTER_FAULTS } from '../support/judge/faultsInTurn.js';
+import { recordedHistories } from '../support/judge/record.js';
 import { shortJudge } from '../support/judge/shortJudge.js';
 import { selectBackend } from '../support/namespaces/iptablesBackend.js';
 
@@ -20,8 +21,18 @@ test('the proxy breaks no rule while the API server fails in each way, and over 
   const report = await shortJudge({
     mode: 'iptables',
     seed: 0,
-    replay: replayText(faultsInTurn(OUTER_FAULTS)),
+    replays: [replayText(faultsInTurn(OUTER_FAULTS))],
   });
   assert.deepEqual(report.violations, []);
   assert.equal(report.faults, OUTER_FAULTS.length);
+});
+
+test('the proxy breaks no rule in the histories of the record', async () => {
+  const replays = [...recordedHistories().values()].map(replayText);
+  const report = await shortJudge({ mode: 'iptables', seed: 0, replays });
+  assert.deepEqual(report.violations, []);
+  assert.ok(
+    report.seeds.length >= replays.length - 1,
+    `${report.seeds.length} of ${replays.length} histories`,
+  );
 });

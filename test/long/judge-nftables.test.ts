@@ -5,6 +5,7 @@ import { test } from 'node:test';
 import { replayText } from '../judge/core/replay.js';
 import { COMMAND } from '../laboratory/proxyProcess.js';
 import { faultsInTurn, OUTER_FAULTS } from '../support/judge/faultsInTurn.js';
+import { recordedHistories } from '../support/judge/record.js';
 import { shortJudge } from '../support/judge/shortJudge.js';
 import { selectBackend } from '../support/namespaces/iptablesBackend.js';
 
@@ -22,7 +23,7 @@ test('the proxy breaks no rule while the API server fails in each way, and over 
   const report = await shortJudge({
     mode: 'nftables',
     seed: 0,
-    replay: replayText(faultsInTurn(OUTER_FAULTS)),
+    replays: [replayText(faultsInTurn(OUTER_FAULTS))],
   });
   assert.deepEqual(report.violations, []);
   assert.equal(report.faults, OUTER_FAULTS.length);
@@ -36,4 +37,14 @@ test('a proxy that gathers changes for longer than the bound breaks one', async 
   const proxy = [process.execPath, COMMAND, ...flags.flatMap((words) => words.split(' '))];
   const report = await shortJudge({ mode: 'nftables', seed: 3, proxy, time: 1, faults: [] });
   assert.notDeepEqual(report.violations, []);
+});
+
+test('the proxy breaks no rule in the histories of the record', async () => {
+  const replays = [...recordedHistories().values()].map(replayText);
+  const report = await shortJudge({ mode: 'nftables', seed: 0, replays });
+  assert.deepEqual(report.violations, []);
+  assert.ok(
+    report.seeds.length >= replays.length - 1,
+    `${report.seeds.length} of ${replays.length} histories`,
+  );
 });

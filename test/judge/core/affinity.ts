@@ -1,4 +1,5 @@
 // The rule for session affinity.
+import { affinityKey } from './frontends.js';
 import type { Observation } from './observations.js';
 import type { Timeline, Window } from './timeline.js';
 import { type Violation, violationOf } from './violation.js';
@@ -21,7 +22,7 @@ export class AffinityJudge {
     const { target, by, result } = observation;
     if (result !== 'answered' || by === undefined) return undefined;
     const { service } = window.last;
-    const key = `${target.client} ${service} ${target.family} ${target.protocol}`;
+    const key = affinityKey(service, target);
     const answers = this.#answers.get(key) ?? new Map<string, Observation>();
     this.#answers.set(key, answers);
     const bound = answers.has(by) ? undefined : this.#boundPod(observation, answers);

@@ -1,4 +1,5 @@
 // The rule that session affinity ends. A proxy that never forgets a client although chance would choose another endpoint is a violation.
+import { affinityKey } from './frontends.js';
 import type { Observation } from './observations.js';
 import type { Bounds } from './rules.js';
 import type { Timeline, Window } from './timeline.js';
@@ -29,8 +30,7 @@ export class AffinityEndJudge {
   count(observation: Observation, { last: promise }: Window): void {
     const { service } = promise;
     if (service === undefined || promise.affinity === 0 || this.#bounds.prolongsAffinity) return;
-    const { client, family, protocol } = observation.target;
-    const key = `${client} ${service} ${family} ${protocol}`;
+    const key = affinityKey(service, observation.target);
     const before = this.#last.get(key);
     this.#last.set(key, observation);
     if (!before || observation.by === undefined) return;

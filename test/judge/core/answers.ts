@@ -14,7 +14,8 @@ export function answerViolation(
 ): Violation | undefined {
   const by = observation.by ?? '';
   const { promises, last } = window;
-  const isNodePort = observation.target.kind === 'nodePort';
+  const { kind } = observation.target;
+  const isNodePort = kind === 'nodePort' || kind === 'localhost';
   // kube-proxy deletes flows to addresses of Services that it knows. It finds those of node ports by the number of the port
   // alone, and leaves them if no endpoint serves.
   const keeps = ({ service, serving }: ConnectionPromise) =>

@@ -3,9 +3,24 @@ import type { ClusterState } from './cluster.js';
 import type { Protocol, ServiceSpec } from './history.js';
 import { addressIn, CLIENTS, type ClientName, type Family, JUDGED_NODE, SERVICE_PORT } from './world.js';
 
-/** Kinds of addresses. */
-export const KINDS = ['clusterIP', 'nodePort', 'externalIP', 'loadBalancer'] as const;
+/** Kinds of addresses. `localhost` is a node port at 127.0.0.1; `healthCheck` is the health-check node port, which the proxy answers itself. */
+export const KINDS = [
+  'clusterIP',
+  'nodePort',
+  'externalIP',
+  'loadBalancer',
+  'localhost',
+  'healthCheck',
+] as const;
 export type Kind = (typeof KINDS)[number];
+
+/** What clients dial only where it exists. Defaults: false. */
+export interface Dials {
+  /** Node ports at 127.0.0.1: kube-proxy serves them in iptables mode. */
+  readonly localhost?: boolean;
+  /** Service ports with SCTP: not every kernel has it. */
+  readonly sctp?: boolean;
+}
 
 /** An address, port and protocol of a Service. */
 export interface ServiceFrontend {
@@ -30,7 +45,8 @@ export const VIRTUAL_NETWORKS: Readonly<Record<Family, readonly string[]>> = {
 
 /** The address of a kind for a Service's number. */
 export function addressOf(kind: Kind, number: number, family: Family): string {
-  if (kind === 'nodePort') return addressIn(JUDGED_NODE, family);
+  if (kind === 'localhost') return '127.0.0.1';
+  if (kind === 'nodePort' || kind === 'healthCheck') return addressIn(JUDGED_NODE, family);
   if (kind === 'clusterIP') return family === 4 ? `10.96.30.${number}` : `fd00:10:96::${number.toString(16)}`;
   const last = (kind === 'externalIP' ? 0 : 100) + number;
   return family === 4 ? `203.0.113.${last}` : `2001:db8:113::${last.toString(16)}`;
@@ -41,18 +57,35 @@ export function nodePortOf(number: number): number {
   return 30_000 + number;
 }
 
+/** The health-check node port for a Service's number. */
+export function healthPortOf(number: number): number {
+  return 31_000 + number;
+}
+
+/** Whether a Service has frontends of a kind. */
+function hasKind(spec: ServiceSpec, kind: Kind): boolean {
+  if (kind === 'healthCheck') return spec.loadBalancer && spec.externalPolicy === 'Local';
+  return kind === 'clusterIP' || spec[kind === 'localhost' ? 'nodePort' : kind];
+}
+
 /** All frontends of a Service. */
 export function frontendsOf(service: string, spec: ServiceSpec): ServiceFrontend[] {
-  const kinds = KINDS.filter((kind) => kind === 'clusterIP' || spec[kind]);
-  return kinds.flatMap((kind) =>
-    spec.families.flatMap((family) =>
-      spec.protocols.map((protocol) => ({
+  return KINDS.filter((kind) => hasKind(spec, kind)).flatMap((kind) => {
+    const families = spec.families.filter((family) => kind !== 'localhost' || family === 4);
+    const protocols = kind === 'healthCheck' ? (['TCP'] as const) : spec.protocols;
+    return families.flatMap((family) =>
+      protocols.map((protocol) => ({
         ...{ service, kind, family, protocol },
         address: addressOf(kind, spec.number, family),
-        port: kind === 'nodePort' ? nodePortOf(spec.number) : SERVICE_PORT,
+        port: portOf(kind, spec.number),
       })),
-    ),
-  );
+    );
+  });
+}
+
+function portOf(kind: Kind, number: number): number {
+  if (kind === 'healthCheck') return healthPortOf(number);
+  return kind === 'nodePort' || kind === 'localhost' ? nodePortOf(number) : SERVICE_PORT;
 }
 
 /** The name of an address, port and protocol: `10.96.30.1 80 TCP`. */
@@ -75,23 +108,35 @@ export function frontendsByKey(state: ClusterState): ReadonlyMap<string, Service
 
 /** The clients that dial a kind of address: cluster IPs are promised inside of the cluster alone. */
 export function clientsOf(kind: Kind): readonly ClientName[] {
+  if (kind === 'localhost') return ['node'];
+  if (kind === 'healthCheck') return ['node', 'outside'];
   return kind === 'clusterIP' ? ['pod', 'node'] : CLIENTS;
 }
 
 const TARGETS = new WeakMap<ClusterState, readonly Target[]>();
 
 /** What clients dial in a state. */
-export function targetsOf(state: ClusterState): readonly Target[] {
+export function targetsOf(state: ClusterState, { localhost, sctp }: Dials): readonly Target[] {
   let targets = TARGETS.get(state);
   if (!targets) {
-    targets = [...frontendsByKey(state).values()]
-      .filter(({ protocol }) => protocol !== 'SCTP')
-      .flatMap(({ service: _, ...frontend }) =>
-        clientsOf(frontend.kind).map((client) => ({ client, ...frontend })),
-      );
+    targets = [...frontendsByKey(state).values()].flatMap(({ service: _, ...frontend }) =>
+      clientsOf(frontend.kind).map((client) => ({ client, ...frontend })),
+    );
     TARGETS.set(state, targets);
   }
-  return targets;
+  return targets.filter(
+    ({ kind, protocol }) => (kind !== 'localhost' || localhost) && (protocol !== 'SCTP' || sctp),
+  );
+}
+
+/** Whether clients keep a connection or a stream to a target. */
+export function isKept({ kind, protocol }: Target): boolean {
+  return kind !== 'healthCheck' && protocol !== 'SCTP';
+}
+
+/** The connections that session affinity binds together. The node sends to 127.0.0.1 from there, and from other addresses to all others. */
+export function affinityKey(service: string | undefined, { client, kind, family, protocol }: Target): string {
+  return `${kind === 'localhost' ? kind : client} ${service} ${family} ${protocol}`;
 }
 
 /** The longest affinity whose end a history is long enough for, in s, and the number of times that it ends in the quiet time of one. */
@@ -109,9 +154,8 @@ export interface AffinityGroup {
 export function affinityGroupOf(state: ClusterState, target: Target): AffinityGroup | undefined {
   const service = frontendsByKey(state).get(keyOf(target))?.service;
   const affinity = (service !== undefined && state.services.get(service)?.affinity) || 0;
-  if (affinity === 0 || affinity > SHORT_AFFINITY) return undefined;
-  const { client, family, protocol } = target;
-  return { name: `${client} ${service} ${family} ${protocol}`, timeout: 1000 * affinity };
+  if (affinity === 0 || affinity > SHORT_AFFINITY || target.kind === 'healthCheck') return undefined;
+  return { name: affinityKey(service, target), timeout: 1000 * affinity };
 }
 
 /** The time of traffic after the last event, in ms: long enough that affinity ends several times. */

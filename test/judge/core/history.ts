@@ -1,7 +1,7 @@
 // A history: events of a cluster and faults, each some time after the one before.
 import type { Family, Zone } from './world.js';
 
-/** Protocols of Service ports. No traffic is sent over SCTP, for which Node.js has no sockets. */
+/** Protocols of Service ports. */
 export const PROTOCOLS = ['TCP', 'UDP', 'SCTP'] as const;
 export type Protocol = (typeof PROTOCOLS)[number];
 

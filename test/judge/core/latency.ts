@@ -30,7 +30,9 @@ export function latenciesOf(recording: Recording, bounds: Bounds): Map<LatencyKi
   const add = (kind: LatencyKind, time: number | undefined) => {
     if (time !== undefined) found.set(kind, [...(found.get(kind) ?? []), Math.max(0, time)]);
   };
-  const requests = recording.observations.filter(({ use }) => use === 'once');
+  const requests = recording.observations.filter(
+    ({ use, target }) => use === 'once' && target.kind !== 'healthCheck',
+  );
   timeline.states.forEach((timed, i) => {
     const before = timeline.states[i - 1];
     const until = timeline.states[i + 1]?.from ?? recording.ended;

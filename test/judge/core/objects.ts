@@ -1,6 +1,6 @@
 // The objects of a state, as the API server stores them.
 import type { ClusterState } from './cluster.js';
-import { addressOf, nodePortOf } from './frontends.js';
+import { addressOf, healthPortOf, nodePortOf } from './frontends.js';
 import type { EndpointSpec, ServiceSpec } from './history.js';
 import {
   addressIn,
@@ -67,7 +67,7 @@ function serviceObject(name: string, spec: ServiceSpec): JudgedObject {
       ...(isExternal ? { externalTrafficPolicy: spec.externalPolicy } : {}),
       ...(spec.externalIP ? { externalIPs: at('externalIP') } : {}),
       ...(spec.loadBalancer && spec.externalPolicy === 'Local'
-        ? { healthCheckNodePort: 31_000 + spec.number }
+        ? { healthCheckNodePort: healthPortOf(spec.number) }
         : {}),
       ...(spec.loadBalancer ? { allocateLoadBalancerNodePorts: spec.nodePort } : {}),
       ...(spec.ranges && spec.loadBalancer ? { loadBalancerSourceRanges: SOURCE_RANGES } : {}),

@@ -27,6 +27,9 @@ export interface Observation {
   readonly seen?: string;
 }
 
+/** The result of a request. */
+export type Reply = Pick<Observation, 'result' | 'by' | 'seen'>;
+
 /** An event that the API server has stored. */
 export interface Change {
   readonly at: number;

@@ -32,6 +32,10 @@ export interface ConnectionPromise {
   readonly affinity: number;
 }
 
+/** What a health-check node port answers, in the place of a pod: 200 or 503. */
+export const HEALTHY = 'status 200';
+export const UNHEALTHY = 'status 503';
+
 const NOBODY: ReadonlySet<string> = new Set();
 const NOTHING: ConnectionPromise = {
   ...{ service: undefined, kind: undefined, may: NOBODY, always: NOBODY, serving: NOBODY, present: NOBODY },
@@ -103,22 +107,28 @@ function promiseFrom(
 ): ConnectionPromise {
   const { endpoints, cluster } = chosen;
   const excluded = excludes(spec, frontend, target);
+  const { kind } = frontend;
   const { may, always, answers, certain } = choicesOf(frontend, spec, chosen, target, mode);
   // The node's own packets to a load balancer with source ranges: modes and versions differ.
-  const uncertain = spec.ranges && frontend.kind === 'loadBalancer' && target.client === 'node';
+  const uncertain = spec.ranges && kind === 'loadBalancer' && target.client === 'node';
   return {
     service: frontend.service,
-    kind: frontend.kind,
+    kind,
     may: excluded ? NOBODY : new Set(may),
     always: excluded ? NOBODY : new Set(always),
     serving: new Set(endpoints.filter(isServing).map(({ pod }) => pod)),
     present: new Set(endpoints.map(({ pod }) => pod)),
     certain,
     answers: answers && !excluded && !uncertain,
-    refuses: frontend.kind === 'clusterIP' && spec.internalPolicy === 'Cluster' && cluster.length === 0,
+    // The kernel takes no message of ICMP for a refusal of SCTP.
+    refuses:
+      kind === 'clusterIP' &&
+      target.protocol !== 'SCTP' &&
+      spec.internalPolicy === 'Cluster' &&
+      cluster.length === 0,
     excluded,
     keepsSource: keepsSource(spec, frontend, target),
-    affinity: spec.affinity,
+    affinity: kind === 'healthCheck' ? 0 : spec.affinity,
   };
 }
 
@@ -131,10 +141,11 @@ interface Choices extends Pick<ConnectionPromise, 'answers' | 'certain'> {
 function choicesOf(
   { kind }: ServiceFrontend,
   { internalPolicy, externalPolicy }: ServiceSpec,
-  { cluster, local }: ChosenEndpoints,
+  { cluster, local, healthy }: ChosenEndpoints,
   { client }: Target,
   { fallsBack }: Mode,
 ): Choices {
+  if (kind === 'healthCheck') return onlyOf([healthy ? HEALTHY : UNHEALTHY]);
   const isInside = client === 'pod' || client === 'node';
   const policy = kind === 'clusterIP' ? internalPolicy : externalPolicy;
   if (policy === 'Cluster') return onlyOf(cluster);
@@ -154,6 +165,8 @@ interface ChosenEndpoints {
   readonly endpoints: readonly EndpointSpec[];
   readonly cluster: readonly string[];
   readonly local: readonly string[];
+  /** Whether the node has a ready endpoint. */
+  readonly healthy: boolean;
 }
 
 /** Terminating pods are chosen only if none is ready, and hints only if every ready pod has one and one is for the node's zone. */
@@ -169,6 +182,7 @@ function chosenEndpoints(endpoints: readonly EndpointSpec[], zone: string): Chos
     endpoints,
     cluster: names(ready.length === 0 ? draining : hintsCount ? hinted : ready),
     local: names(localReady.length > 0 ? localReady : draining.filter(here)),
+    healthy: localReady.length > 0,
   };
 }
 

@@ -1,5 +1,7 @@
 // The rules of the verdict, each with its source, and the bounds of time that they depend on.
 
+import type { Dials } from './frontends.js';
+
 const PROXIES = 'https://kubernetes.io/docs/reference/networking/virtual-ips/';
 const SERVICES = 'https://kubernetes.io/docs/concepts/services-networking/service/';
 const SLICES = 'https://kubernetes.io/docs/concepts/services-networking/endpoint-slices/';
@@ -66,6 +68,10 @@ export const RULES = {
     says: 'A client that opens no connection for the timeout of affinity sometimes reaches another endpoint then.',
     source: `${PROXIES}#session-stickiness-timeout: the maximum session sticky time`,
   },
+  'health-check': {
+    says: 'A health-check node port answers 200 while the node has a ready endpoint, and else 503.',
+    source: `${PROXIES}#external-traffic-policy and KEP-3836: load balancers leave out nodes without local endpoints`,
+  },
   'established-kept': {
     says: 'A TCP connection to an endpoint that stays in the slices, ready or not, is not lost.',
     source: `${PROXIES}#traffic-to-terminating-endpoints: connections drain`,
@@ -74,7 +80,7 @@ export const RULES = {
 export type RuleName = keyof typeof RULES;
 
 /** Bounds, in ms, and what depends on the mode. */
-export interface Bounds {
+export interface Bounds extends Dials {
   /** From the storing of a change to its effect in the kernel. */
   readonly programming: number;
   /** From the end of a fault that delays changes, or from damage, until all promises hold again. */

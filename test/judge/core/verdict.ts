@@ -4,6 +4,7 @@ import { AffinityEndJudge } from './affinityEnd.js';
 import { answerViolation, SourceJudge } from './answers.js';
 import { EstablishedJudge } from './established.js';
 import { FairnessJudge, type FairnessKey } from './fairness.js';
+import { healthViolation } from './health.js';
 import type { Observation, Recording } from './observations.js';
 import type { Bounds } from './rules.js';
 import { SilenceJudge } from './silence.js';
@@ -23,12 +24,16 @@ export function judge(recording: Recording, bounds: Bounds): Violation[] {
   for (const observation of recording.observations) {
     const isNew = established.isNew(observation);
     const window = timeline.window(observation.began, observation.ended, observation.target);
+    if (observation.target.kind === 'healthCheck') {
+      found(healthViolation(observation, window, timeline));
+      continue;
+    }
     if (observation.use === 'long' && !isNew) {
       found(established.judge(observation));
       continue;
     }
     established.open(observation);
-    found(requests.judge(observation, window, isNew));
+    if (!isUnserved(observation, timeline)) found(requests.judge(observation, window, isNew));
     if (observation.use === 'stream' && !isNew) continue;
     found(affinity.judge(observation, window));
     affinityEnd.count(observation, window);
@@ -36,6 +41,11 @@ export function judge(recording: Recording, bounds: Bounds): Violation[] {
   }
   for (const one of [...fairness, affinityEnd]) violations.push(...one.end());
   return violations;
+}
+
+/** Whether a node port at localhost may be without an answer, because the proxy runs in another mode, which has none. */
+function isUnserved({ began, ended, result, target }: Observation, timeline: Timeline): boolean {
+  return target.kind === 'localhost' && result !== 'answered' && timeline.forgets(began, ended);
 }
 
 /** Judges requests by themselves: whether they are answered, by whom, and what the pod sees. */

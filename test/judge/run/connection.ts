@@ -1,13 +1,16 @@
 // A connection of TCP or a socket of UDP, with one request at a time.
 import { createSocket, type Socket as DatagramSocket } from 'node:dgram';
 import { connect, type Socket } from 'node:net';
-import type { Observation } from '../core/observations.js';
+import type { Reply } from '../core/observations.js';
+import { HEALTHY, UNHEALTHY } from '../core/promise.js';
+import { SctpClient } from './sctp.js';
 import type { DialledTarget } from './traffic.js';
 
-/** The result of a request. */
-export type Reply = Pick<Observation, 'result' | 'by' | 'seen'>;
-
 const QUESTION = 'who is there?\n';
+/** The question to a health-check node port. */
+const PROBE = 'GET /healthz HTTP/1.1\r\nHost: node\r\nConnection: close\r\n\r\n';
+const ANY = { 4: '0.0.0.0', 6: '::' } as const;
+let sctpClient: SctpClient | undefined;
 
 /** Source ports, above those on which a proxy listens, and below those that the kernel chooses and those of node ports. */
 const PORTS = { first: 11_000, count: 18_000 };
@@ -45,6 +48,7 @@ export class Connection {
   /** Asks who is there; resolves within the time. */
   request(patience: number): Promise<Reply> {
     if (this.#failed) return Promise.resolve(this.#failed);
+    if (this.#dialled.target.protocol === 'SCTP') return this.#requestSctp(patience);
     return new Promise((resolve) => {
       const timer = setTimeout(() => this.#end({ result: 'timeout' }), patience);
       this.#settle = (reply) => {
@@ -66,6 +70,16 @@ export class Connection {
     this.#end(this.#failed);
   }
 
+  #requestSctp(patience: number): Promise<Reply> {
+    const { target, from } = this.#dialled;
+    sctpClient ??= new SctpClient();
+    const { address, port, family } = target;
+    return sctpClient.request(
+      { address, port, source: from ?? ANY[family], sourcePort: nextPort() },
+      patience,
+    );
+  }
+
   #sendTcp(): void {
     if (!this.#tcp) {
       const { target, from } = this.#dialled;
@@ -78,7 +92,7 @@ export class Connection {
         this.#end(this.#failed);
       });
     }
-    this.#tcp.write(QUESTION);
+    this.#tcp.write(this.#dialled.target.kind === 'healthCheck' ? PROBE : QUESTION);
   }
 
   #sendUdp(): void {
@@ -101,6 +115,10 @@ export class Connection {
   }
 
   #answered(data: Buffer): void {
+    if (this.#dialled.target.kind === 'healthCheck') {
+      this.#end({ result: 'answered', by: statusOf(data.toString()) });
+      return;
+    }
     const [by, seen] = data.toString().trim().split(' ');
     this.#end({ result: 'answered', ...(by ? { by } : {}), ...(seen ? { seen } : {}) });
   }
@@ -114,6 +132,12 @@ export class Connection {
     this.#settle?.(reply);
     this.#settle = undefined;
   }
+}
+
+/** The status of an answer of HTTP. */
+function statusOf(text: string): string {
+  const status = /^HTTP\/1\.1 (\d+)/.exec(text)?.[1];
+  return [HEALTHY, UNHEALTHY].find((one) => one === `status ${status}`) ?? text.slice(0, 40);
 }
 
 function replyOf({ code }: NodeJS.ErrnoException): Reply {

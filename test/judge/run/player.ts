@@ -162,7 +162,7 @@ export class Player {
         ENDPOINT,
       );
       this.#closes.push(() => endpoint.close());
-      await endpoint.ask({ name: place.name, port: ENDPOINT_PORT });
+      await endpoint.ask({ name: place.name, port: ENDPOINT_PORT, sctp: this.#orders.bounds.sctp === true });
     }
     const places = [
       { place: SHELL, clients: ['pod'] },
@@ -211,14 +211,17 @@ export class Player {
     if (this.#state === before) return;
     this.#server.hold(objectsOf(this.#state));
     const until = monotonic() + 2 * this.#orders.bounds.programming;
-    for (const target of targetsOf(before)) this.#former.set(targetKey(target), { target, until });
+    for (const target of targetsOf(before, this.#orders.bounds))
+      this.#former.set(targetKey(target), { target, until });
     await this.#dial();
   }
 
   /** Tells the clients what to dial. */
   async #dial(): Promise<void> {
     const now = monotonic();
-    const all = new Map(targetsOf(this.#state).map((target) => [targetKey(target), target]));
+    const all = new Map(
+      targetsOf(this.#state, this.#orders.bounds).map((target) => [targetKey(target), target]),
+    );
     for (const [key, { target, until }] of this.#former) {
       if (until > now && !all.has(key)) all.set(key, target);
     }

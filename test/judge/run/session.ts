@@ -10,8 +10,10 @@ import type { Bounds } from '../core/rules.js';
 import { shrink } from '../core/shrink.js';
 import { Tally } from '../core/tally.js';
 import { judge } from '../core/verdict.js';
+import { faultsOf } from './faultModes.js';
 import { Player } from './player.js';
 import { OWN_PROXY, selectsMode } from './proxy.js';
+import { hasSctp } from './sctp.js';
 import type { JudgedMode } from './vandalism.js';
 
 /** What is judged, and for how long. */
@@ -36,8 +38,8 @@ export interface SessionOrders {
   readonly tries: number;
   /** Folder of the report, of failing histories, and of the log of the proxy. */
   readonly output: string;
-  /** The text of a replay file, to play it instead of the histories of seeds. */
-  readonly replay?: string;
+  /** The texts of replay files, to play them instead of the histories of seeds. */
+  readonly replays?: readonly string[];
 }
 
 /** Time of traffic after the last event, in ms: enough connections for the rule `every-endpoint`. */
@@ -53,7 +55,8 @@ const FAULT_TIME = 4_000;
  * @param tell gets lines about the progress
  */
 export async function runSession(orders: SessionOrders, tell: (line: string) => void): Promise<Report> {
-  const { bounds, mode, output, seed, syncPeriod } = orders;
+  const { mode, output, seed, syncPeriod } = orders;
+  const bounds = { ...orders.bounds, localhost: mode === 'iptables', sctp: hasSctp() };
   const { ipvsRules = 'iptables' } = orders;
   const command = orders.proxy ?? [...OWN_PROXY, '--ipvs-rules', ipvsRules];
   mkdirSync(output, { recursive: true });
@@ -64,14 +67,16 @@ export async function runSession(orders: SessionOrders, tell: (line: string) => 
   const run = { command, mode, folder: output, syncPeriod, bounds, traffic: TRAFFIC, quiet: QUIET };
   const player = await Player.open(run);
   try {
-    const replay = orders.replay === undefined ? undefined : parseReplay(orders.replay);
+    const replays = orders.replays && possibleHistories(orders.replays.map(parseReplay), mode, tell);
     const tally = new Tally(bounds);
     const report = () => tally.report(orders.proxy?.join(' ') ?? 'kube-netlink-proxy', mode);
     let failing: Judged | undefined;
     let stopped: unknown;
     const began = performance.now();
-    for (let i = 0; i === 0 || (!replay && performance.now() - began < orders.time); i++) {
-      const history = replay ?? generateHistory(seed + i, { ...orders, faults, faultTime: FAULT_TIME });
+    const goesOn = (i: number) =>
+      replays ? i < replays.length : i === 0 || performance.now() - began < orders.time;
+    for (let i = 0; goesOn(i); i++) {
+      const history = replays?.[i] ?? generateHistory(seed + i, { ...orders, faults, faultTime: FAULT_TIME });
       const one = await play(player, history, bounds).catch((error: unknown) => {
         // The report has the histories before.
         stopped = error;
@@ -89,7 +94,7 @@ export async function runSession(orders: SessionOrders, tell: (line: string) => 
     if (player.late > 0)
       tell(`${player.late} requests are left out: this machine was too slow to judge them`);
     if (stopped !== undefined) throw stopped;
-    if (failing) await shrinkFailing(player, orders, failing, tell);
+    if (failing) await shrinkFailing(player, { ...orders, bounds }, failing, tell);
     return report();
   } finally {
     await player.close();
@@ -99,6 +104,22 @@ export async function runSession(orders: SessionOrders, tell: (line: string) => 
 /** The faults that can happen to a proxy: the mode changes with its command line alone. */
 function possibleFaults(faults: readonly FaultName[], command: readonly string[]): FaultName[] {
   return faults.filter((fault) => fault !== 'modeChanged' || selectsMode(command));
+}
+
+/** The histories whose faults can be made in a mode. */
+function possibleHistories(
+  histories: readonly History[],
+  mode: JudgedMode,
+  tell: (line: string) => void,
+): History[] {
+  const faults = new Set(faultsOf(mode));
+  const possible = histories.filter((history) => {
+    const other = history.steps.find(({ event }) => event.do === 'fault' && !faults.has(event.fault));
+    if (other) tell(`seed ${history.seed} is left out: mode ${mode} has no ${describeEvent(other.event)}`);
+    return !other;
+  });
+  if (possible.length === 0) throw new Error(`no history to replay can be played in mode ${mode}`);
+  return possible;
 }
 
 async function play(player: Player, history: History, bounds: Bounds): Promise<Judged> {
@@ -115,7 +136,7 @@ function writeFailure(output: string, { recording }: Judged): void {
 /** Shrinks a failing history, and writes the file that replays it. */
 async function shrinkFailing(
   player: Player,
-  { bounds, output, tries }: SessionOrders,
+  { bounds, output, tries }: Pick<SessionOrders, 'bounds' | 'output' | 'tries'>,
   { recording: { history }, violations: [first] }: Judged,
   tell: (line: string) => void,
 ): Promise<void> {

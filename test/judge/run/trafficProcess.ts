@@ -1,9 +1,9 @@
 // The process of clients: new connections in turn, and a long connection or a stream for each target.
 import { serveParent } from '../../laboratory/namespaceProcess.js';
-import { AffinityPauses, targetKey } from '../core/frontends.js';
-import type { Observation, Use } from '../core/observations.js';
+import { AffinityPauses, isKept, targetKey } from '../core/frontends.js';
+import type { Observation, Reply, Use } from '../core/observations.js';
 import { monotonic } from './clock.js';
-import { Connection, type Reply } from './connection.js';
+import { Connection } from './connection.js';
 import type { DialledTarget, TrafficAsk, TrafficReport, TrafficTimes } from './traffic.js';
 
 /** A process whose timers were this late cannot tell a lost packet from its own delay, in ms. */
@@ -74,7 +74,7 @@ class Clients {
 
   #askAll(): void {
     this.#targets.forEach((dialled, i) => {
-      if (dialled.busy) return;
+      if (dialled.busy || !isKept(dialled.target)) return;
       dialled.busy = true;
       // Spread over half of the period.
       const after = (i / this.#targets.length) * (this.#times.repeat / 2);

@@ -29,5 +29,13 @@ export const FLAWS = {
   givesUpWhenForbidden: 'The API server is not asked again after it has answered 403.',
   gapAtModeChange: 'The rules of one mode go before those of the other are there.',
   zoneIgnored: 'A change of the zone of the node has no effect.',
+  rangesEndFirst: 'The source ranges of a load balancer go before its address.',
+  unansweredStays: 'A UDP stream that began without rules or endpoints is never answered.',
+  flushTakenForOwn: 'Damage that is done while a change waits is not repaired.',
+  firstPassKeepsFlows: 'The first pass after a fault deletes no UDP flows.',
+  lastFlowsStay: 'UDP flows to the last endpoint of a Service are not deleted.',
+  alwaysHealthy: 'Health-check node ports answer 200 without local endpoints.',
+  localhostMissing: 'Node ports are not served at 127.0.0.1.',
+  sctpMissing: 'SCTP is not programmed.',
 } as const;
 export type Flaw = keyof typeof FLAWS;

@@ -1,7 +1,7 @@
 // A simulated proxy with its kernel: programs states some time after they were stored, and answers connections from what is
 // programmed. With a flaw, it does one thing wrong.
 import { type ClusterState, EMPTY_CLUSTER } from '../core/cluster.js';
-import { keyOf, type Target } from '../core/frontends.js';
+import { affinityKey, keyOf, type Target } from '../core/frontends.js';
 import type { FaultName } from '../core/history.js';
 import { below, type Random } from '../core/random.js';
 import { addressIn, CLIENT_ADDRESSES, JUDGED_NODE, podNamed } from '../core/world.js';
@@ -49,6 +49,10 @@ export class SimulatedProxy {
   readonly #connections = new Map<number, { readonly pod: string; readonly service: string }>();
   readonly #streams = new Map<number, { readonly pod: string; readonly key: string }>();
   readonly #affinity = new Map<string, { readonly pod: string; readonly until: number }>();
+  /** Streams that began without rules or endpoints; a correct proxy has none. */
+  readonly #unanswered = new Set<number>();
+  /** Whether no pass has been made since a fault. */
+  #isFirstPass = false;
   #now = 0;
 
   constructor(random: Random, times: ProxyTimes, flaw: Flaw | undefined) {
@@ -70,6 +74,7 @@ export class SimulatedProxy {
   /** The API server has the current state again, after an older one. */
   storeCurrent(state: ClusterState, now: number): void {
     this.#keepsNext = this.#flaw === 'olderStays';
+    this.#isFirstPass = true;
     this.store(state, now);
   }
 
@@ -82,6 +87,7 @@ export class SimulatedProxy {
   /** It is back after a fault. A proxy in another mode does not know the clients of the one before. */
   start(fault: FaultName, now: number): void {
     this.#down = false;
+    this.#isFirstPass = true;
     if (fault === 'modeChanged') this.#affinity.clear();
     if (fault === 'modeChanged' && this.#flaw === 'gapAtModeChange') this.#flush(now);
     if (fault === 'serverCompacting') this.#keepsNext = this.#flaw === 'listKeepsDeleted';
@@ -94,7 +100,8 @@ export class SimulatedProxy {
   /** Another program deletes all that was programmed. */
   damage(now: number): void {
     this.#flush(now);
-    if (this.#flaw === 'unhealedDamage') this.#repair = Number.POSITIVE_INFINITY;
+    const isMissed = this.#flaw === 'flushTakenForOwn' && Number.isFinite(this.#due);
+    if (this.#flaw === 'unhealedDamage' || isMissed) this.#repair = Number.POSITIVE_INFINITY;
   }
 
   /** Lets time pass: what is due is programmed. */
@@ -113,19 +120,37 @@ export class SimulatedProxy {
 
   /** A new connection, or a datagram from a socket. Without a number, it is used once. */
   connect(target: Target, connection?: number): Answer {
+    if (target.kind === 'healthCheck') return this.#health(target);
+    if (connection !== undefined && this.#unanswered.has(connection)) return { result: 'timeout' };
+    const answer = this.#connect(target, connection);
+    const isFlow = target.protocol === 'UDP' && connection !== undefined && answer.result !== 'answered';
+    if (isFlow && this.#flaw === 'unansweredStays') this.#unanswered.add(connection);
+    return answer;
+  }
+
+  /** A health-check node port, which other programs do not damage. */
+  #health(target: Target): Answer {
+    const by = this.#table.get(keyOf(target))?.outside[0];
+    return this.#down || by === undefined ? { result: 'refused' } : { result: 'answered', by };
+  }
+
+  #connect(target: Target, connection?: number): Answer {
     const key = keyOf(target);
     const frontend = this.#damaged.has(key) ? undefined : this.#table.get(key);
-    if (!frontend) return { result: target.kind === 'nodePort' ? 'refused' : 'timeout' };
+    if (!frontend) {
+      const isHost = target.kind === 'nodePort' || target.kind === 'localhost';
+      return { result: isHost ? 'refused' : 'timeout' };
+    }
     if (frontend.ranges && (target.client === 'stranger' || target.client === 'pod'))
       return { result: 'timeout' };
     const inside = target.client === 'pod' || target.client === 'node';
     const pods = inside ? frontend.inside : frontend.outside;
-    if (pods.length === 0) {
+    const flow =
+      target.protocol === 'UDP' && connection !== undefined ? this.#streams.get(connection)?.pod : undefined;
+    if (pods.length === 0 && flow === undefined) {
       const dropped = this.#flaw === 'silentWhenEmpty' || frontend.inside.length > 0;
       return { result: dropped ? 'timeout' : 'refused' };
     }
-    const flow =
-      target.protocol === 'UDP' && connection !== undefined ? this.#streams.get(connection)?.pod : undefined;
     const by = flow ?? this.#choose(frontend, target, pods);
     if (connection !== undefined) this.#remember(connection, by, frontend, target);
     return { result: 'answered', by, seen: this.#sourceOf(frontend, target, by) };
@@ -150,7 +175,7 @@ export class SimulatedProxy {
   }
 
   #choose(frontend: ProgrammedFrontend, target: Target, pods: readonly string[]): string {
-    const known = `${frontend.service} ${target.client} ${target.protocol} ${target.family}`;
+    const known = affinityKey(frontend.service, target);
     const remembered = this.#affinity.get(known);
     const holds = remembered && (this.#flaw === 'affinityStays' || this.#now < remembered.until);
     const bound =
@@ -192,8 +217,10 @@ export class SimulatedProxy {
       }
     }
     this.#addGhosts(table);
+    if (this.#flaw === 'rangesEndFirst') this.#keepWithoutRanges(table);
     this.#table = table;
     this.#dropFlows(changed);
+    this.#isFirstPass = false;
   }
 
   /** Adds what flaws keep although it was deleted. */
@@ -203,6 +230,15 @@ export class SimulatedProxy {
     }
     this.#keepsNext = false;
     for (const [key, frontend] of this.#ghosts) if (!table.has(key)) table.set(key, frontend);
+  }
+
+  /** Adds the addresses that go with their ranges, without these; the next pass removes them. */
+  #keepWithoutRanges(table: Map<string, ProgrammedFrontend>): void {
+    for (const [key, frontend] of this.#table) {
+      if (!frontend.ranges || table.has(key)) continue;
+      table.set(key, { ...frontend, ranges: false });
+      this.#due = this.#now + this.#times.programming;
+    }
   }
 
   /** The state that is programmed: the wanted one, but for the flaw. */
@@ -234,12 +270,16 @@ export class SimulatedProxy {
   #dropFlows(changed: ReadonlySet<string>): void {
     if (this.#flaw !== 'staleStream') {
       for (const [connection, { pod, key }] of this.#streams) {
-        if (!this.#table.get(key)?.flows.includes(pod)) this.#streams.delete(connection);
+        const flows = this.#table.get(key)?.flows;
+        const stays =
+          (this.#flaw === 'firstPassKeepsFlows' && this.#isFirstPass) ||
+          (this.#flaw === 'lastFlowsStay' && flows?.length === 0);
+        if (!stays && !flows?.includes(pod)) this.#streams.delete(connection);
       }
     }
     if (this.#flaw === 'affinityLost') {
       for (const key of this.#affinity.keys())
-        if (changed.has(key.split(' ')[0] ?? '')) this.#affinity.delete(key);
+        if (changed.has(key.split(' ')[1] ?? '')) this.#affinity.delete(key);
     }
     if (this.#flaw === 'establishedReset') {
       for (const [connection, { service }] of this.#connections) {

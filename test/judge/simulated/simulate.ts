@@ -3,6 +3,7 @@ import { type ClusterState, EMPTY_CLUSTER, stateAfter } from '../core/cluster.js
 import {
   AffinityPauses,
   affinityGroupOf,
+  isKept,
   quietFor,
   type Target,
   targetKey,
@@ -15,8 +16,15 @@ import type { Bounds } from '../core/rules.js';
 import type { Flaw } from './flaws.js';
 import { type Answer, SimulatedProxy } from './proxy.js';
 
+const DIALS = { localhost: true, sctp: true };
 /** Bounds for simulated proxies: shorter than those of real ones, so that histories are. */
-export const SIMULATED_BOUNDS: Bounds = { programming: 400, recovery: 800, chance: 1e-9, refusal: 200 };
+export const SIMULATED_BOUNDS: Bounds = {
+  programming: 400,
+  recovery: 800,
+  chance: 1e-9,
+  refusal: 200,
+  ...DIALS,
+};
 const TIMES = { programming: 300, repair: 500 };
 
 /** The time of a step of the simulation, in ms. */
@@ -78,7 +86,7 @@ class Simulation {
 
   #happen({ event }: Step): void {
     if (event.do !== 'fault') {
-      for (const target of targetsOf(this.#state)) this.#former.set(targetKey(target), target);
+      for (const target of targetsOf(this.#state, DIALS)) this.#former.set(targetKey(target), target);
       this.#state = stateAfter(this.#state, event);
       this.#changes.push({ at: this.#now, event });
       this.#past.push({ at: this.#now, state: this.#state });
@@ -123,21 +131,21 @@ class Simulation {
   }
 
   #send(tick: number): void {
-    targetsOf(this.#state).forEach((target, i) => {
+    const targets = targetsOf(this.#state, DIALS);
+    targets.forEach((target, i) => {
       if ((i + tick) % SHARE !== 0) return;
       const group = affinityGroupOf(this.#state, target);
       if (!group || this.#pauses.opens(group, this.#now))
         this.#note('once', ++this.#connections, target, this.#proxy.connect(target));
       const key = targetKey(target);
-      const open = this.#open.get(key);
-      if (open) return;
+      if (this.#open.has(key) || !isKept(target)) return;
       const connection = ++this.#connections;
       const answer = this.#proxy.connect(target, connection);
       this.#note(useOf(target), connection, target, answer);
       if (answer.result === 'answered' || target.protocol === 'UDP')
         this.#open.set(key, { connection, target });
     });
-    const current = new Set(targetsOf(this.#state).map(targetKey));
+    const current = new Set(targets.map(targetKey));
     const left = [...this.#former].filter(([key]) => !current.has(key));
     left.forEach(([, target], i) => {
       if ((i + tick) % (2 * SHARE) !== 0) return;

@@ -28,6 +28,8 @@ export function tableOf(state: ClusterState, flaw: Flaw | undefined): Map<string
   for (const [service, spec] of state.services) {
     const endpoints = state.endpoints.get(service) ?? [];
     for (const frontend of frontendsOf(service, spec)) {
+      if (flaw === 'localhostMissing' && frontend.kind === 'localhost') continue;
+      if (flaw === 'sctpMissing' && frontend.protocol === 'SCTP') continue;
       if (flaw === 'familyMissing' && frontend.family === 6 && spec.families.length > 1) continue;
       if (flaw === 'protocolMissing' && frontend.protocol === 'UDP' && spec.protocols.length > 1) continue;
       const programmed = programmedOf(frontend, spec, endpoints, state.zone, flaw);
@@ -45,6 +47,7 @@ function programmedOf(
   flaw: Flaw | undefined,
 ): ProgrammedFrontend {
   const { service, kind, family } = frontend;
+  if (kind === 'healthCheck') return healthCheck(frontend, endpoints, flaw);
   const isInternal = kind === 'clusterIP';
   const local =
     (isInternal ? spec.internalPolicy : spec.externalPolicy) === 'Local' && flaw !== 'localIgnored';
@@ -66,6 +69,19 @@ function programmedOf(
     affinity: spec.affinity,
     keepsOutside: local,
   };
+}
+
+function healthCheck(
+  frontend: ServiceFrontend,
+  endpoints: readonly EndpointSpec[],
+  flaw: Flaw | undefined,
+): ProgrammedFrontend {
+  const isLocal = ({ pod, condition }: EndpointSpec) =>
+    condition === 'ready' && podNamed(pod).node === 'node-a';
+  const answer = [endpoints.some(isLocal) || flaw === 'alwaysHealthy' ? 'status 200' : 'status 503'];
+  const { service, kind, family } = frontend;
+  const none = { flows: [], ranges: false, affinity: 0, keepsOutside: false };
+  return { service, kind, family, key: keyOf(frontend), inside: answer, outside: answer, ...none };
 }
 
 /** The endpoints that new connections reach, in their order. */

@@ -11,7 +11,7 @@ const TIME = 40_000;
 
 /** What is judged; by default this project's proxy, with all faults, for {@link TIME}. */
 type ShortOrders = Pick<SessionOrders, 'mode' | 'seed' | 'proxy'> &
-  Partial<Pick<SessionOrders, 'time' | 'faults' | 'replay'>>;
+  Partial<Pick<SessionOrders, 'time' | 'faults' | 'replays'>>;
 
 /** Judges a proxy, and prints the report. */
 export async function shortJudge(orders: ShortOrders): Promise<Report> {

@@ -45,6 +45,14 @@ const BROKEN: Readonly<Record<Flaw, readonly RuleName[]>> = {
   givesUpWhenForbidden: ['ready-answers', 'removed-not-chosen', 'own-endpoints', 'stream-answers'],
   gapAtModeChange: ['ready-answers', 'stream-answers'],
   zoneIgnored: ['hints', 'every-endpoint'],
+  rangesEndFirst: ['source-ranges'],
+  unansweredStays: ['stream-answers'],
+  flushTakenForOwn: ['ready-answers', 'stream-answers'],
+  firstPassKeepsFlows: ['stale-stream'],
+  lastFlowsStay: ['stale-stream'],
+  alwaysHealthy: ['health-check'],
+  localhostMissing: ['ready-answers', 'stream-answers'],
+  sctpMissing: ['ready-answers'],
 };
 
 /** Flaws that one fault alone shows. With all faults, it is too rare in histories. */

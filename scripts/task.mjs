@@ -17,6 +17,7 @@ const TASKS = {
     'image.mjs',
   ],
   sbom: ['the bill of materials of the package, or with --image of an image; --help', 'sbom.mjs'],
+  chart: ['the chart and the index of a Helm repository → dist/chart/; --help', 'chart.mjs'],
   release: ['check, pin, publish: docs/release.md; --help', 'release.mjs'],
   api: ['the API reports, one for each export of the package → docs/api/', 'api.mjs'],
   docs: ['pages of every export, from the doc comments → dist/docs/', 'docs.mjs'],

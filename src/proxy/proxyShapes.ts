@@ -68,6 +68,7 @@ const EVENTS = partOf({
   queued: optional(FUNCTION),
   taken: optional(FUNCTION),
   planned: optional(FUNCTION),
+  refused: optional(FUNCTION),
   synced: FUNCTION,
   incomplete: optional(FUNCTION),
   problems: FUNCTION,

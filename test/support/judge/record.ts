@@ -25,7 +25,6 @@ export const ENTRIES: Readonly<Record<string, RecordEntry>> = {
   'last-endpoint-of-udp': { rule: 'stale-stream', flaw: 'lastFlowsStay' },
   'first-endpoint-of-udp': { rule: 'stream-answers', flaw: 'unansweredStays' },
   'flows-after-a-failed-restore': { rule: 'stale-stream', flaw: 'firstPassKeepsFlows' },
-  'flows-while-the-proxy-is-down': { rule: 'stale-stream', flaw: 'firstPassKeepsFlows' },
   'ready-again-after-a-restart': { rule: 'ready-answers', flaw: 'readyAgainLost' },
   'terminating-connection': { rule: 'established-kept', flaw: 'establishedReset' },
   'affinity-never-ends': { rule: 'affinity-ends', flaw: 'affinityStays' },

@@ -1,11 +1,14 @@
 // The chart of deploy/: the same objects as the kustomizations beside it, and values that are described and checked.
 // Needs: deployTools
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { join } from 'node:path';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
 import { describe, it } from 'node:test';
-import { parse } from 'yaml';
+import { parse, stringify } from 'yaml';
 import { defaultConfiguration } from '../../../src/command/config/configuration.js';
 import { externalConfiguration } from '../../../src/command/config/writeConfig.js';
 import { MODES } from '../../../src/command/modes/select.js';
@@ -283,6 +286,45 @@ describe('values.schema.json', () => {
       );
     }
   });
+});
+
+it('npm run task -- chart writes a repository that keeps other versions, and the same archive again', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'knp-chart-'));
+  const make = () =>
+    spawnSync('npm', ['run', '--silent', 'task', '--', 'chart', '--output', folder], {
+      cwd: ROOT,
+      encoding: 'utf8',
+    });
+  const index = join(folder, 'index.yaml');
+  try {
+    const chart = readChartFile('Chart.yaml') as Record<string, string>;
+    const former = { ...chart, version: '0.0.1', digest: '00', urls: ['kube-netlink-proxy-0.0.1.tgz'] };
+    writeFileSync(index, stringify({ apiVersion: 'v1', entries: { 'kube-netlink-proxy': [former] } }));
+    const { stdout, stderr, status } = make();
+    assert.equal(status, 0, stderr);
+    const archive = readFileSync(stdout.trim());
+    assert.equal(make().status, 0);
+    assert.deepEqual(readFileSync(stdout.trim()), archive);
+    const { entries } = parse(readFileSync(index, 'utf8')) as {
+      entries: Record<string, (Record<string, unknown> & { urls: string[] })[]>;
+    };
+    const [newest, ...others] = entries['kube-netlink-proxy'] ?? [];
+    assert.deepEqual(others, [former]);
+    const { created, digest, urls, ...fields } = newest as Record<string, unknown>;
+    assert.deepEqual(fields, chart);
+    assert.equal(Date.parse(String(created)) > 0, true);
+    assert.equal(digest, createHash('sha256').update(archive).digest('hex'));
+    assert.deepEqual(urls, [basename(stdout.trim())]);
+    // What Helm needs of an archive: one folder with the name of the chart, and in it the chart and what its templates read.
+    const files = execFileSync('tar', ['-tzf', stdout.trim()], { encoding: 'utf8' }).trim().split('\n');
+    for (const name of ['Chart.yaml', 'values.yaml', 'values.schema.json', 'templates/daemonset.yaml'])
+      assert.ok(files.includes(`kube-netlink-proxy/${name}`), `${name} is not among ${files}`);
+    assert.ok(files.every((file) => file.startsWith('kube-netlink-proxy/')));
+    writeFileSync(index, readFileSync(index, 'utf8').replace(String(digest), '11'));
+    assert.match(make().stderr, /another digest/);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 });
 
 it('the chart has the version of the package', () => {

@@ -77,8 +77,8 @@ const PARTS = {
   restFactor: 1,
   events: {
     ...SOURCE_EVENTS,
-    ...methods('queued', 'taken', 'planned', 'failed', 'retrying', 'kept', 'switched', 'unswitched'),
-    ...methods('reachChanged', 'reachFailed'),
+    ...methods('queued', 'taken', 'planned', 'refused', 'failed', 'retrying'),
+    ...methods('kept', 'switched', 'unswitched', 'reachChanged', 'reachFailed'),
   },
 };
 const ENDPOINT = {

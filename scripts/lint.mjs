@@ -7,11 +7,10 @@ import { nodeScript, step } from './lib/steps.mjs';
 import { lintCpp } from './lint/cpp.mjs';
 
 const HELP = `Usage: npm run lint [-- OPTIONS]
-       npm run format [-- OPTIONS]
 
-Checks format and lint of TypeScript, JavaScript and JSON with biome; warnings are failures too. format repairs what can be
-repaired.
+Checks format and lint of TypeScript, JavaScript and JSON with biome; warnings are failures too.
 
+  --fix      repairs what can be repaired
   --changed  only files that differ from the last commit
   --cpp      also C++, with clang-format and clang-tidy, which it installs
   --help     print this text

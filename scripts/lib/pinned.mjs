@@ -16,17 +16,23 @@ const FILES = ['package.json', 'package-lock.json'];
  * @param {string} packages.folder of both files, relative to the checkout
  * @param {string} packages.place where they are installed, relative to the checkout
  * @param {string} packages.title of the step
+ * @param {boolean} [packages.allProcessors] whether packages for other processors too are installed (default true)
  * @returns {string} the absolute path of node_modules
  */
-export function installPinned({ folder, place, title }) {
+export function installPinned({ folder, place, title, allProcessors = true }) {
   const target = join(CHECKOUT, place);
   const output = join(target, 'installed');
   const inputs = FILES.map((file) => join(folder, file));
   onlyWhenChanged({ output, inputs, with: process.arch, force: false }, () => {
     mkdirSync(target, { recursive: true });
     for (const file of FILES) cpSync(join(CHECKOUT, folder, file), join(target, file));
-    // --force: packages for other processors too.
-    const options = ['--force', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'];
+    const options = [
+      ...(allProcessors ? ['--force'] : []),
+      '--ignore-scripts',
+      '--no-audit',
+      '--no-fund',
+      '--loglevel=error',
+    ];
     step(title, ['npm', 'ci', '--prefix', place, ...options]);
     writeFileSync(output, '');
   });

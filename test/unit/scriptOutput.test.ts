@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { it } from 'node:test';
 import { ROOT } from '../support/paths.js';
 
-for (const script of ['vm', 'test', 'bench', 'demo']) {
+for (const script of ['vm', 'test', 'bench', 'demo', 'site']) {
   it(`npm run ${script} -- --help ends quietly if its output is closed`, async () => {
     const child = spawn(process.execPath, [join(ROOT, `scripts/${script}.mjs`), '--help'], {
       stdio: ['ignore', 'pipe', 'pipe'],

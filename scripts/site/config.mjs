@@ -69,6 +69,8 @@ const miniSearch = {
     ],
   },
   searchOptions: {
+    // One letter in ten may differ: "connection" is not "correction".
+    fuzzy: 0.1,
     boost: { title: 4, text: 2, titles: 1 },
     // What operators read comes before what explains the source.
     boostDocument: (/** @type {string} */ page) =>

@@ -127,6 +127,7 @@ function emptyNftables(): NftablesKernel['nftables'] {
     getSet: (set) => nothing.getSet(set),
     getTable: (table) => nothing.getTable(table),
     listChains: (where) => nothing.listChains(where),
+    listFlowTables: (filter) => nothing.listFlowTables(filter),
     listElementBytes: (set) => nothing.listElementBytes(set),
     listElements: (set) => nothing.listElements(set),
     listObjects: (where) => nothing.listObjects(where),

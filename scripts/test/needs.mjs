@@ -23,6 +23,8 @@ export const FEATURES = {
   nat: 'iptables -t nat -N KNP-TRIAL && iptables -t nat -A KNP-TRIAL -j MASQUERADE',
   'bridge filter':
     'ip link add knp-trial type bridge && test -e /proc/sys/net/bridge/bridge-nf-call-iptables',
+  'flow table':
+    "nft 'add table ip knp-trial; add flowtable ip knp-trial f { hook ingress priority 0; devices = { lo }; }'",
   'two processors': `[ ${availableParallelism()} -ge 2 ]`,
   // Modules and profiles of AppArmor belong to the whole machine: no test may unload or load one here, or prevent its loading.
   modules: 'false',

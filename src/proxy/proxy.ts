@@ -21,6 +21,7 @@ import { Runner, type RunnerEvents } from './reconcile/runner.js';
 import { conflictsOf, excessOf } from './reconcile/serviceProblems.js';
 import { isComplete, type SyncSummary, together } from './reconcile/summary.js';
 import { frontendsOfInput, type NamedFrontend } from './services/namedFrontends.js';
+import { hostLink } from './services/nodeFacts.js';
 import { ServiceCache } from './services/serviceCache.js';
 import type { SettingRules } from './services/settings/types.js';
 import type { HostChange, ServicePlanInput } from './services/types.js';
@@ -65,7 +66,7 @@ export interface ProxyParts<Item, Operation extends KeyedOperation<Item>> {
   readonly formerModes?: readonly FormerMode[];
   /** Maximum time for which connections keep the items of a former mode, in ms; default 15 minutes. */
   readonly drainBound?: number | undefined;
-  readonly rtnetlink: Pick<Rtnetlink, 'listAddresses'>;
+  readonly rtnetlink: Pick<Rtnetlink, 'listAddresses' | 'listLinks'>;
   /** Deletes stale UDP flows, and TCP flows to failed endpoints; without it they stay until they time out. */
   readonly conntrack?: Pick<Conntrack, 'list' | 'deleteFlows'> | undefined;
   /** Calls back when links or addresses of the host have changed. */
@@ -367,10 +368,11 @@ class RunningProxy<Item, Operation extends KeyedOperation<Item>> implements Serv
   }
 
   async #readHost(): Promise<void> {
-    const listed = await this.#parts.rtnetlink.listAddresses();
-    this.#touch(
-      this.#node.hostListed(listed.map(({ link, address, prefix }) => ({ link, address, prefix }))),
-    );
+    const { rtnetlink } = this.#parts;
+    const listed = await rtnetlink.listAddresses();
+    const addresses = listed.map(({ link, address, prefix }) => ({ link, address, prefix }));
+    const links = this.#node.usesLinks ? (await rtnetlink.listLinks()).map(hostLink) : [];
+    this.#touch(this.#node.hostListed(addresses, links));
   }
 
   #touch(services: Iterable<string>): void {

@@ -88,7 +88,7 @@ export const PARTS = {
   mode: MODE,
   formerModes: optional(listOf(partOf({ name: TEXT, open: FUNCTION }))),
   drainBound: optional(number(0, Number.MAX_SAFE_INTEGER)),
-  rtnetlink: methods('listAddresses'),
+  rtnetlink: methods('listAddresses', 'listLinks'),
   conntrack: optional(methods('list', 'deleteFlows')),
   watchHost: FUNCTION,
   watchNodes: optional(FUNCTION),

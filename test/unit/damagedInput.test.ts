@@ -194,12 +194,16 @@ const printPlan = (parts: PassParts) =>
 
 /** ipvs mode on a kernel in memory, as a command opens it. */
 function openedOn(kernel: FakeKernel): PassParts['opened'] {
-  const listAddresses = async () => [...HOST, ...(await kernel.rtnetlink.listAddresses())];
   return {
     mode: createIpvsMode(kernel, OPTIONS),
-    kernel: { ...kernel, rtnetlink: { ...kernel.rtnetlink, listAddresses } },
+    kernel: { ...kernel, rtnetlink: { ...kernel.rtnetlink, ...listingsOf(kernel) } },
   };
 }
+
+const listingsOf = ({ rtnetlink }: FakeKernel) => ({
+  listAddresses: async () => [...HOST, ...(await rtnetlink.listAddresses())],
+  listLinks: () => rtnetlink.listLinks(),
+});
 
 /** Runs a command that makes one pass. */
 async function passOn(kernel: FakeKernel, path: string, command: (parts: PassParts) => Promise<number>) {
@@ -227,7 +231,7 @@ async function run(test: TestContext, kernel: FakeKernel, path: string) {
   const proxy = createProxy({
     source: new ManifestSource({ path }),
     mode: createIpvsMode(kernel, OPTIONS),
-    rtnetlink: { listAddresses: async () => [...HOST, ...(await kernel.rtnetlink.listAddresses())] },
+    rtnetlink: listingsOf(kernel),
     watchHost: async () => ({ close() {} }),
     nodeName: 'node-a',
     events: {

@@ -62,7 +62,7 @@ export interface AgentParts {
   readonly opened: Pick<
     OpenedMode,
     | ('mode' | 'layout' | 'families' | 'minSyncPeriod' | 'kernel')
-    | ('metrics' | 'foreignChains' | 'localhostNodePorts' | 'refusedSettings')
+    | ('metrics' | 'foreignChains' | 'localhostNodePorts' | 'refusedSettings' | 'withoutEffect')
   >;
   /** Other modes that may have run on this node before; none by default. */
   readonly formerModes?: readonly FormerMode[];
@@ -119,6 +119,7 @@ export async function runAgent(parts: AgentParts): Promise<number> {
   ending.closes(() => localhost.close());
   const state = new AgentState(aboutAgent(parts), leftOut, Date.now, parts.contacts);
   state.foreignChains = foreignChains;
+  state.withoutEffect = opened.withoutEffect ?? [];
   if (parts.hasNode) state.nodeObject = 'unread';
   if (parts.contacts) contactMetrics(metrics.registry, parts.contacts);
   let follower: ConfigurationFollower | undefined;

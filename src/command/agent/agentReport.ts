@@ -93,6 +93,8 @@ export interface AgentReport {
   readonly repaired: number;
   /** Number of items that the last audit repaired and the audit before it repaired too. Absent: none. */
   readonly repeated?: number;
+  /** Options that have no effect on this node, each with the reason. Absent: none. */
+  readonly withoutEffect?: readonly string[];
   /** Base chains of other programs in the tables of the mode, which stay. Absent: none. */
   readonly foreignChains?: readonly string[];
   /** Names of other nodes that do not answer this one: their endpoints get no new connections. Absent: none. */
@@ -128,6 +130,8 @@ export class AgentState {
   configurationFile: { readonly report: ConfigurationReport } | undefined;
   /** Texts of the base chains of other programs in the tables of the mode. */
   foreignChains: () => readonly string[] = () => [];
+  /** See {@link AgentReport.withoutEffect}. */
+  withoutEffect: readonly string[] = [];
   readonly #formerModes = new Map<string, FormerModeReport>();
 
   /**
@@ -184,6 +188,7 @@ export class AgentState {
       kernelError: this.#kernelError,
       repaired: this.#repaired,
       ...(this.#repeated === 0 ? {} : { repeated: this.#repeated }),
+      ...(this.withoutEffect.length === 0 ? {} : { withoutEffect: this.withoutEffect }),
       ...(foreignChains.length === 0 ? {} : { foreignChains }),
       ...(this.#unreachableNodes.size === 0
         ? {}

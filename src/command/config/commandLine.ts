@@ -45,6 +45,7 @@ export interface KernelCommand {
   readonly loadBalancerIPRange: readonly string[] | undefined;
   /** Name of the layout of nftables mode, not validated; undefined: the default. */
   readonly nftablesLayout: string | undefined;
+  readonly nftablesFlowTable: readonly string[] | undefined;
   /** Maximum time for which a real server is draining, in ms; undefined: the default. */
   readonly drainBound: number | undefined;
   /** Wait the whole `minSyncPeriod` after each pass. */
@@ -118,6 +119,7 @@ function kernelCommand(what: KernelCommand['do'], values: ReadonlyMap<string, Fl
     serviceSettings: words('service-settings'),
     serviceExternalIPRange: ranges('service-external-ip-range'),
     loadBalancerIPRange: ranges('loadbalancer-ip-range'),
+    nftablesFlowTable: words('nftables-flow-table'),
     nftablesLayout: values.get('nftables-layout') as string | undefined,
     drainBound,
     wholeMinSyncPeriod: isSet('whole-min-sync-period'),

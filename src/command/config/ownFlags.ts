@@ -62,6 +62,11 @@ export const OWN_FLAGS = {
     default: 'kube-proxy',
     help: 'nftables mode: kube-proxy, or scalable: changes cost less in clusters with many Services',
   },
+  'nftables-flow-table': {
+    type: 'strings',
+    withConfig: true,
+    help: 'nftables mode: links between which established flows of Services bypass the rules, comma-separated: names, and beginnings of names with an asterisk (default none); needs Linux 5.13 with nf_flow_table; see docs/configuration.md',
+  },
   'drain-timeout': {
     type: 'duration',
     withConfig: true,

@@ -280,10 +280,18 @@ export type NftObject = (NewObject | (NameInTable & { readonly type: number })) 
 export interface NewFlowTable extends NameInTable {
   /** Chains of `ingress` with lower priorities are before it. */
   readonly priority: number;
-  /** Names of the links whose packets it takes; with an asterisk at the end, beginnings of names (Linux 6.16). Default: none. */
+  /** Names of the links whose packets it takes; with an asterisk at the end, beginnings of names (Linux 6.16). Default: none. Those of one that exists are added to it (Linux 5.8). */
   readonly devices?: readonly string[];
   /** `offload`: also to the hardware; `counter`: conntrack also counts its packets. A number is a bit that has no name here. */
   readonly flags?: readonly FlowTableFlag[];
+}
+
+/** A flow table that is deleted. */
+export interface FlowTableName extends NameInTable {
+  /** Only these links are taken out of it: ENOENT if it does not have one. Default: all of it is deleted. Linux 5.8. */
+  readonly devices?: readonly string[];
+  /** That of the flow table, which the kernel compares, with `devices`. Default 0. */
+  readonly priority?: number;
 }
 
 /** `NFT_FLOWTABLE_` */
@@ -339,7 +347,7 @@ export type NftablesOperation =
   | ({ readonly do: 'addObject'; readonly object: NewObject } & Addition)
   | ({ readonly do: 'deleteObject'; readonly object: ObjectName } & Deletion)
   | ({ readonly do: 'addFlowTable'; readonly flowTable: NewFlowTable } & Addition)
-  | ({ readonly do: 'deleteFlowTable'; readonly flowTable: NameInTable } & Deletion);
+  | ({ readonly do: 'deleteFlowTable'; readonly flowTable: FlowTableName } & Deletion);
 
 /** Which objects are listed; default: all. */
 export interface TableFilter {
@@ -428,7 +436,7 @@ export interface Nftables extends KernelClient<NftablesOperation> {
   deleteObject(object: ObjectName, options?: CallOptions): Promise<void>;
   /** One that exists gets the links that it does not have. */
   addFlowTable(flowTable: NewFlowTable, options?: CallOptions): Promise<void>;
-  deleteFlowTable(flowTable: NameInTable, options?: CallOptions): Promise<void>;
+  deleteFlowTable(flowTable: FlowTableName, options?: CallOptions): Promise<void>;
 
   listTables(filter?: Pick<TableFilter, 'family'>, options?: CallOptions): Listing<Table>;
   listChains(filter?: TableFilter, options?: CallOptions): Listing<Chain>;

@@ -108,7 +108,7 @@ export abstract class NftablesVerbs extends Applier<Operation> implements Partia
     return this.send({ do: 'addFlowTable', flowTable }, options);
   }
 
-  deleteFlowTable(flowTable: types.NameInTable, options?: CallOptions): Promise<void> {
+  deleteFlowTable(flowTable: types.FlowTableName, options?: CallOptions): Promise<void> {
     return this.send({ do: 'deleteFlowTable', flowTable }, options);
   }
 

@@ -2,7 +2,7 @@
 // decides when. Modes share only this contract.
 import type { NetlinkError } from '../../kernel/errors.js';
 import type { Family } from '../../kernel/net/address.js';
-import type { HostAddress, HostFacts, NodeFacts, ServicePlanInput } from '../services/types.js';
+import type { HostAddress, HostFacts, HostLink, NodeFacts, ServicePlanInput } from '../services/types.js';
 
 /** The items that one owner, a Service or the node, needs in the kernel, by key. Immutable. */
 export type Plan<Item> = ReadonlyMap<string, Item>;
@@ -183,7 +183,9 @@ export interface Transactions<Item> {
 export interface HostRules {
   /** Whether the facts depend on an address. They rarely depend on addresses that the mode itself assigns. */
   uses(address: HostAddress, nodeIPs: NodeFacts['nodeIPs']): boolean;
-  /** The facts, from the addresses that are used. */
+  /** Whether the facts depend on a link. Absent: they depend on none. */
+  usesLink?(link: HostLink): boolean;
+  /** The facts, from the addresses that are used. The names of the links that are used are added to them. */
   facts(addresses: readonly HostAddress[], nodeIPs: NodeFacts['nodeIPs']): HostFacts;
   /**
    * Whether node ports are served on an address of this host in a family without networks for them: their rule has all addresses, and the facts

@@ -5,7 +5,13 @@ import { familyOf, isLoopback } from '../../kernel/net/address.js';
 import type { HostRules } from '../modes/mode.js';
 import { NodeDependents, nodeChange } from '../services/nodeDependents.js';
 import { type NodeParts, nodeFacts } from '../services/nodeFacts.js';
-import type { AssignedAddress, HostChange, NodeFacts, ServicePlanInput } from '../services/types.js';
+import type {
+  AssignedAddress,
+  HostChange,
+  HostLink,
+  NodeFacts,
+  ServicePlanInput,
+} from '../services/types.js';
 
 const NO_SERVICES: ReadonlySet<string> = new Set();
 
@@ -17,6 +23,8 @@ export class NodeState {
   readonly #dependents = new NodeDependents();
   /** The addresses that the mode uses, by link, address and prefix. */
   #host = new Map<string, AssignedAddress>();
+  /** Names of the links that the mode uses. */
+  #links = new Set<string>();
   /** All addresses of the host, if the mode serves node ports on all, by link, address and prefix. */
   #all = new Map<string, string>();
   /** The same without links and prefixes; undefined after a change. */
@@ -64,8 +72,14 @@ export class NodeState {
     this.#facts = this.#derive();
   }
 
-  /** Sets every address of the host. */
-  hostListed(addresses: readonly AssignedAddress[]): ReadonlySet<string> {
+  /** Whether the facts depend on links: {@link hostListed} needs them. */
+  get usesLinks(): boolean {
+    return this.#rules.usesLink !== undefined;
+  }
+
+  /** Sets every address and link of the host. */
+  hostListed(addresses: readonly AssignedAddress[], links: readonly HostLink[] = []): ReadonlySet<string> {
+    this.#links = new Set(links.filter((link) => this.#rules.usesLink?.(link)).map(({ name }) => name));
     const used = addresses.filter((address) => this.#rules.uses(address, this.#facts.nodeIPs));
     this.#host = new Map(used.map((address) => [keyOf(address), address]));
     if (this.#rules.servesOnAll) this.#all = new Map(addresses.map((each) => [keyOf(each), each.address]));
@@ -73,9 +87,9 @@ export class NodeState {
     return this.#update();
   }
 
-  /** Applies changes of the host's addresses. The changes must be complete. */
-  hostChanged({ addresses }: HostChange): ReadonlySet<string> {
-    let changed = false;
+  /** Applies changes of the host's addresses and links. The changes must be complete. */
+  hostChanged({ addresses, links }: HostChange): ReadonlySet<string> {
+    let changed = this.#linksChanged(links);
     this.#distinct = undefined;
     for (const { link, address, prefix, deleted } of addresses) {
       const hostAddress = { link, address, prefix };
@@ -101,14 +115,29 @@ export class NodeState {
     return this.#distinct.has(address);
   }
 
+  /** Whether the links that the mode uses changed. */
+  #linksChanged(links: HostChange['links']): boolean {
+    if (!this.#rules.usesLink) return false;
+    let changed = false;
+    for (const { deleted, ...link } of links) {
+      const isUsed = !deleted && this.#rules.usesLink(link);
+      if (this.#links.has(link.name) === isUsed) continue;
+      changed = true;
+      if (isUsed) this.#links.add(link.name);
+      else this.#links.delete(link.name);
+    }
+    return changed;
+  }
+
   #update(): ReadonlySet<string> {
     const before = this.#facts;
     const after = this.#derive();
     const change = nodeChange(before, after);
     const { zone, nodeIPs, nodePorts, addresses } = change;
     const matters = zone || nodeIPs || nodePorts || addresses.length > 0;
-    const networks = ({ podCIDRs, serviceCIDRs }: NodeFacts) => `${podCIDRs.join()} ${serviceCIDRs.join()}`;
-    if (!matters && networks(before) === networks(after)) return NO_SERVICES;
+    const ofNode = ({ podCIDRs, serviceCIDRs, host: { links = [] } }: NodeFacts) =>
+      [podCIDRs, serviceCIDRs, links].map((texts) => texts.join()).join(' ');
+    if (!matters && ofNode(before) === ofNode(after)) return NO_SERVICES;
     this.#facts = after;
     return this.#dependents.of(change);
   }
@@ -116,7 +145,10 @@ export class NodeState {
   #derive(): NodeFacts {
     return nodeFacts(this.#nodeName, {
       node: this.#node,
-      host: (nodeIPs) => this.#rules.facts([...this.#host.values()], nodeIPs),
+      host: (nodeIPs) => ({
+        ...this.#rules.facts([...this.#host.values()], nodeIPs),
+        ...(this.usesLinks && { links: [...this.#links].sort() }),
+      }),
       serviceCIDRs: this.#serviceCIDRs,
       otherNodes: this.#others,
       unreachable: this.#unreachable,

@@ -1,7 +1,7 @@
 // The Node object and the host's addresses → the facts of the node for plans.
 import type { Node } from '../objects/types.js';
 import { nodeIdentity } from './nodeIdentity.js';
-import type { HostFacts, NodeFacts } from './types.js';
+import type { HostFacts, HostLink, NodeFacts } from './types.js';
 
 /** A host without known addresses. */
 const NO_HOST: HostFacts = {
@@ -37,5 +37,18 @@ export function nodeFacts(name: string, parts: NodeParts = {}): NodeFacts {
     otherNodes,
     ...(unreachable && { unreachable }),
     host: host?.(identity.nodeIPs) ?? NO_HOST,
+  };
+}
+
+/** A link as rtnetlink lists it or notifies of it. */
+export function hostLink(link: {
+  readonly name: string;
+  readonly master?: string;
+  readonly flags: readonly unknown[];
+}): HostLink {
+  return {
+    name: link.name,
+    hasMaster: link.master !== undefined,
+    isLoopback: link.flags.includes('loopback'),
   };
 }

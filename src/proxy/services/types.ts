@@ -88,12 +88,20 @@ export interface AssignedAddress extends HostAddress {
   readonly prefix: number;
 }
 
+/** A link of the host. */
+export interface HostLink {
+  readonly name: string;
+  /** It is a port of another link. */
+  readonly hasMaster: boolean;
+  readonly isLoopback: boolean;
+}
+
 /** Changes of the host's links and addresses, from the kernel's notifications. */
 export interface HostChange {
   /** In the order of the notifications. */
   readonly addresses: readonly (AssignedAddress & { readonly deleted: boolean })[];
-  /** Names of links that were deleted. */
-  readonly deletedLinks: readonly string[];
+  /** In the order of the notifications. One that is not deleted may be new, or have changed. */
+  readonly links: readonly (HostLink & { readonly deleted: boolean })[];
   /** Notifications were lost: anything may have changed. */
   readonly lost: boolean;
 }
@@ -118,6 +126,8 @@ export interface HostFacts {
   readonly unrestricted: ReadonlySet<Family>;
   /** Addresses on other links than the mode's own: the mode need not add an external IP among them. */
   readonly addresses: ReadonlySet<string>;
+  /** Names of the links that the mode uses, sorted. Absent: it uses none. */
+  readonly links?: readonly string[];
   /**
    * Loopback addresses within `nodePortAddresses`, on which health-check ports listen also where node ports are not served. Only the facts
    * at the start of an agent have them.

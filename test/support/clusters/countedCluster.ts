@@ -111,7 +111,7 @@ export const node = (
 /** An address that is added to the host. */
 export const hostChange = (link: string, address: string): HostChange => ({
   addresses: [{ link, address, prefix: address.includes(':') ? 64 : 32, deleted: false }],
-  deletedLinks: [],
+  links: [],
   lost: false,
 });
 
@@ -207,6 +207,7 @@ export async function cluster(
         { link: 'eth0', address: '192.168.50.10', prefix: 24, scope: 'global', flags: [] },
         ...(await kernel.rtnetlink.listAddresses()),
       ],
+      listLinks: () => kernel.rtnetlink.listLinks(),
     },
     conntrack: kernel.conntrack,
     watchHost,

@@ -218,7 +218,10 @@ class History {
       },
       mode: createMode(kernel, mode, AUDIT),
       formerModes,
-      rtnetlink: { listAddresses: async () => [...ADDRESSES, ...(await rtnetlink.listAddresses())] },
+      rtnetlink: {
+        listAddresses: async () => [...ADDRESSES, ...(await rtnetlink.listAddresses())],
+        listLinks: () => rtnetlink.listLinks(),
+      },
       conntrack,
       watchHost: async () => ({ close: () => {} }),
       nodeName: 'node-a',

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import { openLab } from '../../laboratory/lab.js';
+import { type Lab, openLab } from '../../laboratory/lab.js';
 import { LabHost } from '../../laboratory/labHost.js';
 import { ManifestFolder } from '../../laboratory/manifestFolder.js';
 import { PATIENCE } from '../../laboratory/patience.js';
@@ -84,7 +84,7 @@ const reports = new Map<string, SteadyReport>();
 let began = 0;
 let ended = 0;
 
-async function run(flags: readonly string[]): Promise<void> {
+async function run(flags: readonly string[], whenOpen?: (lab: Lab) => Promise<void>): Promise<void> {
   const lab = closeAfter(openLab([SHELL, ...WEB]));
   ask(lab.namespace(NODE_A), 'sysctl', '-q', '-w', 'net.ipv4.ip_forward=1');
   const manifests = closeAfter(new ManifestFolder(''));
@@ -104,6 +104,7 @@ async function run(flags: readonly string[]): Promise<void> {
         ...{ name: `${name} IPv${family}`, protocol: 'tcp', port: 80, every: 50 },
         address: addressOf(name, family),
       });
+  await whenOpen?.(lab);
   const write = (step: 'terminate' | 'leave') => {
     const lines = proxy.log.length;
     manifests.write('all.json', manifest(step));
@@ -138,9 +139,9 @@ const haveAllHappened = (family: Family): boolean =>
   RESET.every((name) => reportOf(name, family).error !== undefined) &&
   GOES_ON.every((name) => reportOf(name, family).error !== undefined || lastOf(name, family) > ended);
 
-/** The tests of a file, with the flags of a mode. */
-export function testDrainTimeout(flags: readonly string[]): void {
-  before(() => run(flags));
+/** The tests of a file, with the flags of a mode. @param whenOpen called when all connections are open */
+export function testDrainTimeout(flags: readonly string[], whenOpen?: (lab: Lab) => Promise<void>): void {
+  before(() => run(flags, whenOpen));
 
   for (const family of FAMILIES) {
     for (const name of RESET) {

@@ -19,6 +19,8 @@ export interface FailFastMode {
   readonly flags: readonly string[];
   /** Connections with a ready endpoint that leaves the slices are reset without the setting too. */
   readonly resetsRemoved: boolean;
+  /** Called when all connections are open. */
+  readonly whenOpen?: (lab: Lab) => Promise<void>;
 }
 
 const FAMILIES = [4, 6] as const;
@@ -131,7 +133,7 @@ let restarted = '';
 let proxy: ProxyProcess;
 
 /** Runs the three steps, and collects the reports. */
-async function run({ flags }: FailFastMode): Promise<void> {
+async function run({ flags, whenOpen }: FailFastMode): Promise<void> {
   const lab: Lab = closeAfter(openLab([SHELL, ...WEB]));
   ask(lab.namespace(NODE_A), 'sysctl', '-q', '-w', 'net.ipv4.ip_forward=1');
   // As nodes have it: without a route, a packet to a cluster IP without endpoints reaches no rule that refuses it.
@@ -172,6 +174,7 @@ async function run({ flags }: FailFastMode): Promise<void> {
       every: 50,
     });
   }
+  await whenOpen?.(lab);
   await write(1);
   const down = Date.now();
   ask(lab.namespace(DEAD.node), 'ip', 'link', 'set', DEAD.name, 'down');

@@ -27,6 +27,8 @@ export interface RolloutMode {
   readonly longLivedPrograms: boolean;
   /** Only while the proxy is killed and restarted: another mode has the same undisturbed changes. */
   readonly onlyRestarted?: boolean;
+  /** Called when the clients have sent requests, before the first backend is replaced. */
+  whenOpen?(lab: Lab): Promise<void>;
   /** Waits until the Service has exactly these endpoints, `address:port` each. */
   endpointsBecome(lab: Lab, endpoints: readonly string[]): Promise<void>;
   /** Waits until only this number of endpoints is left, and none is draining. */

@@ -113,6 +113,7 @@ async function whileAsking(
   await Promise.all(crowds.map((crowd, i) => crowd.start({ ...CROWD, address: addresses[i] as string })));
   const all = async () => {
     await allMet(from);
+    await mode.whenOpen?.(lab);
     await roll(from, to, meanwhile);
     await allMet(to, LEAST_REQUESTS);
   };

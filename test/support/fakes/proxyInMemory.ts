@@ -87,6 +87,7 @@ export function setUpWith(
         await host.beforeListing?.();
         return [...host.addresses, ...(await kernel.rtnetlink.listAddresses())];
       },
+      listLinks: () => kernel.rtnetlink.listLinks(),
     },
     conntrack: kernel.conntrack,
     watchHost: notifications.watchHost,

@@ -107,7 +107,7 @@ const TIMES_AND_RATES =
 const COMMENTS = /\.comment$/;
 /** Numbers that may be negative. */
 const SIGNED =
-  /(?:\.(?:base|bondPort|flowTable|flowTables\[\])\.priority|^addFlowTable \[0\]\.priority|\.broadcastCutoff)$/;
+  /(?:\.(?:base|bondPort|flowTable|flowTables\[\])\.priority|^(?:add|delete)FlowTable \[0\]\.priority|\.broadcastCutoff)$/;
 
 /** Whether a value of no type that the place has is valid all the same. */
 export function isValid(verb: string, { path }: Place, kinds: ReadonlySet<Kind>, value: unknown): boolean {

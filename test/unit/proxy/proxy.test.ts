@@ -29,7 +29,7 @@ function hintedSlice(name: string): ObjectChange {
   return { type: 'set', object };
 }
 
-const NO_CHANGE: HostChange = { addresses: [], deletedLinks: [], lost: false };
+const NO_CHANGE: HostChange = { addresses: [], links: [], lost: false };
 
 /** Notifications of addresses: `+eth0 192.0.2.1/24` for an added one, `-` for a deleted one. */
 function addresses(...changes: string[]): HostChange {
@@ -148,7 +148,10 @@ describe('a proxy', () => {
     assert.equal((await pass()).full, true);
     assert.match(kernel.rtnetlink.dump('kube-ipvs0'), /10\.96\.0\.1\/32/);
     await kernel.rtnetlink.apply([{ do: 'deleteLink', name: 'kube-ipvs0' }]);
-    notifications.send({ ...NO_CHANGE, deletedLinks: ['kube-ipvs0'] });
+    notifications.send({
+      ...NO_CHANGE,
+      links: [{ name: 'kube-ipvs0', hasMaster: false, isLoopback: false, deleted: true }],
+    });
     await pass();
     assert.match(kernel.rtnetlink.dump('kube-ipvs0'), /10\.96\.0\.1\/32/);
   });

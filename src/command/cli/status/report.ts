@@ -43,7 +43,7 @@ export function decodeAgentReport(text: string): AgentReport | undefined {
   const { lastPass, version, node, mode, startedAt, problems, families } = answer;
   const texts = [version, node, mode, startedAt].every((value) => typeof value === 'string');
   const numbers = ['repaired', 'leftOut'].every((name) => typeof answer[name] === 'number');
-  const optionalLists = ['formerModes', 'lacking', 'contacts', 'foreignChains', 'unreachableNodes'].every(
+  const optionalLists = ['formerModes', 'lacking', 'contacts', 'foreignChains', 'unreachableNodes', 'withoutEffect'].every(
     (name) => Array.isArray(answer[name] ?? []),
   );
   const counts = ['draining', 'repeated'].every((name) =>
@@ -139,6 +139,7 @@ export function statusLines(
     kernelError,
     repaired,
     repeated = 0,
+    withoutEffect = [],
     foreignChains = [],
     unreachableNodes = [],
     draining,
@@ -178,6 +179,7 @@ export function statusLines(
           '',
           `another program undoes the repair of ${count(repeated, 'item')}, or audits read another table`,
         )),
+    ...withoutEffect.flatMap((option) => row('no effect', excerpt(option))),
     ...foreignChains.flatMap((chain) => row('foreign', `not of this proxy, and stays: ${excerpt(chain)}`)),
     ...(unreachableNodes.length === 0
       ? []

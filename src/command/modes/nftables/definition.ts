@@ -3,7 +3,7 @@
 import { TABLE } from '../../../proxy/modes/nftables/plan/names.js';
 import type { ModeConfiguration } from '../../config/modes.js';
 import type { ModeDefinition } from '../shared/definition.js';
-import { layoutOf, localhostFamilies } from './fromConfiguration.js';
+import { flowTableOf, layoutOf, localhostFamilies } from './fromConfiguration.js';
 
 // What nftables mode says about the fields and flags of the configuration.
 
@@ -28,7 +28,7 @@ export const NFTABLES_SETTINGS: ModeConfiguration = {
     'iptables.syncPeriod': NO_PERIOD,
     'nftables.syncPeriod': NO_PERIOD,
   },
-  ownFlags: ['nftables-layout'],
+  ownFlags: ['nftables-layout', 'nftables-flow-table'],
   serviceSettings: ['persistence-timeout', 'drain-timeout', 'fail-fast', 'zone-weights', 'weight'],
   periods: ({ nftables }) => nftables,
   // kube-proxy has no flags of the section nftables: these of iptables mode have effect in this mode too.
@@ -65,7 +65,10 @@ export const NFTABLES_SETTINGS: ModeConfiguration = {
 /** nftables mode. */
 export const NFTABLES_MODE: ModeDefinition = {
   ...NFTABLES_SETTINGS,
-  checkFlags: ({ nftablesLayout }) => void layoutOf(nftablesLayout),
+  checkFlags: ({ nftablesLayout, nftablesFlowTable }) => {
+    layoutOf(nftablesLayout);
+    flowTableOf(nftablesFlowTable);
+  },
   needsServiceCIDRs: true,
   needsAllNodes: () => false,
   open: async (settings) => (await loaded()).open(settings),

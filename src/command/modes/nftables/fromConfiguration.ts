@@ -18,7 +18,7 @@ import { localDetectorOf, nodePortAddressesOf } from '../shared/fromConfiguratio
 /** The options of nftables mode; `own` has those without a field in the configuration. */
 export function nftablesOptions(
   configuration: Configuration,
-  own: Pick<NftablesOptions, 'families'> & Partial<Pick<NftablesOptions, 'layout'>>,
+  own: Pick<NftablesOptions, 'families'> & Partial<Pick<NftablesOptions, 'layout' | 'flowTable'>>,
 ): NftablesOptions {
   const { nftables } = configuration;
   const nodePortAddresses = nodePortAddressesOf(configuration);
@@ -63,4 +63,20 @@ export function layoutOf(name: string | undefined): NftablesLayout {
   if (layout === undefined)
     throw new UsageError(`--nftables-layout must be ${LAYOUTS.join(' or ')}; found ${name}`);
   return layout;
+}
+
+/** Most bytes of the name of a link (`IFNAMSIZ` less the terminator). */
+const LONGEST_LINK_NAME = 15;
+
+/** The links of the flow table; undefined: there is none. Throws UsageError for what is no name of a link, and no beginning of one. */
+export function flowTableOf(links: readonly string[] | undefined): readonly string[] | undefined {
+  const wrong = links?.find((text) => {
+    const name = text.replace(/\*$/, '');
+    return text === '' || Buffer.byteLength(name) > LONGEST_LINK_NAME || /[\s/*:]/.test(name);
+  });
+  if (wrong !== undefined)
+    throw new UsageError(
+      `--nftables-flow-table must be names of links, or beginnings of names with an asterisk; found "${wrong}"`,
+    );
+  return links?.length === 0 ? undefined : links;
 }

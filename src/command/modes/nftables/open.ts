@@ -1,5 +1,6 @@
 // Opens nftables mode: its parts of the kernel, and its options from the configuration and the host.
 
+import { NetlinkError } from '../../../kernel/errors.js';
 import type { Family } from '../../../kernel/net/address.js';
 import { openNftables } from '../../../kernel/nftables/index.js';
 import type { Nftables } from '../../../kernel/nftables/types.js';
@@ -13,20 +14,28 @@ import type { Configuration } from '../../config/configuration.js';
 import { behaviourOf } from '../../config/mirroredVersion.js';
 import { FAILURES } from '../nftablesRules/failures.js';
 import { hostFamilies } from '../nftablesRules/families.js';
-import { checkFeatures, checkKernel, FEATURES, modulesOf, probeFeatures } from '../nftablesRules/prepare.js';
+import {
+  checkFeatures,
+  checkKernel,
+  FEATURES,
+  FLOW_OFFLOAD,
+  modulesOf,
+  probeFeatures,
+} from '../nftablesRules/prepare.js';
 import type { FormerSettings, LocalhostNodePorts, ModeSettings, OpenedMode } from '../shared/definition.js';
 import { openHostKernel } from '../shared/hostKernel.js';
 import { loadAhead } from '../shared/loadAhead.js';
 import { openParts } from '../shared/openParts.js';
-import { layoutOf, localhostFamilies, nftablesOptions } from './fromConfiguration.js';
+import { flowTableOf, layoutOf, localhostFamilies, nftablesOptions } from './fromConfiguration.js';
 
 /** Opens nftables mode, as `open` of its definition. */
 export async function open(settings: ModeSettings): Promise<OpenedMode> {
-  const { kernel, options } = await openWithOptions(settings);
+  const { kernel, options, withoutEffect } = await openWithOptions(settings);
   const foreign = new ForeignChains(TABLE);
   return {
     mode: nftablesMode(kernel, options, foreign),
     foreignChains: () => foreign.list(),
+    ...(withoutEffect && { withoutEffect: [withoutEffect] }),
     layout: options.layout,
     families: options.families,
     minSyncPeriod: settings.configuration.nftables.minSyncPeriod,
@@ -51,7 +60,28 @@ export async function openWithOptions({ configuration, command, loadModules, log
   for (const [family, reason] of unusable) log.warn({ err: reason }, `IPv${family} is left out`);
   await loading;
   const layout = layoutOf(command.nftablesLayout);
-  return { kernel, options: nftablesOptions(configuration, { families, layout }) };
+  const wanted = flowTableOf(command.nftablesFlowTable);
+  const obstacle = wanted && (await obstacleOfFlowTable(kernel.nftables, families, loadModules));
+  const flowTable = obstacle === undefined ? wanted : undefined;
+  const withoutEffect = obstacle && `--nftables-flow-table: ${obstacle}`;
+  if (withoutEffect) log.warn(`${withoutEffect}; all packets take the rules`);
+  return { kernel, options: nftablesOptions(configuration, { families, layout, flowTable }), withoutEffect };
+}
+
+/** Why the kernel can have no flow table; undefined if it can. @param mayProbe with a transaction that leaves nothing */
+export async function obstacleOfFlowTable(
+  nftables: Pick<Nftables, 'apply'>,
+  families: readonly Family[],
+  mayProbe: boolean,
+): Promise<string | undefined> {
+  try {
+    if (mayProbe) await probeFeatures(nftables, families, [FLOW_OFFLOAD]);
+    else checkFeatures(families, [FLOW_OFFLOAD]);
+    return undefined;
+  } catch (error) {
+    if (error instanceof NetlinkError) return error.message;
+    throw error;
+  }
 }
 
 /** The state that nftables mode left. */

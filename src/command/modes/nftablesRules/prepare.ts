@@ -10,6 +10,9 @@ import { TABLE_FAMILY } from '../../../proxy/modes/nftablesRules/plan/families.j
 /** The table of the probe, which exists within a transaction only. */
 const PROBE_TABLE = 'kube-proxy-probe';
 
+/** The flow table in it. */
+const FLOW_TABLE = 'probe';
+
 /** The least version of the kernel, as in kube-proxy: the `nft` of older systems may fail on the rules of this mode. */
 const LEAST_KERNEL = [5, 13] as const;
 
@@ -59,7 +62,9 @@ function probeOf(family: Family, features: readonly Feature[]): NftablesOperatio
   const chains = features.flatMap((feature): NftablesOperation[] => {
     const place = { family: table.family, table: PROBE_TABLE };
     const base = feature.chain && { ...feature.chain, priority: 0 };
+    const flowTable = { ...place, name: FLOW_TABLE, priority: 0 };
     return [
+      ...(feature.usesFlowTable ? ([{ do: 'addFlowTable', flowTable }] as const) : []),
       { do: 'addChain', chain: { ...place, name: feature.name, ...(base && { base }) } },
       { do: 'addRule', rule: { ...place, chain: feature.name, expressions: feature.rule(family) } },
     ];
@@ -123,6 +128,8 @@ export interface Feature {
   rule(family: Family): readonly Expression[];
   /** The type of the chain that the rule needs; default: none. */
   readonly chain?: Pick<BaseChain, 'type' | 'hook'>;
+  /** The rule names a flow table, which is added before it. */
+  readonly usesFlowTable?: true;
 }
 
 /** The features that the rules of nftables mode have. The other expressions are part of nf_tables. */
@@ -165,6 +172,15 @@ export const FEATURES: readonly Feature[] = [
     chain: { type: 'nat', hook: 'postrouting' },
   },
 ];
+
+/** The feature of a flow table, which only an option needs. */
+export const FLOW_OFFLOAD: Feature = {
+  name: 'flow_offload',
+  module: () => 'nft_flow_offload',
+  rule: () => [{ kind: 'flowOffload', table: FLOW_TABLE }],
+  chain: { type: 'filter', hook: 'forward' },
+  usesFlowTable: true,
+};
 
 /** Those of ipvs mode: endpoints are selected by IPVS. */
 export const IPVS_FEATURES: readonly Feature[] = FEATURES.filter(({ name }) => name !== 'numgen');

@@ -111,6 +111,8 @@ export interface OpenedMode {
   readonly metrics: ModeMetrics;
   /** Settings of Services that have no effect on this node, with the reasons. Absent: none. */
   readonly refusedSettings?: ReadonlyMap<SettingName, string>;
+  /** Options that have no effect on this node, each with the reason. Absent: none. */
+  readonly withoutEffect?: readonly string[];
   /**
    * Base chains of other programs in the tables of the mode, as the last reading of all items found them: they stay. Absent: the mode has no
    * tables of its own.

@@ -9,6 +9,7 @@ import type { OpenOptions } from '../../../kernel/shared/types.js';
 import { openSysctl } from '../../../kernel/sysctl/index.js';
 import type { ReachListener, ReachWatch } from '../../../proxy/nodes/types.js';
 import { watchNodes } from '../../../proxy/nodes/watch.js';
+import { hostLink } from '../../../proxy/services/nodeFacts.js';
 import type { HostChange } from '../../../proxy/services/types.js';
 import { openParts } from './openParts.js';
 import { sharedWatch } from './sharedWatch.js';
@@ -76,15 +77,15 @@ export function logFallback(iptables: Iptables, log: Pick<Logger, 'warn'>): void
   };
 }
 
-function hostChanges(events: readonly RtnetlinkEvent[]): Pick<HostChange, 'addresses' | 'deletedLinks'> {
+function hostChanges(events: readonly RtnetlinkEvent[]): Pick<HostChange, 'addresses' | 'links'> {
   return {
     addresses: events.flatMap((event) => {
       if (event.kind !== 'address') return [];
       const { link, address, prefix } = event.address;
       return [{ link, address, prefix, deleted: event.deleted }];
     }),
-    deletedLinks: events.flatMap((event) =>
-      event.kind === 'link' && event.deleted ? [event.link.name] : [],
+    links: events.flatMap((event) =>
+      event.kind === 'link' ? [{ ...hostLink(event.link), deleted: event.deleted }] : [],
     ),
   };
 }

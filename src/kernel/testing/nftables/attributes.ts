@@ -65,11 +65,14 @@ export class Attributes {
 
 /** The values of a list (`NFTA_LIST_ELEM`), with their places in the list, in bytes. */
 export function* listIn(bytes: Uint8Array): Generator<{ value: Uint8Array; at: number }, void> {
+  for (const { type, value } of eachIn(bytes))
+    if (type === LIST_ELEMENT) yield { value, at: value.byteOffset - bytes.byteOffset };
+}
+
+/** All attributes, in order. */
+export function* eachIn(bytes: Uint8Array): Generator<{ type: number; value: Uint8Array }, void> {
   const cursor = new AttributeCursor(sourceOf(bytes), 0, bytes.length);
-  while (cursor.next()) {
-    const value = cursor.bytes();
-    if (cursor.type === LIST_ELEMENT) yield { value, at: value.byteOffset - bytes.byteOffset };
-  }
+  while (cursor.next()) yield { type: cursor.type, value: cursor.bytes() };
 }
 
 /** Writes attributes. */

@@ -9,6 +9,7 @@ import {
   ELEMENT,
   ELEMENTS,
   FLOW_TABLE,
+  FLOW_TABLE_HOOK,
   GENERATION,
   INTERVAL_END,
   LIST_ELEMENT,
@@ -104,11 +105,17 @@ export function objectMessage(type: number, object: FakeObject): Uint8Array {
 }
 
 export function flowTableMessage(type: number, flowTable: FakeFlowTable): Uint8Array {
-  const { table, name, handle, uses, flags, hook } = flowTable;
+  const { table, name, handle, uses, flags, priority, devices } = flowTable;
   return messageOf(type, table.family, (out) => {
     out.text(FLOW_TABLE.table, table.name).text(FLOW_TABLE.name, name).u64(FLOW_TABLE.handle, handle);
     if (type !== MESSAGE.newFlowTable) return;
-    out.u32(FLOW_TABLE.use, uses).u32(FLOW_TABLE.flags, flags).nested(FLOW_TABLE.hook, hook);
+    out.u32(FLOW_TABLE.use, uses).u32(FLOW_TABLE.flags, flags);
+    out.within(FLOW_TABLE.hook, () => {
+      out.u32(FLOW_TABLE_HOOK.number, 0).u32(FLOW_TABLE_HOOK.priority, priority);
+      out.within(FLOW_TABLE_HOOK.devices, () => {
+        for (const [device, type] of devices) out.text(type, device);
+      });
+    });
   });
 }
 

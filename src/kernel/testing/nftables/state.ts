@@ -94,8 +94,9 @@ export interface FakeFlowTable {
   readonly table: FakeTable;
   readonly name: string;
   readonly handle: bigint;
-  /** `NFTA_FLOWTABLE_HOOK` */
-  readonly hook: Uint8Array;
+  readonly priority: number;
+  /** By name: `NFTA_DEVICE_`, the type of the attribute that it has. */
+  devices: ReadonlyMap<string, number>;
   readonly flags: number;
   uses: number;
 }

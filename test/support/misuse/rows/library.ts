@@ -19,7 +19,7 @@ const IPTABLES = {
 };
 const NFTABLES = {
   ...methods('apply', 'generation', 'getChain', 'getElements', 'getSet', 'getTable'),
-  ...methods('listChains', 'listElementBytes', 'listElements', 'listRules'),
+  ...methods('listChains', 'listElementBytes', 'listElements', 'listFlowTables', 'listRules'),
   ...methods('listObjects', 'listSets', 'listTables', 'watchCommits', 'onBatch', 'port'),
 };
 const DETECTORS: readonly LocalDetector[] = [
@@ -106,7 +106,7 @@ export const LIBRARY: AnyRows = {
     ]),
   ],
   createNftablesMode: [
-    [{ nftables: NFTABLES }, { ...NFTABLES_DEFAULTS, nodePortAddresses: 'primary' }],
+    [{ nftables: NFTABLES }, { ...NFTABLES_DEFAULTS, nodePortAddresses: 'primary', flowTable: ['eth0'] }],
     [{ nftables: NFTABLES }, { ...NFTABLES_DEFAULTS, localhostRejects: { 4: ['udp'], 6: ['tcp'] } }],
     ...DETECTORS.map((localDetector) => [
       { nftables: NFTABLES },

@@ -165,7 +165,7 @@ const OPERATIONS: readonly NftablesOperation[] = [
   ...OBJECTS.map((object) => ({ do: 'addObject', object, exclusive: true }) as const),
   { do: 'deleteObject', object: OBJECT, ifExists: true },
   { do: 'addFlowTable', flowTable: FLOW_TABLE, exclusive: true },
-  { do: 'deleteFlowTable', flowTable: SET, ifExists: true },
+  { do: 'deleteFlowTable', flowTable: { ...SET, devices: ['lo'], priority: 0 }, ifExists: true },
 ];
 
 /** Valid calls of each verb. */
@@ -204,7 +204,7 @@ export const NFTABLES: Rows<Nftables> = {
   addObject: OBJECTS.map((object) => [object, CALL] as const),
   deleteObject: [[OBJECT, CALL]],
   addFlowTable: [[FLOW_TABLE, CALL]],
-  deleteFlowTable: [[SET, CALL]],
+  deleteFlowTable: [[{ ...SET, devices: ['lo'], priority: 0 }, CALL]],
   listTables: [[{ family: 'ip' }, CALL]],
   listChains: [[FILTER, CALL]],
   listRules: [[{ ...FILTER, chain: 'c' }, CALL]],

@@ -41,7 +41,7 @@ describe('a change of the host during the planning of a pass', () => {
     const reconciler = new Reconciler(mode, { ...inputs, totalEndpoints, refresh: async () => {} }, () => 0);
     const gainAddress = () => {
       const address = { link: 'eth1', address: '192.0.2.9', prefix: 24, deleted: false };
-      const change = { addresses: [address], deletedLinks: [], lost: false };
+      const change = { addresses: [address], links: [], lost: false };
       for (const name of node.hostChanged(change)) reconciler.touch(name);
     };
     const text = withNodePort('a', '10.96.0.1', 30_001) + withNodePort('b', '10.96.0.2', 30_002);

@@ -64,7 +64,7 @@ class Node {
             ]
           : [],
       );
-      this.#hostChanged({ addresses: changes, deletedLinks: [], lost: false });
+      this.#hostChanged({ addresses: changes, links: [], lost: false });
       return results;
     };
     this.proxy = createProxy({

@@ -78,7 +78,7 @@ it('node ports are served on the addresses of the facts, or on all of the host',
     state.hostListed([address('192.0.2.5')]);
     state.hostChanged({
       lost: false,
-      deletedLinks: [],
+      links: [],
       addresses: [
         { ...address('192.0.2.6'), deleted: false },
         { ...address('192.0.2.7'), deleted: false },

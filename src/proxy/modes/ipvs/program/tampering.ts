@@ -21,13 +21,13 @@ export function watchDevice(
   });
 }
 
-function isAboutDevice({ addresses, deletedLinks }: HostChange): boolean {
-  return deletedLinks.includes(LINK) || addresses.some(({ link }) => link === LINK);
+function isAboutDevice({ addresses, links }: HostChange): boolean {
+  return isDeleted(links) || addresses.some(({ link }) => link === LINK);
 }
 
 /** Whether a change removed kube-ipvs0, removed a known address from it, or added an unknown one. */
-function showsTampering(known: ReadonlyMap<string, Item>, { addresses, deletedLinks }: HostChange): boolean {
-  if (deletedLinks.includes(LINK)) return known.has(LINK_KEY);
+function showsTampering(known: ReadonlyMap<string, Item>, { addresses, links }: HostChange): boolean {
+  if (isDeleted(links)) return known.has(LINK_KEY);
   const last = new Map(
     addresses
       .filter(({ link, address }) => link === LINK && !isLinkLocalIPv6(address))
@@ -46,4 +46,8 @@ function differsFrom(known: ReadonlyMap<string, Item>, addresses: readonly HostA
   }
   for (const item of known.values()) if (item.kind === 'address') found--;
   return found !== 0;
+}
+
+function isDeleted(links: HostChange['links']): boolean {
+  return links.some(({ name, deleted }) => deleted && name === LINK);
 }

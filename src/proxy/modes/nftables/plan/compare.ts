@@ -2,7 +2,7 @@
 import type { Comparison, Desired } from '../../mode.js';
 import { sameBase } from '../../nftablesRules/plan/chains.js';
 import { sameRules } from '../../nftablesRules/plan/sameRules.js';
-import { type ChainItem, type ElementItem, type Item, tableKey } from './items.js';
+import { type ChainItem, type ElementItem, flowTableKey, type Item, tableKey } from './items.js';
 import {
   ADDITIONS,
   additionPhase,
@@ -75,6 +75,8 @@ function towards(want: Item, have: Item | undefined): 'add' | 'replace' | undefi
       // A set that exists takes another timeout.
       return have.kind === 'set' && have.timeout !== want.timeout ? 'add' : undefined;
     case 'counter':
+    case 'flowtable':
+    case 'device':
       return undefined;
     case 'chain':
       return have.kind === 'chain' ? chainTowards(want, have) : undefined;
@@ -98,10 +100,11 @@ function chainTowards(want: ChainItem, have: ChainItem): 'add' | 'replace' | und
   return (want.hasSameRules?.(have) ?? sameRules(want.rules, have.rules)) ? undefined : 'add';
 }
 
-/** All that a table contains is deleted with it. */
+/** All that a table contains is deleted with it, and so are the links of a flow table. */
 function isRemovedWithTable(have: Item, desired: Desired<Item>, known: ReadonlyMap<string, Item>): boolean {
-  const key = tableKey(have.family);
-  return have.kind !== 'table' && known.has(key) && desired.get(key) === undefined;
+  const goes = (key: string) => known.has(key) && desired.get(key) === undefined;
+  if (have.kind === 'device' && goes(flowTableKey(have.family))) return true;
+  return have.kind !== 'table' && goes(tableKey(have.family));
 }
 
 function serviceOf(item: Item | undefined): string | undefined {

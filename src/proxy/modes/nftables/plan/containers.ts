@@ -21,7 +21,9 @@ export type ContainerName =
   | 'firewall-ips'
   | 'service-ips'
   | 'service-nodeports'
-  | 'localhost-nodeport-reject-ports';
+  | 'localhost-nodeport-reject-ports'
+  | 'flow-table-ips'
+  | 'flow-table-nodeports';
 
 /** What the keys of a container are: `address` stands for the type of addresses in the family. */
 type KeyPart = 'address' | 'inet_proto' | 'inet_service';
@@ -88,6 +90,8 @@ const DEFINITIONS: readonly (readonly [
   ['service-ips', ADDRESS_AND_PORT, 'verdict', 'ClusterIP, ExternalIP and LoadBalancer IP traffic'],
   ['service-nodeports', PORT, 'verdict', 'NodePort traffic'],
   ['localhost-nodeport-reject-ports', PORT, 'verdict', 'localhost NodePorts rejected by kube-proxy'],
+  ['flow-table-ips', ADDRESS_AND_PORT, undefined, 'ExternalIP and LoadBalancer IP traffic of the flow table'],
+  ['flow-table-nodeports', PORT, undefined, 'NodePort traffic of the flow table'],
 ];
 
 function containersOf(family: Family): Readonly<Record<ContainerName, Container>> {

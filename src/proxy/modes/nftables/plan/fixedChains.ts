@@ -31,7 +31,7 @@ import {
 import { containsAll, localMatch } from '../../shared/plan/localDetector.js';
 import { type ChainItem, chainKey, tableKey } from './items.js';
 import { isLocalhostRejectChain } from './localhostPorts.js';
-import { TABLE } from './names.js';
+import { FLOW_CHAIN, TABLE } from './names.js';
 import type { NftablesOptions } from './options.js';
 import { addressInAny } from './ranges.js';
 
@@ -99,7 +99,7 @@ export function isNodeChain(name: string): boolean {
 
 /** Whether a chain has the name of one that leads nowhere, and that a node may have. */
 export function isOptionalChain(name: string): boolean {
-  return name === RESET_CHAIN || isLocalhostRejectChain(name);
+  return name === RESET_CHAIN || name === FLOW_CHAIN || isLocalhostRejectChain(name);
 }
 
 /** {@link RESET_CHAIN}, which also ends connections that were open. */

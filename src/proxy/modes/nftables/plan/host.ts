@@ -2,9 +2,10 @@
 // networks, one rule matches all addresses of the host.
 import { familyOf, isLoopback } from '../../../../kernel/net/address.js';
 import { networkContains } from '../../../../kernel/net/network.js';
-import type { HostAddress, NodeFacts } from '../../../services/types.js';
+import type { HostAddress, HostLink, NodeFacts } from '../../../services/types.js';
 import type { HostRules } from '../../mode.js';
 import { nodePortNetworks } from '../../shared/plan/nodePortAddresses.js';
+import { takesLink } from './flowTable.js';
 import type { NftablesOptions } from './options.js';
 
 type NodeIPs = NodeFacts['nodeIPs'];
@@ -13,7 +14,8 @@ type NodeIPs = NodeFacts['nodeIPs'];
 export function nodePortHosts({
   nodePortAddresses,
   localDetector,
-}: Pick<NftablesOptions, 'nodePortAddresses' | 'localDetector'>): HostRules {
+  flowTable,
+}: Pick<NftablesOptions, 'nodePortAddresses' | 'localDetector' | 'flowTable'>): HostRules {
   const serves = ({ address }: HostAddress, nodeIPs: NodeIPs) => {
     if (isLoopback(address)) return false;
     const networks = nodePortNetworks(nodePortAddresses, nodeIPs)[familyOf(address)];
@@ -21,6 +23,7 @@ export function nodePortHosts({
   };
   return {
     uses: serves,
+    ...(flowTable && { usesLink: (link: HostLink) => takesLink(flowTable, link) }),
     facts(addresses, nodeIPs) {
       const serving = addresses.filter((address) => serves(address, nodeIPs)).map(({ address }) => address);
       const networks = nodePortNetworks(nodePortAddresses, nodeIPs);

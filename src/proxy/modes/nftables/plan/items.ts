@@ -7,7 +7,7 @@ import type { BaseChain } from '../../../../kernel/nftables/types.js';
 import type { Rule } from '../../nftablesRules/plan/expressions.js';
 import { TABLE_FAMILY } from '../../nftablesRules/plan/families.js';
 import { CONTAINERS, type Container, type ContainerName, containerNamed } from './containers.js';
-import { TABLE } from './names.js';
+import { FLOW_TABLE, TABLE } from './names.js';
 
 /** The mode's table in a family. */
 export interface TableItem {
@@ -35,6 +35,20 @@ export interface SetItem {
 export interface CounterItem {
   readonly kind: 'counter';
   readonly family: Family;
+  readonly name: string;
+}
+
+/** The flow table, see {@link FLOW_TABLE}. */
+export interface FlowTableItem {
+  readonly kind: 'flowtable';
+  readonly family: Family;
+}
+
+/** A link whose packets the flow table takes. */
+export interface DeviceItem {
+  readonly kind: 'device';
+  readonly family: Family;
+  /** Of the link. */
   readonly name: string;
 }
 
@@ -91,7 +105,7 @@ export class ElementItem {
 }
 
 /** One item, desired or known. */
-export type Item = TableItem | SetItem | CounterItem | ChainItem | ElementItem;
+export type Item = TableItem | SetItem | CounterItem | FlowTableItem | DeviceItem | ChainItem | ElementItem;
 
 /** The key of an item. Items with equal keys are the same item in the kernel, possibly with different settings. */
 export function keyOf(item: Item): string {
@@ -102,6 +116,10 @@ export function keyOf(item: Item): string {
       return setKey(item.family, item.name);
     case 'counter':
       return counterKey(item.family, item.name);
+    case 'flowtable':
+      return flowTableKey(item.family);
+    case 'device':
+      return deviceKey(item.family, item.name);
     case 'chain':
       return chainKey(item.family, item.name);
     case 'element':
@@ -133,6 +151,16 @@ export function counterKey(family: Family, name: string): string {
   return `counter ${TABLE_FAMILY[family]} ${TABLE} ${name}`;
 }
 
+/** `flowtable ip kube-proxy services`. */
+export function flowTableKey(family: Family): string {
+  return `flowtable ${TABLE_FAMILY[family]} ${TABLE} ${FLOW_TABLE}`;
+}
+
+/** `device ip kube-proxy services eth0`. */
+export function deviceKey(family: Family, link: string): string {
+  return `device ${TABLE_FAMILY[family]} ${TABLE} ${FLOW_TABLE} ${link}`;
+}
+
 function prefixesOf(family: Family): Readonly<Record<ContainerName, string>> {
   const entries = Object.keys(CONTAINERS[family]).map((name) => [
     name,
@@ -146,7 +174,7 @@ const PREFIXES = { 4: prefixesOf(4), 6: prefixesOf(6) } as const;
 
 /** Where the item of a key is. */
 type PlaceOfKey = { readonly family: Family } & (
-  | { readonly kind: 'table' }
+  | { readonly kind: 'table' | 'flowtable' | 'device' }
   | { readonly kind: 'set' | 'counter' | 'chain'; readonly name: string }
   | { readonly kind: 'element'; readonly container: ContainerName; readonly text: string }
 );
@@ -154,10 +182,12 @@ type PlaceOfKey = { readonly family: Family } & (
 /** The place of the item with a key; undefined for other texts. */
 export function placeOfKey(key: string): PlaceOfKey | undefined {
   const [, kind, ip, rest = ''] =
-    /^(table|set|counter|chain|element) (ip6?) kube-proxy(?: (.+))?$/.exec(key) ?? [];
+    /^(table|set|counter|flowtable|device|chain|element) (ip6?) kube-proxy(?: (.+))?$/.exec(key) ?? [];
   const family = ip === TABLE_FAMILY[6] ? 6 : 4;
   switch (kind) {
     case 'table':
+    case 'flowtable':
+    case 'device':
       return { kind, family };
     case 'set':
     case 'counter':

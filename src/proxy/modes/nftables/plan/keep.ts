@@ -32,6 +32,8 @@ function isOfSomeService(item: Item): boolean {
   switch (item.kind) {
     case 'table':
     case 'counter':
+    case 'flowtable':
+    case 'device':
       return false;
     case 'set':
       return isAffinitySet(item.name);

@@ -8,8 +8,9 @@ import { shortSetName } from '../../nftablesRules/plan/setNames.js';
 import { nameIn, setNamed, shapeOf } from './containers.js';
 import { ElementChanges } from './elementChanges.js';
 import { TABLE_COMMENT } from './fixedChains.js';
-import type { CounterItem, SetItem } from './items.js';
-import { TABLE } from './names.js';
+import { FLOW_TABLE_HOOK } from './flowTable.js';
+import type { CounterItem, DeviceItem, FlowTableItem, SetItem } from './items.js';
+import { FLOW_TABLE, TABLE } from './names.js';
 import type { Operation } from './operations.js';
 
 /**
@@ -66,6 +67,10 @@ function operationsOf(
       ];
     case 'counter':
       return [counterOperation(verb, item)];
+    case 'flowtable':
+      return [flowTableOperation(verb, item)];
+    case 'device':
+      return [flowTableOperation(verb, item, [item.name])];
     case 'chain':
       return chainOperations(verb, nameIn(item.family, item.name), item, nameOf);
   }
@@ -83,6 +88,18 @@ function tableOperations(verb: Operation['do'], family: Family): NftablesOperati
 function counterOperation(verb: Operation['do'], { family, name }: CounterItem): NftablesOperation {
   const object = { ...nameIn(family, name), type: 'counter' } as const;
   return verb === 'delete' ? { do: 'deleteObject', object } : { do: 'addObject', object };
+}
+
+/** The flow table, or links of it: the kernel adds them to a flow table that exists. */
+function flowTableOperation(
+  verb: Operation['do'],
+  { family }: FlowTableItem | DeviceItem,
+  devices?: readonly string[],
+): NftablesOperation {
+  const name = nameIn(family, FLOW_TABLE);
+  const hook = { priority: FLOW_TABLE_HOOK.priority, ...(devices && { devices }) };
+  if (verb === 'delete') return { do: 'deleteFlowTable', flowTable: devices ? { ...name, ...hook } : name };
+  return { do: 'addFlowTable', flowTable: { ...name, ...hook, flags: FLOW_TABLE_HOOK.flags } };
 }
 
 /** The set of an item, as the kernel has it. */

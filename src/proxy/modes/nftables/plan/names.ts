@@ -5,6 +5,10 @@ import { writeHash } from '../../shared/plan/hashedText.js';
 /** The name of the mode's table in each family. */
 export const TABLE = 'kube-proxy';
 
+/** The name of the flow table in each table, and of the chain that adds flows to it. */
+export const FLOW_TABLE = 'services';
+export const FLOW_CHAIN = 'flow-table-forward';
+
 /** Number of characters of a hash: 40 bits. */
 const HASH_LENGTH = 8;
 

@@ -12,6 +12,7 @@ export const ADDITIONS = [
   'tables',
   'sets',
   'counters',
+  'flowTables',
   'endpointChains',
   'serviceChains',
   'externalChains',
@@ -27,6 +28,7 @@ export const REMOVALS = [
   'deleteExternalChains',
   'deleteServiceChains',
   'deleteEndpointChains',
+  'deleteFlowTables',
   'deleteCounters',
   'deleteSets',
   'deleteTables',
@@ -63,6 +65,9 @@ export function additionPhase(item: Item): Phase {
       return 'sets';
     case 'counter':
       return 'counters';
+    case 'flowtable':
+    case 'device':
+      return 'flowTables';
     case 'element':
       return 'elements';
     case 'chain':
@@ -80,6 +85,9 @@ export function removalPhase(item: Item): Phase {
       return 'deleteSets';
     case 'counter':
       return 'deleteCounters';
+    case 'flowtable':
+    case 'device':
+      return 'deleteFlowTables';
     case 'element':
       return 'deleteElements';
     case 'chain':

@@ -39,6 +39,11 @@ export interface NftablesOptions {
    * traffic. kube-proxy rejects them with gate `KubeProxyNFTablesLocalhostNodePorts`: `udp` and `sctp` where it serves TCP itself, else all.
    */
   readonly localhostRejects: Readonly<Record<Family, readonly Protocol[]>>;
+  /**
+   * Established flows of Services between these links bypass the rules: names of links, and beginnings of names with an asterisk at the
+   * end. Links that have a master, and the loopback link, are left out. Undefined, the default: no flows do. Linux 5.8 with nf_flow_table.
+   */
+  readonly flowTable?: readonly string[] | undefined;
   /** Time without changes after which an audit starts, in ms; default 5 minutes. The kernel's notifications come first. */
   readonly auditPeriod: number;
 }

@@ -3,6 +3,7 @@ import type { NodeFacts } from '../../../services/types.js';
 import type { Desired, Plan } from '../../mode.js';
 import { CONTAINERS, type ContainerName, slotMapNames } from './containers.js';
 import { nodeChains, RESET_CHAIN, resetChain } from './fixedChains.js';
+import { flowTableItems } from './flowTable.js';
 import { chainKey, ElementItem, type Item, itemMap } from './items.js';
 import { localhostRejects } from './localhostPorts.js';
 import type { NftablesOptions } from './options.js';
@@ -41,6 +42,7 @@ export function planNode(
     const rejected = options.localhostRejects[family];
     const isWanted = (name: ContainerName) => {
       if (name === 'nodeport-ips') return limited;
+      if (name.startsWith('flow-table-')) return options.flowTable !== undefined;
       return name !== 'localhost-nodeport-reject-ports' || rejected.length > 0;
     };
     for (const name of (Object.keys(containers) as ContainerName[]).filter(isWanted))
@@ -48,6 +50,7 @@ export function planNode(
     if (options.layout === 'scalable')
       for (const name of slotMapNames(family)) items.push({ kind: 'set', family, name });
     items.push(...nodeChains(family, node, options), ...localhostRejects(family, rejected));
+    if (options.flowTable) items.push(...flowTableItems(family, node.host));
     if (groups.has(RESET_KEYS[family])) items.push(resetChain(family));
     if (!limited) continue;
     for (const address of node.host.nodePortAddresses[family])

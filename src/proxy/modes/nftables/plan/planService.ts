@@ -202,6 +202,9 @@ class PortPlan {
       this.#element(byPort ? 'service-nodeports' : 'service-ips', key, this.#name('external'));
     if (byPort && this.#options.localhostRejects[this.#port.family].includes(protocol))
       this.#element('localhost-nodeport-reject-ports', key, rejectChainName(protocol));
+    // The flow table takes no other protocols; its rule knows cluster IPs from `cluster-ips`.
+    if (this.#options.flowTable && kind !== 'clusterIP' && protocol !== 'sctp')
+      this.#element(byPort ? 'flow-table-nodeports' : 'flow-table-ips', key);
     if (!this.#allows(localPolicy))
       this.#refuse(byPort ? 'no-endpoint-nodeports' : 'no-endpoint-services', key);
   }

@@ -1,7 +1,7 @@
 // What the items refer to: without it, the kernel refuses them.
 import type { Expression, Verdict } from '../../../../kernel/nftables/expressions/types.js';
 import { slotMapOf } from './containers.js';
-import { chainKey, counterKey, type Item, setKey, tableKey } from './items.js';
+import { chainKey, counterKey, flowTableKey, type Item, setKey, tableKey } from './items.js';
 import { BalancedElement } from './slots.js';
 
 /** Keys of the items without which the kernel refuses this one: its table, the sets and counters of its rules, the chains to which it leads. */
@@ -16,6 +16,7 @@ export function* dependsOn(item: Item): Generator<string> {
     const map = item instanceof BalancedElement ? slotMapOf(container, item.text) : undefined;
     if (map) yield setKey(family, map.name);
   }
+  if (item.kind === 'device') yield flowTableKey(family);
   if (item.kind !== 'chain') return;
   for (const { expressions } of item.rules) {
     for (const expression of expressions) {
@@ -23,6 +24,7 @@ export function* dependsOn(item: Item): Generator<string> {
       const set = setIn(expression);
       if (set !== undefined) yield setKey(family, set);
       if (expression.kind === 'objref') yield counterKey(family, expression.name);
+      if (expression.kind === 'flowOffload') yield flowTableKey(family);
     }
   }
 }

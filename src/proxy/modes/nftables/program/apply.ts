@@ -6,11 +6,12 @@ import { TimeSlice } from '../../../../kernel/timeSlice.js';
 import type { TableWatch } from '../../nftablesRules/program/watch.js';
 import { leaveOut } from '../../shared/program/leaveOut.js';
 import { type Result, resultsOf } from '../../shared/program/result.js';
-import type { Item } from '../plan/items.js';
+import { type Item, keyOf } from '../plan/items.js';
 import { KernelOperations, kernelOperations } from '../plan/kernelOperations.js';
 import type { Operation } from '../plan/operations.js';
 import { slotsOf } from '../plan/slots.js';
 import type { NftablesKernel } from './kernel.js';
+import { readFlowTable } from './observe.js';
 import { recordRefused } from './refused.js';
 import { ownSets, TakenNames } from './takenNames.js';
 
@@ -51,7 +52,9 @@ export async function apply(
   transactions: readonly Transaction[] = transactionsOf(operations),
 ): Promise<Result[]> {
   const results = new Array<Result>(operations.length).fill(undefined);
-  for (const { places, changes, merged } of transactions) {
+  for (const transaction of transactions) {
+    const { places, changes, merged } = await withoutGoneLinks(nftables, transaction);
+    if (changes.length === 0) continue;
     const made = await leaveOut({
       changes,
       send: (some) => send(nftables, tables, some, some === changes ? merged : undefined),
@@ -61,6 +64,29 @@ export async function apply(
     for (const [i, place] of places.entries()) results[place] = made[i];
   }
   return results;
+}
+
+/**
+ * A transaction without the links that the flow table no longer has: before Linux 6.16, the kernel takes out a link that is deleted, and
+ * notifies nobody.
+ */
+async function withoutGoneLinks(
+  nftables: Pick<NftablesKernel['nftables'], 'listFlowTables'>,
+  transaction: Transaction,
+): Promise<Transaction> {
+  const { places, changes } = transaction;
+  const isLink = ({ do: verb, item }: Operation) => verb === 'delete' && item.kind === 'device';
+  const family = changes.find(isLink)?.item.family;
+  if (family === undefined) return transaction;
+  const { items } = await readFlowTable(nftables, family);
+  const there = new Set(items.map(keyOf));
+  const rest = places.filter((_, i) => {
+    const change = changes[i] as Operation;
+    return !isLink(change) || there.has(change.key);
+  });
+  if (rest.length === places.length) return transaction;
+  const kept = new Set(rest);
+  return { places: rest, changes: changes.filter((_, i) => kept.has(places[i] as number)) };
 }
 
 /**

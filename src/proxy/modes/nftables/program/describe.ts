@@ -17,6 +17,8 @@ export function describe({ key, do: verb, item }: Operation, known: Known<Item>)
   switch (item.kind) {
     case 'table':
     case 'counter':
+    case 'flowtable':
+    case 'device':
       return [[`${sign} ${key}`]];
     case 'set':
       return [[`${sign} ${key}${item.timeout === undefined ? '' : ` timeout ${item.timeout}s`}`]];

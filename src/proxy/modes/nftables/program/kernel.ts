@@ -14,6 +14,7 @@ export interface NftablesKernel {
     | 'listChains'
     | 'listElementBytes'
     | 'listElements'
+    | 'listFlowTables'
     | 'listObjects'
     | 'listRules'
     | 'listSets'

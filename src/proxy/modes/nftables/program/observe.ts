@@ -6,16 +6,19 @@ import { TimeSlice } from '../../../../kernel/timeSlice.js';
 import { TABLE_FAMILY } from '../../nftablesRules/plan/families.js';
 import type { ForeignChains } from '../../nftablesRules/program/foreignChains.js';
 import { CONTAINERS, type Container, type NamedSet, slotMapOf, slotMapsOf } from '../plan/containers.js';
+import { FLOW_TABLE_HOOK } from '../plan/flowTable.js';
 import {
   type CounterItem,
+  type DeviceItem,
   ElementItem,
+  type FlowTableItem,
   type Item,
   keyOf,
   type SetItem,
   type TableItem,
 } from '../plan/items.js';
 import { protocolOfCounter } from '../plan/localhostPorts.js';
-import { TABLE } from '../plan/names.js';
+import { FLOW_TABLE, TABLE } from '../plan/names.js';
 import type { NftablesOptions } from '../plan/options.js';
 import { LooseElement, withSlots } from '../plan/slots.js';
 import type { NftablesKernel } from './kernel.js';
@@ -78,6 +81,21 @@ export async function* countersOf(
     if (type === 'counter' && protocolOfCounter(name) !== undefined) yield { kind: 'counter', family, name };
 }
 
+/** The flow table of the mode with its links; nothing if there is none. Stale: it is not as ours are, and cannot be changed. */
+export async function readFlowTable(
+  nftables: Pick<Client, 'listFlowTables'>,
+  family: Family,
+): Promise<{ readonly items: readonly (FlowTableItem | DeviceItem)[]; readonly isStale: boolean }> {
+  const where = { family: TABLE_FAMILY[family], table: TABLE };
+  const all = await nftables.listFlowTables(where).toArray();
+  const found = all.find(({ name }) => name === FLOW_TABLE);
+  if (!found) return { items: [], isStale: false };
+  const { devices = [], priority, flags = [] } = found;
+  const isStale = priority !== FLOW_TABLE_HOOK.priority || flags.join() !== FLOW_TABLE_HOOK.flags.join();
+  const links = devices.map((name) => ({ kind: 'device', family, name }) as const);
+  return { items: [{ kind: 'flowtable', family }, ...links], isStale };
+}
+
 /** The elements of a container, with their slots, in lists. Those that may have some wait for them: the kernel lists elements in no order. */
 async function* elementsOf(
   nftables: Client,
@@ -123,8 +141,8 @@ function inTable<Shape extends NamedSet>(set: Shape) {
 
 /** The table of the mode in a family, with its sets. */
 interface ReadTable {
-  /** The items of the table and of its named sets. None if there is no table. */
-  readonly items: readonly (TableItem | SetItem)[];
+  /** The items of the table, of its named sets and of its flow table. None if there is no table. */
+  readonly items: readonly (TableItem | SetItem | FlowTableItem | DeviceItem)[];
   /** The names of its sets that were read. Absent if there is no table, or if it is stale: nothing else of it counts. */
   readonly names?: ReadonlySet<string>;
   /** The sets that belong to rules, by name, if they were read. */
@@ -133,19 +151,22 @@ interface ReadTable {
 
 const NO_TABLE: ReadTable = { items: [], own: new Map() };
 
-/** Reads the table of a family. It is stale if it has a set with the name of a set of this mode, but another type. */
+/** Reads the table of a family. It is stale if it has a set or a flow table with the name of one of this mode, but of another type. */
 export async function readTable(
-  nftables: Pick<Client, 'listTables' | 'listSets'>,
+  nftables: Pick<Client, 'listFlowTables' | 'listSets' | 'listTables'>,
   family: Family,
 ): Promise<ReadTable> {
   const where = { family: TABLE_FAMILY[family], table: TABLE };
   const tables = await nftables.listTables({ family: where.family }).toArray();
   const found = tables.find(({ name }) => name === TABLE);
   if (!found) return NO_TABLE;
-  return tableWith(family, found, await nftables.listSets(where).toArray());
+  const sets = await nftables.listSets(where).toArray();
+  const flowTable = await readFlowTable(nftables, family);
+  const table = tableWith(family, found, sets, flowTable.isStale);
+  return { ...table, items: table.names ? [...table.items, ...flowTable.items] : table.items };
 }
 
-/** As {@link readTable}, with the named sets of these names only, each of which is a call: without those that belong to rules. */
+/** As {@link readTable}, with the named sets of these names only, each of which is a call: without those that belong to rules, and the flow table. */
 export async function readTableWith(
   nftables: Pick<Client, 'getTable' | 'getSet'>,
   family: Family,
@@ -162,8 +183,8 @@ export async function readTableWith(
   return tableWith(family, found, sets);
 }
 
-function tableWith(family: Family, found: Table, sets: readonly NftSet[]): ReadTable {
-  if (isStaleTable(found) || sets.some((set) => isStaleSet(family, set)))
+function tableWith(family: Family, found: Table, sets: readonly NftSet[], isStale = false): ReadTable {
+  if (isStale || isStaleTable(found) || sets.some((set) => isStaleSet(family, set)))
     return { ...NO_TABLE, items: [{ kind: 'table', family, stale: true }] };
   const items: (TableItem | SetItem)[] = [{ kind: 'table', family }];
   const own = new Map<string, NftSet>();

@@ -18,7 +18,7 @@ import type { NftablesOptions } from '../plan/options.js';
 import { sharedChainNamed } from '../plan/sharedChains.js';
 import { type FoundSlots, LooseElement, withSlots } from '../plan/slots.js';
 import type { NftablesKernel } from './kernel.js';
-import { countersOf, readTable, readTableWith } from './observe.js';
+import { countersOf, readFlowTable, readTable, readTableWith } from './observe.js';
 import { addSlot, elementItem } from './readItems.js';
 import { chainItem, type OwnSets } from './readRules.js';
 
@@ -37,6 +37,8 @@ interface Wanted {
   readonly sets: Set<string>;
   /** Some of the items are counters. */
   counters: boolean;
+  /** Some are the flow table or its links. */
+  flowTable: boolean;
   readonly elements: Map<ContainerName, string[]>;
 }
 
@@ -67,13 +69,20 @@ export async function observeAlone(
 }
 
 function wantedOf(keys: Iterable<string>, family: Family): Wanted {
-  const wanted: Wanted = { chains: new Set(), sets: new Set(), counters: false, elements: new Map() };
+  const wanted: Wanted = {
+    chains: new Set(),
+    sets: new Set(),
+    counters: false,
+    flowTable: false,
+    elements: new Map(),
+  };
   for (const key of keys) {
     const place = placeOfKey(key);
     if (place?.family !== family) continue;
     if (place.kind === 'chain') wanted.chains.add(place.name);
     if (place.kind === 'set') wanted.sets.add(place.name);
     wanted.counters ||= place.kind === 'counter';
+    wanted.flowTable ||= place.kind === 'flowtable' || place.kind === 'device';
     if (place.kind !== 'element') continue;
     const slots = slotMapOf(CONTAINERS[family][place.container], place.text);
     wanted.sets.add(place.container);
@@ -88,7 +97,7 @@ function wantedOf(keys: Iterable<string>, family: Family): Wanted {
 async function* read(
   nftables: Client,
   family: Family,
-  { chains, sets, counters, elements }: Wanted,
+  { chains, sets, counters, flowTable, elements }: Wanted,
 ): AsyncGenerator<Item> {
   const isByName = chains.size + sets.size <= MOST_BY_NAME;
   const { items, names, own } = isByName
@@ -98,6 +107,7 @@ async function* read(
   if (!names) return;
   const where = { family: TABLE_FAMILY[family], table: TABLE };
   if (counters) yield* countersOf(nftables, family);
+  if (flowTable && isByName) yield* (await readFlowTable(nftables, family)).items;
   if (chains.size > 0) {
     const found = isByName ? chainsNamed(nftables, family, chains) : nftables.listChains(where);
     for await (const chain of found)

@@ -8,6 +8,7 @@ import {
   optional,
   partOf,
   type Shape,
+  TEXT,
 } from '../../../../kernel/shapes.js';
 import { OPTIONS as SHARED } from '../../shared/program/shapes.js';
 import { LAYOUTS, type NftablesOptions } from '../plan/options.js';
@@ -20,6 +21,7 @@ export const OPTIONS = object<NftablesOptions>({
   ...SHARED,
   layout: oneOf(...LAYOUTS),
   directSingleEndpoint: FLAG,
+  flowTable: optional(listOf(TEXT)),
   localhostRejects: object({ 4: PROTOCOLS, 6: PROTOCOLS }),
 });
 
@@ -33,6 +35,7 @@ const NFTABLES = partOf({
   listChains: FUNCTION,
   listElementBytes: FUNCTION,
   listElements: FUNCTION,
+  listFlowTables: FUNCTION,
   listObjects: FUNCTION,
   listRules: FUNCTION,
   listSets: FUNCTION,

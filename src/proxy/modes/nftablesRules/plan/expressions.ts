@@ -219,6 +219,62 @@ export const CONTINUED_CONNECTION = conntrackBit('state', (1 << 1) | (1 << 2));
 /** `ct status dnat`: the destination of the connection was translated. */
 export const TRANSLATED = conntrackBit('status', 1 << 5);
 
+/** `ct state != established return`: the packet begins a connection, is about another one, or is invalid. */
+export const UNLESS_ESTABLISHED: Part = [
+  { kind: 'ct', key: 'state', register: 1 },
+  bits(hostOrder(1 << 1), ZERO),
+  { kind: 'cmp', operator: 'eq', source: 1, data: ZERO },
+  { kind: 'verdict', verdict: { verdict: 'return' } },
+];
+
+/** `IPS_ASSURED`, `IPS_DST_NAT` */
+const ASSURED_AND_TRANSLATED = hostOrder((1 << 2) | (1 << 5));
+
+/** `ct status & (assured | dnat) != assured | dnat return`: the destination was not translated, or the connection may be a single exchange. */
+export const UNLESS_ASSURED_AND_TRANSLATED: Part = [
+  { kind: 'ct', key: 'status', register: 1 },
+  bits(ASSURED_AND_TRANSLATED, ZERO),
+  { kind: 'cmp', operator: 'neq', source: 1, data: ASSURED_AND_TRANSLATED },
+  { kind: 'verdict', verdict: { verdict: 'return' } },
+];
+
+/** Loads the destination that the first packet of the connection had: `ct original ip daddr`, with a register for the next part of a key. */
+function dialledAtFirst(family: Family): Expression[] {
+  const key = family === 4 ? 'dst_ip' : 'dst_ip6';
+  return [{ kind: 'ct', key, direction: 'original', register: 1 }];
+}
+
+function portAtFirst(protocol: Register, port: Register): Expression[] {
+  return [
+    { kind: 'meta', key: 'l4proto', register: protocol },
+    { kind: 'ct', key: 'proto-dst', direction: 'original', register: port },
+  ];
+}
+
+/** `ct original ip daddr @set`: the first packet of the connection went to an address in a set. */
+export function firstAddressIn(family: Family, set: string): Part {
+  return [...dialledAtFirst(family), { kind: 'lookup', set, source: 1 }];
+}
+
+/** `ct original ip daddr . meta l4proto . ct original proto-dst @set`: it went to an address and port in a set. */
+export function firstDestinationIn(family: Family, set: string): Part {
+  return [
+    ...dialledAtFirst(family),
+    ...portAtFirst(HEADER[family].behind, family === 4 ? 10 : 13),
+    { kind: 'lookup', set, source: 1 },
+  ];
+}
+
+/** `meta l4proto . ct original proto-dst @set`: it went to a port in a set. */
+export function firstPortIn(set: string): Part {
+  return [...portAtFirst(1, 9), { kind: 'lookup', set, source: 1 }];
+}
+
+/** `flow add @flowtable`: the flow of the packet becomes one of the flow table. */
+export function toFlowTable(table: string): Part {
+  return [{ kind: 'flowOffload', table }];
+}
+
 const LOAD_MARK: Expression = { kind: 'meta', key: 'mark', register: 1 };
 const STORE_MARK: Expression = { kind: 'metaSet', key: 'mark', source: 1 };
 

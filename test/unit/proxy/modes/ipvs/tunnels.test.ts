@@ -97,7 +97,7 @@ async function started(
       ...{ auditPeriod: 60_000, kernelRelease: '6.1.0', cures: new Set(cures) },
       localDetector: { by: 'network', networks },
     }),
-    rtnetlink: { listAddresses: () => kernel.rtnetlink.listAddresses() },
+    rtnetlink: kernel.rtnetlink,
     conntrack: kernel.conntrack,
     watchHost: async () => ({ close() {} }),
     nodeName: 'node-a',

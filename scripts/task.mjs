@@ -27,6 +27,10 @@ const TASKS = {
     'seccomp.mjs',
   ],
   schedulers: ['the load figures of docs/schedulers.md, from a simulation; --help', 'schedulers.mjs'],
+  'flow-table': [
+    'what long and short connections cost in nftables mode, with and without a flow table',
+    'flowTable.mjs',
+  ],
   judge: [
     'histories of a cluster with faults on a proxy, and a verdict on what clients saw; --help',
     'judge.mjs',

@@ -60,9 +60,9 @@ describe('long connections and UDP flows', () => {
   };
 
   before(async () => {
-    ask(node, 'sysctl', '-q', '-w', 'net.ipv4.ip_forward=1', 'net.netfilter.nf_conntrack_acct=1');
     ask(node, 'nft', 'add table ip seen; add chain ip seen f { type filter hook forward priority 0; }');
     ask(node, 'nft', 'add rule ip seen f ct status dnat counter');
+    ask(node, 'sysctl', '-q', '-w', 'net.ipv4.ip_forward=1', 'net.netfilter.nf_conntrack_acct=1');
     writeService('192.168.0.0/16', `${STRANGER}/32`);
     manifests.write('slice.yaml', slice('web', far.ipv4));
     const host = closeAfter(await LabHost.open(lab.namespace(far)));

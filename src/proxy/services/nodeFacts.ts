@@ -41,14 +41,6 @@ export function nodeFacts(name: string, parts: NodeParts = {}): NodeFacts {
 }
 
 /** A link as rtnetlink lists it or notifies of it. */
-export function hostLink(link: {
-  readonly name: string;
-  readonly master?: string;
-  readonly flags: readonly unknown[];
-}): HostLink {
-  return {
-    name: link.name,
-    hasMaster: link.master !== undefined,
-    isLoopback: link.flags.includes('loopback'),
-  };
+export function hostLink(link: { readonly name: string; readonly flags: readonly unknown[] }): HostLink {
+  return { name: link.name, isLoopback: link.flags.includes('loopback') };
 }

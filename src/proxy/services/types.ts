@@ -91,8 +91,6 @@ export interface AssignedAddress extends HostAddress {
 /** A link of the host. */
 export interface HostLink {
   readonly name: string;
-  /** It is a port of another link. */
-  readonly hasMaster: boolean;
   readonly isLoopback: boolean;
 }
 

@@ -150,7 +150,7 @@ describe('a proxy', () => {
     await kernel.rtnetlink.apply([{ do: 'deleteLink', name: 'kube-ipvs0' }]);
     notifications.send({
       ...NO_CHANGE,
-      links: [{ name: 'kube-ipvs0', hasMaster: false, isLoopback: false, deleted: true }],
+      links: [{ name: 'kube-ipvs0', isLoopback: false, deleted: true }],
     });
     await pass();
     assert.match(kernel.rtnetlink.dump('kube-ipvs0'), /10\.96\.0\.1\/32/);

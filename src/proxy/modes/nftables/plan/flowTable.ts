@@ -54,13 +54,13 @@ function flowChain(family: Family): ChainItem {
 }
 
 /**
- * Whether the flow table takes packets of a link. Packets of a port come through its bridge or bond too, where the rules of the bridge still
- * see them.
+ * Whether the flow table takes packets of a link. Ports of bridges are among them: Linux 7.3 adds no flow through a port that is not in
+ * the table, even if its bridge is.
  *
  * @param patterns see {@link NftablesOptions.flowTable}
  */
-export function takesLink(patterns: readonly string[], { name, hasMaster, isLoopback }: HostLink): boolean {
-  if (hasMaster || isLoopback) return false;
+export function takesLink(patterns: readonly string[], { name, isLoopback }: HostLink): boolean {
+  if (isLoopback) return false;
   return patterns.some((pattern) =>
     pattern.endsWith('*') ? name.startsWith(pattern.slice(0, -1)) : name === pattern,
   );

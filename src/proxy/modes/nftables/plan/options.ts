@@ -41,7 +41,7 @@ export interface NftablesOptions {
   readonly localhostRejects: Readonly<Record<Family, readonly Protocol[]>>;
   /**
    * Established flows of Services between these links bypass the rules: names of links, and beginnings of names with an asterisk at the
-   * end. Links that have a master, and the loopback link, are left out. Undefined, the default: no flows do. Linux 5.8 with nf_flow_table.
+   * end. The loopback link is left out. Undefined, the default: no flows do. Linux 5.8 with nf_flow_table.
    */
   readonly flowTable?: readonly string[] | undefined;
   /** Time without changes after which an audit starts, in ms; default 5 minutes. The kernel's notifications come first. */

@@ -37,7 +37,17 @@ const INTERNAL = [
     'Phase',
     'KernelCall',
   ],
-  ...['ChainItem', 'CounterItem', 'SharedChainItem', 'RuleItem', 'TableItem', 'TableChain', 'ElementItem'],
+  ...[
+    'ChainItem',
+    'CounterItem',
+    'DeviceItem',
+    'FlowTableItem',
+    'SharedChainItem',
+    'RuleItem',
+    'TableItem',
+    'TableChain',
+    'ElementItem',
+  ],
   ...[
     'FakeClient',
     'FakeConntrack_base',

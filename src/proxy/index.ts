@@ -99,6 +99,7 @@ export type {
   HostAddress,
   HostChange,
   HostFacts,
+  HostLink,
   NodeFacts,
   ServicePlanInput,
   ServicePort,

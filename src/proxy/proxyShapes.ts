@@ -31,6 +31,7 @@ const MODE = partOf({
     facts: FUNCTION,
     uses: FUNCTION,
     servesOnAll: optional(FUNCTION),
+    usesLink: optional(FUNCTION),
     podNetworks: optional(FLAG),
   }),
   items: partOf({

@@ -45,7 +45,7 @@ const IPVS = { ...IPVS_DEFAULTS, excludeCIDRs: ['10.0.0.0/8'], kernelRelease: '6
 const MODE = {
   name: 'map',
   auditPeriod: 30_000,
-  host: { ...methods('facts', 'uses', 'servesOnAll'), podNetworks: true },
+  host: { ...methods('facts', 'uses', 'usesLink', 'servesOnAll'), podNetworks: true },
   items: {
     ...methods('isOurs', 'isUsed'),
     groups: methods('of', 'affectsNode'),
@@ -64,7 +64,7 @@ const PARTS = {
   mode: MODE,
   formerModes: [{ name: 'ipvs', open: () => {} }],
   drainBound: 1,
-  rtnetlink: methods('listAddresses'),
+  rtnetlink: methods('listAddresses', 'listLinks'),
   conntrack: methods('list', 'deleteFlows'),
   watchHost: () => {},
   watchNodes: () => {},

@@ -43,9 +43,14 @@ export function decodeAgentReport(text: string): AgentReport | undefined {
   const { lastPass, version, node, mode, startedAt, problems, families } = answer;
   const texts = [version, node, mode, startedAt].every((value) => typeof value === 'string');
   const numbers = ['repaired', 'leftOut'].every((name) => typeof answer[name] === 'number');
-  const optionalLists = ['formerModes', 'lacking', 'contacts', 'foreignChains', 'unreachableNodes', 'withoutEffect'].every(
-    (name) => Array.isArray(answer[name] ?? []),
-  );
+  const optionalLists = [
+    'formerModes',
+    'lacking',
+    'contacts',
+    'foreignChains',
+    'unreachableNodes',
+    'withoutEffect',
+  ].every((name) => Array.isArray(answer[name] ?? []));
   const counts = ['draining', 'repeated'].every((name) =>
     ['number', 'undefined'].includes(typeof answer[name]),
   );

@@ -1,7 +1,7 @@
 // Whether User Mode Linux boots on this machine, and with what help: found by booting it, once for each kernel and processor.
 
 import { createHash } from 'node:crypto';
-import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { release } from 'node:os';
 import { join } from 'node:path';
 import { CHECKOUT } from '../lib/checkout.mjs';
@@ -33,9 +33,8 @@ const AREA_REFUSED = /ptrace set fp regs failed/;
  */
 export async function tryUml(cache, kernel) {
   const path = join(cache, `uml-${kernel.release}-on-${identity(kernel)}.json`);
-  const known = existsSync(path);
-  /** @type {Trial} */
-  const trial = known ? JSON.parse(readFileSync(path, 'utf8')) : await boot(cache, kernel);
+  const known = knownTrial(path);
+  const trial = known ?? (await boot(cache, kernel));
   if (!known) {
     // In one step: other runs read it meanwhile.
     const written = `${path}.${process.pid}`;
@@ -43,6 +42,21 @@ export async function tryUml(cache, kernel) {
     renameSync(written, path);
   }
   return { kernel: trial.filled ? filling(cache, kernel) : kernel, failure: trial.failure };
+}
+
+/** Time for which a failure is remembered, in ms: a busy machine, or a cache that is not complete, may have been its cause. */
+const FAILURE_KEPT = 3_600_000;
+
+/**
+ * @param {string} path
+ * @returns {Trial | undefined}
+ */
+export function knownTrial(path) {
+  const written = statSync(path, { throwIfNoEntry: false });
+  if (!written) return undefined;
+  /** @type {Trial} */
+  const trial = JSON.parse(readFileSync(path, 'utf8'));
+  return trial.failure === undefined || Date.now() - written.mtimeMs < FAILURE_KEPT ? trial : undefined;
 }
 
 /**

@@ -2,7 +2,7 @@
 // machine, the tier long tries QEMU.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
@@ -24,13 +24,33 @@ const script = (name: string) => import(pathToFileURL(join(ROOT, 'scripts/vm', n
 const { runMachine } = await script('machine.mjs');
 const { UML } = await script('uml.mjs');
 const { ensureUmlKernel } = await script('umlKernel.mjs');
-const { filling } = await script('bootTrial.mjs');
+const { filling, knownTrial } = await script('bootTrial.mjs');
 
 const CACHE = join(ROOT, '.cache/vm');
 const JOB = {
   ...{ command: ['true'], folder: ROOT, checkout: ROOT, writable: [] },
   ...{ timeoutSeconds: 60, memoryMib: 512, cpus: undefined },
 };
+
+it('that a kernel does not boot is remembered for an hour, and that it does for ever', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'knp-trials-'));
+  const path = join(folder, 'trial.json');
+  const written = (trial: object, secondsAgo: number) => {
+    writeFileSync(path, JSON.stringify(trial));
+    const time = Date.now() / 1000 - secondsAgo;
+    utimesSync(path, time, time);
+    return knownTrial(path);
+  };
+  try {
+    assert.equal(knownTrial(path), undefined);
+    const failed = { filled: false, failure: 'panic' };
+    assert.deepEqual(written(failed, 3500), failed);
+    assert.equal(written(failed, 3700), undefined);
+    assert.deepEqual(written({ filled: true }, 1e7), { filled: true });
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});
 
 if (available.includes('uml')) {
   describe('User Mode Linux', () => {

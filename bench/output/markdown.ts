@@ -48,10 +48,10 @@ export function markdownDocument({ reports, targets, pictures, explanation }: Do
     '# Benchmarks',
     `Written by \`npm run bench -- --folder docs\`; do not edit it.
 
-Times in which kube-netlink-proxy programs the kernel of a node, with 10 endpoints for each Service, and of other ways to make the same
+Times in which kube-netlink-proxy programs the kernel of a node, with 10 endpoints for each Service, and of other [ways](#ways) to make the same
 changes, as multiples of them: 2 is twice the time. Medians of wall-clock time; CPU time has all threads and children; ≈ was extrapolated.
-Each run has a new network namespace, and the runs of all ways alternate. Times depend on the machine; the multiples hold elsewhere
-too. [bench.md](bench.md) describes the scenarios. All sizes, spreads and columns: \`npm run bench -- docs/benchmarks/report.json -o wide\`.`,
+Times depend on the machine; the multiples hold elsewhere too. [bench.md](bench.md) describes the scenarios. All sizes, spreads and columns:
+\`npm run bench -- docs/benchmarks/report.json -o wide\`.`,
     ...SECTIONS.flatMap(([title, has]) => section(title, has, reports)),
     ...(memory.length === 0
       ? []
@@ -64,9 +64,9 @@ too. [bench.md](bench.md) describes the scenarios. All sizes, spreads and column
     '## Targets',
     ...targetSection(targets, explanation),
     '## Ways',
-    METHODS.map(({ title, description }) => `- **${title}**: ${description}.`).join('\n'),
+    METHODS.map(({ name, title, description }) => `- \`${name}\`, ${title}: ${description}.`).join('\n'),
     '## Machines',
-    ...reports.flatMap((report, i) => machineSection(report, i + 1)),
+    ...reports.flatMap((_, i) => machineSection(reports, i)),
   ].join('\n\n')}\n`;
 }
 
@@ -119,15 +119,24 @@ function targetSection(
   }
 }
 
-function machineSection(report: BenchReport, number: number): string[] {
-  const { machine, options, started, duration } = report;
-  const facts = machineFacts(machine).map(([name, value]) => `${name} ${value}`);
+/** The facts of a machine are beside the first of its reports. */
+function machineSection(reports: readonly BenchReport[], index: number): string[] {
+  const report = reports[index] as BenchReport;
+  const { options, started, duration } = report;
+  const first = reports.findIndex(({ machine }) => factsText(machine) === factsText(report.machine));
+  const facts = first < index ? `machine ${first + 1}` : factsText(report.machine);
   const reasons = reasonLines(report).map((line) => `- not measured: ${line}.`);
   return [
-    `**${number}. ${machineLine(machine)}**, on ${started.slice(0, 10)} in ${spanText(duration * 1000)} (${facts.join('; ')}):`,
+    `**${index + 1}. ${machineLine(report.machine)}**, on ${started.slice(0, 10)} in ${spanText(duration * 1000)} (${facts}):`,
     `\`\`\`sh\n${benchCommand(options)}\n\`\`\``,
     ...(reasons.length === 0 ? [] : [reasons.join('\n')]),
   ];
+}
+
+function factsText(machine: BenchReport['machine']): string {
+  return machineFacts(machine)
+    .map(([name, value]) => `${name} ${value}`)
+    .join('; ');
 }
 
 function left(title: string): Table['columns'][number] {

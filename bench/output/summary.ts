@@ -1,6 +1,5 @@
 // The figures of a scenario in rows for a page: this proxy, and the others as multiples of it. Pure.
 import type { Figure } from '../types.js';
-import { titleOf } from './table.js';
 import { durationText, groupedText, numberText } from './units.js';
 
 /** A number of Services that many clusters have: it is shown beside the greatest one. */
@@ -25,7 +24,7 @@ export function summaryRows(figures: readonly Figure[]): string[][] {
 
 function multiple({ method, sample, wall }: Figure, ours: Figure): string {
   const estimate = sample === undefined ? '' : '≈ ';
-  return `${titleOf(method)} ${estimate}${numberText(wall.median / ours.wall.median)}`;
+  return `${method} ${estimate}${numberText(wall.median / ours.wall.median)}`;
 }
 
 function isOf(size: Figure['size'], { size: other }: Figure): boolean {

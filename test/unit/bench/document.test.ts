@@ -134,7 +134,7 @@ describe('the document', () => {
   });
 
   it('has rows for 1000 Services and the greatest number, with the others as multiples', () => {
-    const others = 'raw limit (C++) 0.800; one command each (Node.js) ≈ 200';
+    const others = 'raw 0.800; execFile ≈ 200';
     assert.deepEqual(
       summaryRows(report().figures).map((row) => row.map(plain)),
       [['10 000', '1.00 s', '1.00 s', others]],

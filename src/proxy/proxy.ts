@@ -50,6 +50,8 @@ export interface ProxyEvents extends FormerModeEvents {
   mended?(problems: readonly Problem[]): void;
   /** A node does not answer any more, or answers again. `services`: number of Services with endpoints on it. */
   reachChanged?(change: ReachChange, services: number): void;
+  /** So many other nodes have answered since the start: only these can be left. */
+  reachJudged?(nodes: number): void;
   /** Whether nodes answer could not be found out. It is tried again. */
   reachFailed?(error: unknown): void;
   /** The kernel could not be read. */
@@ -234,6 +236,7 @@ class RunningProxy<Item, Operation extends KeyedOperation<Item>> implements Serv
   async #watchNodes(): Promise<void> {
     this.#reach = await this.#parts.watchNodes?.({
       changed: (change) => this.#take(() => this.#reachChanged(change)),
+      judged: (nodes) => this.#parts.events.reachJudged?.(nodes),
       nodeOf: (flow) => this.#nodeOf(flow),
       failed: (error) => this.#parts.events.reachFailed?.(error),
     });

@@ -75,6 +75,7 @@ const EVENTS = partOf({
   problems: FUNCTION,
   mended: optional(FUNCTION),
   reachChanged: optional(FUNCTION),
+  reachJudged: optional(FUNCTION),
   reachFailed: optional(FUNCTION),
   failed: FUNCTION,
   retrying: FUNCTION,

@@ -49,7 +49,7 @@ const OBJECTS = [
 const VERBS = [
   ...(['generation', 'getChain', 'getElements', 'getSet', 'getTable'] as const),
   ...(['listChains', 'listElementBytes', 'listElements', 'listObjects'] as const),
-  ...(['listRules', 'listSets', 'listTables', 'port'] as const),
+  ...(['listFlowTables', 'listRules', 'listSets', 'listTables', 'port'] as const),
 ];
 
 /** The last generation of whose commit the watch of a mode was notified. */

@@ -82,6 +82,8 @@ export function logEvents(log: Logger, foreignChains: () => readonly string[] = 
       if (reachable) log.info(fields, 'the node answers again: its endpoints get new connections');
       else log.warn(fields, 'the node does not answer: its endpoints get no new connections');
     },
+    reachJudged: (nodes) =>
+      log.debug({ nodes }, 'other nodes have answered, and are left if they fall silent'),
     reachFailed: (error) => log.error({ err: String(error) }, 'cannot find out whether other nodes answer'),
     failed: (error) => log.error({ err: String(error) }, 'cannot read the kernel'),
     retrying: (milliseconds) => log.info({ milliseconds }, 'retrying after a failure'),

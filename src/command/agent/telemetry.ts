@@ -92,6 +92,7 @@ export function telemetry(receivers: Receivers): ProxyListener {
       own.unreachableNodes.inc(reachable ? -1 : 1);
       own.reachChanges.inc({ reachable: String(reachable), sign });
     },
+    reachJudged: (nodes) => own.judgedNodes.set(nodes),
     problems: (problems) => leftOut.found(problems),
     mended: (problems) => leftOut.mended(problems),
     failed: waits,

@@ -97,6 +97,9 @@ export function ownMetrics(registry: Registry, version: string) {
     unreachableNodes: new Gauge(
       own('unreachable_nodes', 'Other nodes that do not answer this one, with --leave-unreachable-nodes.'),
     ),
+    judgedNodes: new Gauge(
+      own('judged_nodes', 'Other nodes that have answered this one since its start: only these can be left.'),
+    ),
     reachChanges: new Counter({
       ...own(
         'node_reach_changes_total',

@@ -47,6 +47,13 @@ export interface NeighbourVerdict {
 export class NeighbourRounds {
   readonly #asked = new Map<string, Asked>();
 
+  /** Number of neighbours that have answered. */
+  get answered(): number {
+    let count = 0;
+    for (const { hasAnswered } of this.#asked.values()) if (hasAnswered) count++;
+    return count;
+  }
+
   /** Number of neighbours. */
   get size(): number {
     return this.#asked.size;
@@ -77,17 +84,25 @@ export class NeighbourRounds {
     this.#asked.delete(keyOf(link, address));
   }
 
-  /** The kernel has reported a state, undefined for a deletion. Returns a verdict if the neighbour was unreachable. */
-  heard(link: string, address: string, state: NeighbourState | undefined): NeighbourVerdict | undefined {
+  /**
+   * The kernel has reported a state, undefined for a deletion. Returns a verdict if the neighbour was unreachable, and whether this is its
+   * first answer.
+   */
+  heard(
+    link: string,
+    address: string,
+    state: NeighbourState | undefined,
+  ): { readonly verdict?: NeighbourVerdict; readonly isFirst: boolean } {
     const asked = this.#asked.get(keyOf(link, address));
-    if (!asked) return undefined;
+    if (!asked) return NOTHING_NEW;
     asked.isKnown = KNOWN.has(state);
-    if (state !== 'reachable') return undefined;
+    if (state !== 'reachable') return NOTHING_NEW;
     asked.open = 0;
+    const isFirst = !asked.hasAnswered;
     asked.hasAnswered = true;
-    if (asked.reachable) return undefined;
+    if (asked.reachable) return { isFirst };
     asked.reachable = true;
-    return verdictOf(asked);
+    return { verdict: verdictOf(asked), isFirst };
   }
 
   /** The kernel has refused a question, which then was not asked. */
@@ -123,6 +138,8 @@ export class NeighbourRounds {
     return Math.max(due, 0);
   }
 }
+
+const NOTHING_NEW = { isFirst: false };
 
 /** States with a hardware address, to which the kernel sends the question. */
 const KNOWN: ReadonlySet<NeighbourState | undefined> = new Set(['reachable', 'stale', 'delay', 'probe']);

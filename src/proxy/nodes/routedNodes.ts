@@ -34,6 +34,8 @@ class Routed {
 export interface RoutedParts {
   readonly conntrack: Pick<Conntrack, 'list'>;
   readonly listener: Pick<ReachListener, 'nodeOf' | 'failed'>;
+  /** A node has answered for the first time. */
+  readonly firstAnswer: () => void;
   /** Asks a node whether it is there. */
   readonly answers: (address: string, signal: AbortSignal) => Promise<boolean>;
   readonly changed: (node: string, address: string, reachable: boolean) => void;
@@ -50,6 +52,11 @@ export class RoutedNodes {
 
   constructor(parts: RoutedParts) {
     this.#parts = parts;
+  }
+
+  /** Number of nodes that have answered. */
+  get answered(): number {
+    return [...this.#nodes.values()].filter(({ hasAnswered }) => hasAnswered).length;
   }
 
   add(node: string, address: string): void {
@@ -116,10 +123,12 @@ export class RoutedNodes {
     });
     node.isBeingAsked = false;
     if (this.#end.signal.aborted || this.#nodes.get(name) !== node || answered === undefined) return;
-    const { changed, now } = this.#parts;
+    const { changed, firstAnswer, now } = this.#parts;
     if (answered) {
+      const isFirst = !node.hasAnswered;
       node.hasAnswered = true;
       node.askAt = undefined;
+      if (isFirst) firstAnswer();
     } else if (!node.hasAnswered) node.askAt = now() + NEVER_ANSWERED;
     const reachable = answered || (node.reachable && !(node.hasAnswered && node.lasts));
     if (!reachable) node.askAt = now() + AGAIN;

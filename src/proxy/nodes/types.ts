@@ -20,6 +20,8 @@ export interface ReachChange {
 export interface ReachListener {
   /** Called for each change. A node that is not followed any more is reported as reachable. */
   changed(change: ReachChange): void;
+  /** Called when the number of nodes changes that have answered: only these can be left. */
+  judged(count: number): void;
   /** The node of the endpoint of a flow; undefined for a flow to no Service. */
   nodeOf(flow: Flow): string | undefined;
   /** The kernel could not be asked. It is asked again. */

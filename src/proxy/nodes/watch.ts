@@ -48,6 +48,8 @@ class NodesWatch implements ReachWatch {
   /** What the kernel reports of neighbours is read: without it, there is no question and no verdict. */
   #isListening = false;
   #isAsking = false;
+  /** Number of nodes that have answered, as it was told. */
+  #judged = 0;
 
   constructor(kernel: ReachKernel, listener: ReachListener) {
     this.#kernel = kernel;
@@ -55,7 +57,9 @@ class NodesWatch implements ReachWatch {
     const changed = (node: string, address: string, reachable: boolean) =>
       this.#changed({ node, address, reachable }, 'flows');
     const { conntrack } = kernel;
-    this.#routed = new RoutedNodes({ conntrack, listener, answers, changed, now: () => performance.now() });
+    const firstAnswer = () => this.#count();
+    const now = () => performance.now();
+    this.#routed = new RoutedNodes({ conntrack, listener, answers, firstAnswer, changed, now });
   }
 
   follow(nodes: ReadonlyMap<string, readonly string[]>): void {
@@ -98,7 +102,15 @@ class NodesWatch implements ReachWatch {
       if (this.#unreachable.has(node) && former && addresses.includes(former.address)) continue;
       this.#setWay(node, await this.#wayTo(addresses));
     }
+    this.#count();
     if (this.#rounds.size > 0) this.#listen();
+  }
+
+  #count(): void {
+    const judged = this.#rounds.answered + this.#routed.answered;
+    if (judged === this.#judged) return;
+    this.#judged = judged;
+    this.#listener.judged(judged);
   }
 
   /** Undefined for a node without an address, and where no route leads to one. */
@@ -157,7 +169,8 @@ class NodesWatch implements ReachWatch {
     const { link, address, state } = neighbour;
     const node = this.#rounds.nodeOf(link, address);
     if (node !== undefined && !deleted && !isAskable(neighbour)) this.#look(new Set([node]));
-    const verdict = this.#rounds.heard(link, address, deleted ? undefined : state);
+    const { verdict, isFirst } = this.#rounds.heard(link, address, deleted ? undefined : state);
+    if (isFirst) this.#count();
     if (verdict) this.#changed(verdict, 'neighbour');
   }
 

@@ -76,9 +76,8 @@ export function testUnreachableNodes(...flags: readonly string[]): void {
   }
 
   async function restart(): Promise<void> {
-    await all.start([...flags, '--leave-unreachable-nodes'], [0]);
-    // Neighbours and nodes are judged once they have answered.
-    answers();
+    await all.start([...flags, '--leave-unreachable-nodes', '--v=4'], [0]);
+    await all.agent(0).logged(({ nodes }) => nodes === 2, 'that two nodes have answered');
   }
 
   async function leaves(t: TestContext, what: 'link' | 'packets' | 'route'): Promise<void> {

@@ -78,7 +78,7 @@ const PARTS = {
   events: {
     ...SOURCE_EVENTS,
     ...methods('queued', 'taken', 'planned', 'refused', 'failed', 'retrying'),
-    ...methods('kept', 'switched', 'unswitched', 'reachChanged', 'reachFailed'),
+    ...methods('kept', 'switched', 'unswitched', 'reachChanged', 'reachFailed', 'reachJudged'),
   },
 };
 const ENDPOINT = {

@@ -10,9 +10,10 @@ function asked() {
   const round = (now: number) => rounds.round(now).verdicts;
   const states = (now: number) =>
     rounds.round(now).operations.map((each) => each.map((it) => it.neighbour.state));
-  const answer = () => rounds.heard('eth0', '10.0.0.2', 'reachable');
+  const answer = () => rounds.heard('eth0', '10.0.0.2', 'reachable').verdict;
   assert.deepEqual(states(0), [['none']], 'its hardware address is asked for');
-  answer();
+  assert.deepEqual([rounds.answered, rounds.heard('eth0', '10.0.0.2', 'reachable')], [0, { isFirst: true }]);
+  assert.equal(rounds.answered, 1);
   return { rounds, round, states, answer };
 }
 
@@ -40,8 +41,11 @@ it('an answer ends a series, and another neighbour is not its', () => {
     for (let i = 0; i < 5; i++) assert.deepEqual(round(series * 10_000 + i * 300), []);
     answer();
   }
-  assert.equal(rounds.heard('eth1', '10.0.0.2', 'reachable'), undefined);
-  assert.equal(rounds.heard('eth0', '10.0.0.3', 'reachable'), undefined);
+  for (const [link, address] of [
+    ['eth1', '10.0.0.2'],
+    ['eth0', '10.0.0.3'],
+  ] as const)
+    assert.deepEqual(rounds.heard(link, address, 'reachable'), { isFirst: false });
 });
 
 it('time in which a process was stopped does not count, nor does a question that the kernel refused', () => {

@@ -14,7 +14,13 @@ const flow = (id: number, endpoint: string) =>
 /** Two nodes, and a clock that the test moves. */
 function setUp(t: TestContext) {
   t.mock.timers.enable({ apis: ['setTimeout', 'Date'] });
-  const world = { flows: [] as Flow[], silent: new Set<string>(), told: [] as string[], questions: 0 };
+  const world = {
+    flows: [] as Flow[],
+    silent: new Set<string>(),
+    told: [] as string[],
+    answered: [] as number[],
+    questions: 0,
+  };
   const list = () => ({
     async *[Symbol.asyncIterator]() {
       yield* world.flows;
@@ -30,6 +36,7 @@ function setUp(t: TestContext) {
       world.questions++;
       return !world.silent.has(address);
     },
+    firstAnswer: () => world.answered.push(nodes.answered),
     changed: (node, _, reachable) => world.told.push(`${node} ${reachable}`),
     now: () => Date.now(),
   });
@@ -60,6 +67,7 @@ it('flows without a reply and a node that does not answer condemn it; its first 
 it('a node that answers stays, whatever its endpoints do, and is asked only while flows raise the question', async (t) => {
   const { world, pass } = setUp(t);
   await pass(2000);
+  assert.deepEqual(world.answered, [1, 2]);
   const before = world.questions;
   await pass(10_000);
   assert.equal(world.questions, before);

@@ -42,7 +42,7 @@ const description = () => JSON.parse(readFileSync(join(project.installed, 'packa
 test('it holds modules, types, the command, sources of the addon, binaries and licenses', () => {
   const kinds = [
     /^(LICENSE|NOTICE|README\.md|CHANGELOG\.md|CONTRIBUTING\.md|SECURITY\.md|package\.json)$/,
-    /^docs\/[^/]+\.(md|svg)$|^docs\/decisions\/[^/]+\.md$|^(deploy|examples)\/.+\.(md|yaml|ts|json|conf)$/,
+    /^docs\/[^/]+\.(md|svg)$|^docs\/decisions\/[^/]+\.md$|^(deploy|examples)\/.+\.(md|ya?ml|ts|json|conf)$/,
     /^deploy\/apparmor\/kube-netlink-proxy$/,
     /^dist\/src\/.*\.(js|d\.ts)$/,
     /^dist\/command\/(main\.js|parts\/[^/]+\.js|LICENSES|kube-netlink-proxy\.8)$/,

@@ -72,9 +72,11 @@ const miniSearch = {
     // One letter in ten may differ: "connection" is not "correction".
     fuzzy: 0.1,
     boost: { title: 4, text: 2, titles: 1 },
-    // What operators read comes before what explains the source.
-    boostDocument: (/** @type {string} */ page) =>
-      /\/(?:decisions|api)\/|\/(?:upstream-tests|development)\./.test(page) ? 0.2 : 1,
+    // What operators read comes before what explains the source, and a page before the home page, which repeats it.
+    boostDocument: (/** @type {string} */ page) => {
+      if (/\/(?:decisions|api)\/|\/(?:upstream-tests|development)\./.test(page)) return 0.2;
+      return /\/(?:index\.html)?(?:#|$)/.test(page) ? 0.3 : 1;
+    },
   },
 };
 

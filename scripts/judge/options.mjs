@@ -36,7 +36,7 @@ const MODES_OF = {
  * @property {number} seed
  * @property {number} time
  * @property {string[]} faults
- * @property {{ programming: number, recovery: number, chance: number, refusal: number, fallsBack?: boolean, prolongsAffinity?: boolean }} bounds
+ * @property {{ programming: number, recovery: number, chance: number, refusal: number, ipvs?: boolean }} bounds
  * @property {number} steps
  * @property {number} pause
  * @property {number} syncPeriod
@@ -122,7 +122,7 @@ export function parseOptions(args) {
   const isIpvs = orders.mode === 'ipvs';
   if (orders.ipvsRules && (!isIpvs || orders.proxy))
     throw new Failure("--ipvs-rules: is an option of this project's proxy in ipvs mode");
-  const bounds = { ...orders.bounds, fallsBack: isIpvs, prolongsAffinity: isIpvs };
+  const bounds = { ...orders.bounds, ipvs: isIpvs };
   return { ...orders, bounds, faults: faultsIn(orders) };
 }
 

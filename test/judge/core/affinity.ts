@@ -1,17 +1,20 @@
 // The rule for session affinity.
-import { affinityKey } from './frontends.js';
+import { affinityKey, targetKey } from './frontends.js';
 import type { Observation } from './observations.js';
+import type { Bounds } from './rules.js';
 import type { Timeline, Window } from './timeline.js';
 import { type Violation, violationOf } from './violation.js';
 
 /** Judges new connections of clients to Services with affinity. */
 export class AffinityJudge {
   readonly #timeline: Timeline;
-  /** The last answer of each pod, by client and Service port. */
+  readonly #bounds: Bounds;
+  /** The last answer of each pod, by client and Service port; in ipvs mode by client and virtual service. */
   readonly #answers = new Map<string, Map<string, Observation>>();
 
-  constructor(timeline: Timeline) {
+  constructor(timeline: Timeline, bounds: Bounds) {
     this.#timeline = timeline;
+    this.#bounds = bounds;
   }
 
   /**
@@ -22,7 +25,7 @@ export class AffinityJudge {
     const { target, by, result } = observation;
     if (result !== 'answered' || by === undefined) return undefined;
     const { service } = window.last;
-    const key = affinityKey(service, target);
+    const key = this.#bounds.ipvs ? `${service} ${targetKey(target)}` : affinityKey(service, target);
     const answers = this.#answers.get(key) ?? new Map<string, Observation>();
     this.#answers.set(key, answers);
     const bound = answers.has(by) ? undefined : this.#boundPod(observation, answers);

@@ -29,7 +29,7 @@ export class AffinityEndJudge {
   /** Counts a new connection, also one without an answer: it may begin the time anew. */
   count(observation: Observation, { last: promise }: Window): void {
     const { service } = promise;
-    if (service === undefined || promise.affinity === 0 || this.#bounds.prolongsAffinity) return;
+    if (service === undefined || promise.affinity === 0 || this.#bounds.ipvs) return;
     const key = affinityKey(service, observation.target);
     const before = this.#last.get(key);
     this.#last.set(key, observation);

@@ -45,7 +45,7 @@ const NOTHING: ConnectionPromise = {
 const PROMISES = new WeakMap<ClusterState, Map<string, ConnectionPromise>>();
 
 /** What depends on the mode of the proxy. */
-type Mode = Pick<Bounds, 'fallsBack'>;
+type Mode = Pick<Bounds, 'ipvs'>;
 
 /** The promise for a target in a state. */
 export function promiseOf(state: ClusterState, target: Target, mode: Mode): ConnectionPromise {
@@ -54,7 +54,7 @@ export function promiseOf(state: ClusterState, target: Target, mode: Mode): Conn
     known = new Map();
     PROMISES.set(state, known);
   }
-  const key = `${targetKey(target)} ${mode.fallsBack}`;
+  const key = `${targetKey(target)} ${mode.ipvs}`;
   let promise = known.get(key);
   if (!promise) {
     promise = computePromise(state, target, mode);
@@ -143,14 +143,14 @@ function choicesOf(
   { internalPolicy, externalPolicy }: ServiceSpec,
   { cluster, local, healthy }: ChosenEndpoints,
   { client }: Target,
-  { fallsBack }: Mode,
+  { ipvs = false }: Mode,
 ): Choices {
   if (kind === 'healthCheck') return onlyOf([healthy ? HEALTHY : UNHEALTHY]);
   const isInside = client === 'pod' || client === 'node';
   const policy = kind === 'clusterIP' ? internalPolicy : externalPolicy;
   if (policy === 'Cluster') return onlyOf(cluster);
   // Modes differ in whether clients in the cluster reach endpoints of other nodes with the external policy Local.
-  const isUncertain = kind === 'clusterIP' ? fallsBack && local.length === 0 : isInside;
+  const isUncertain = kind === 'clusterIP' ? ipvs && local.length === 0 : isInside;
   if (!isUncertain) return onlyOf(local);
   const always = cluster.filter((pod) => local.includes(pod));
   return { may: [...cluster, ...local], always, answers: local.length > 0, certain: false };

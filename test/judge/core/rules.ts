@@ -90,15 +90,15 @@ export interface Bounds extends Dials {
   /** Longest time to refuse a connection. */
   readonly refusal: number;
   /**
-   * Whether cluster IPs with the internal policy Local may lead to endpoints of other nodes while the node has none: `syncEndpoint` of
-   * kube-proxy's pkg/proxy/ipvs does so. Default: false.
+   * Whether the proxy runs in ipvs mode, of which less is demanded. Default: false.
+   * - Cluster IPs with the internal policy Local may lead to endpoints of other nodes while the node has none: `syncEndpoint` of kube-proxy's
+   *   pkg/proxy/ipvs does so.
+   * - Affinity is that of a virtual service, and not of a Service (`ip_vs_ct_in_get` of the kernel). It lasts while the client has connections,
+   *   and up to three minutes longer: rule `affinity-ends` is not judged.
+   * - IPVS drops one datagram of a flow whose real server was deleted (`ip_vs_in_hook`), also if the endpoint still serves.
+   * - A node port stays if another program destroys the record of the virtual services while the proxy does not run (`unrecorded`).
    */
-  readonly fallsBack?: boolean;
-  /**
-   * Whether affinity lasts while the client has connections, and up to three minutes longer: IPVS does so. Rule `affinity-ends` is not
-   * judged then. Default: false.
-   */
-  readonly prolongsAffinity?: boolean;
+  readonly ipvs?: boolean;
 }
 
 /** Bounds of kube-proxy with its default periods: minSyncPeriod 1 s, syncPeriod 30 s. */

@@ -7,14 +7,14 @@ import { type Violation, violationOf } from './violation.js';
 
 /** Judges requests without an answer, in the order of their ends. */
 export class SilenceJudge {
-  readonly #refusal: number;
+  readonly #bounds: Bounds;
   /** Targets whose last new connection had no refusal. */
   readonly #silent = new Set<string>();
   /** The last pod that answered each UDP stream; none after a loss that was excused. */
   readonly #streams = new Map<number, string>();
 
-  constructor({ refusal }: Bounds) {
-    this.#refusal = refusal;
+  constructor(bounds: Bounds) {
+    this.#bounds = bounds;
   }
 
   /** Remembers who answered. */
@@ -40,14 +40,17 @@ export class SilenceJudge {
 
   /**
    * Whether the datagram may be lost with its flow: a proxy deletes the flow to an endpoint that no longer serves, and an answer that
-   * is under way then comes from an address that the client does not know. The next datagram must be answered.
+   * is under way then comes from an address that the client does not know. In ipvs mode the kernel drops it if the endpoint is no longer
+   * chosen, and the node as a client gets an error (EPERM). The next datagram must be answered.
    */
   #losesFlow({ connection, result }: Observation, promises: Window['promises']): boolean {
     const by = this.#streams.get(connection);
     this.#streams.delete(connection);
-    if (result !== 'timeout' || by === undefined) return false;
-    const serving = promises.filter((promise) => promise.serving.has(by)).length;
-    return serving > 0 && serving < promises.length;
+    const { ipvs } = this.#bounds;
+    const isLost = result === 'timeout' || (ipvs && result === 'unreachable');
+    if (!isLost || by === undefined) return false;
+    const kept = promises.filter(({ may, serving }) => (ipvs ? may : serving).has(by)).length;
+    return kept > 0 && kept < promises.length;
   }
 
   /**
@@ -58,7 +61,7 @@ export class SilenceJudge {
     const { result, target, began, ended } = observation;
     const key = targetKey(target);
     const isSilent =
-      result === 'timeout' && ended - began > this.#refusal && promises.every(({ refuses }) => refuses);
+      result === 'timeout' && ended - began > this.#bounds.refusal && promises.every(({ refuses }) => refuses);
     const again = isSilent && this.#silent.has(key);
     if (isSilent) this.#silent.add(key);
     else this.#silent.delete(key);

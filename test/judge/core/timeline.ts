@@ -1,7 +1,7 @@
 // The states that could be in force in the kernel at a time, and what they promise.
 import { type ClusterState, EMPTY_CLUSTER, stateAfter } from './cluster.js';
 import { type Target, targetKey } from './frontends.js';
-import { FAULTS } from './history.js';
+import { type FaultName, FAULTS } from './history.js';
 import type { FaultPeriod, Recording } from './observations.js';
 import { type ConnectionPromise, mixedPromises, promiseOf } from './promise.js';
 import type { Bounds } from './rules.js';
@@ -42,6 +42,10 @@ interface Restoration {
   readonly index: number;
 }
 
+/** Faults during which the proxy does not run, and damage to the sets and maps that record in ipvs mode which virtual services are its own. */
+const ENDS: ReadonlySet<FaultName> = new Set(['proxyKilled', 'proxyEnded']);
+const UNRECORDS: ReadonlySet<FaultName> = new Set(['setsFlushed', 'setsDestroyed']);
+
 function disturbancesOf(
   faults: readonly FaultPeriod[],
   recoveredFrom: (ended: number) => number,
@@ -68,6 +72,8 @@ export class Timeline {
   readonly #bounds: Bounds;
   readonly #runTime: RunTime;
   readonly #restorations: readonly Restoration[];
+  /** Times whose node ports a proxy may keep in ipvs mode. */
+  readonly #unrecorded: readonly Pick<FaultPeriod, 'began' | 'ended'>[];
   /** The times of faults that make a proxy forget its clients. */
   readonly #replacements: readonly FaultPeriod[];
   /** Promises by target, and by the states. */
@@ -91,6 +97,7 @@ export class Timeline {
     this.#restorations = faults.flatMap(({ began, ended, restored }) =>
       restored === undefined ? [] : [{ began, ended, index: this.#indexAt(restored) }],
     );
+    this.#unrecorded = bounds.ipvs ? this.#unrecordedIn(faults) : [];
     this.#replacements = faults.filter(({ fault }) => FAULTS[fault] === 'replaces');
   }
 
@@ -100,16 +107,35 @@ export class Timeline {
     const first = this.#indexAt(earliest);
     const last = Math.max(first, this.#indexAt(ended));
     const { state } = this.states[last] as TimedState;
+    const promise = this.promiseOf(state, target);
     const restored = this.#restorations
-      .filter((one) => one.began <= ended && one.ended >= earliest && (one.index < first || one.index > last))
+      .filter((one) => one.began <= ended && one.ended >= earliest)
       .map(({ index }) => index);
+    const kept = target.kind === 'nodePort' && promise.service === undefined ? this.#keptAt(ended) : [];
+    const others = [...restored, ...kept].filter((index) => index < first || index > last);
     const damaged = this.#isDamaged(began, ended);
-    return {
-      state,
-      last: this.promiseOf(state, target),
-      promises: this.#promisesOf(first, last, restored, target),
-      damaged,
-    };
+    return { state, last: promise, promises: this.#promisesOf(first, last, others, target), damaged };
+  }
+
+  /** The times from the end of the proxy to its recovery, in which the record of its virtual services was destroyed. */
+  #unrecordedIn(faults: readonly FaultPeriod[]): Pick<FaultPeriod, 'began' | 'ended'>[] {
+    return faults
+      .filter(({ fault }) => ENDS.has(fault))
+      .map(({ began, ended }) => ({ began, ended: this.#runTime.after(ended, this.#bounds.recovery) }))
+      .filter((down) =>
+        faults.some((one) => UNRECORDS.has(one.fault) && one.began >= down.began && one.began <= down.ended),
+      );
+  }
+
+  /** The states whose node ports may be kept at a time. */
+  #keptAt(time: number): number[] {
+    return this.#unrecorded
+      .filter(({ began }) => began <= time)
+      .flatMap(({ began, ended }) => {
+        const first = this.#indexAt(this.#runTime.before(began, this.#bounds.programming));
+        const last = this.#indexAt(Math.min(ended, time));
+        return Array.from({ length: last - first + 1 }, (_, n) => first + n);
+      });
   }
 
   /** The promise for a target in a state. */

@@ -15,7 +15,7 @@ import type { Violation } from './violation.js';
 export function judge(recording: Recording, bounds: Bounds): Violation[] {
   const timeline = new Timeline(recording, bounds);
   const requests = new RequestJudge(bounds);
-  const affinity = new AffinityJudge(timeline);
+  const affinity = new AffinityJudge(timeline, bounds);
   const affinityEnd = new AffinityEndJudge(timeline, bounds);
   const established = new EstablishedJudge(timeline);
   const fairness = [new FairnessJudge(bounds, byFrontend), new FairnessJudge(bounds, byService)];

@@ -248,8 +248,9 @@ export class Player {
 
 function dialled(state: ClusterState, target: Target): DialledTarget {
   const asked = { target, group: affinityGroupOf(state, target) };
-  if (target.client !== 'stranger') return asked;
-  return { ...asked, from: addressIn(CLIENT_ADDRESSES.stranger, target.family) };
+  // The host outside has two addresses, and SCTP sends from all that it is not forbidden.
+  if (target.client !== 'stranger' && target.client !== 'outside') return asked;
+  return { ...asked, from: addressIn(CLIENT_ADDRESSES[target.client], target.family) };
 }
 
 /** The time until the last fault has been recovered from. */

@@ -30,7 +30,7 @@ const KINDS = {
   faultTime: 300,
 };
 const BOUNDS: Bounds = { programming: 100, recovery: 1000, chance: 1e-9, refusal: 50 };
-const IPVS: Bounds = { ...BOUNDS, fallsBack: true };
+const IPVS: Bounds = { ...BOUNDS, ipvs: true };
 const SPEC: ServiceSpec = {
   ...{
     number: 1,
@@ -199,7 +199,7 @@ describe('the verdict', () => {
     assert.deepEqual(rulesBroken(all, returns(1200).with(20, answer(24_200, 'pod-2'))), []);
     assert.deepEqual(rulesBroken(all, returns(1050)), [], 'the timers of a kernel may be late');
     assert.deepEqual(rulesBroken(all, returns(1200).slice(0, 20)), [], 'chance');
-    assert.deepEqual(rulesBroken(all, returns(1200), [], { ...IPVS, prolongsAffinity: true }), []);
+    assert.deepEqual(rulesBroken(all, returns(1200), [], IPVS), []);
     const others = [...Array(40).keys()].flatMap((i): [number, EndpointSpec[]][] => [
       [700 + i * 1200, [ready('pod-0')]],
       [800 + i * 1200, ['pod-0', 'pod-2'].map(ready)],
@@ -221,6 +221,41 @@ describe('the verdict', () => {
     assert.deepEqual(rulesBroken(remote, [answer(500, 'pod-2'), silence(600, 'timeout')], [], IPVS), []);
     const both = changes([0, ['pod-0', 'pod-2'].map(ready)]).with(0, service);
     assert.deepEqual(rulesBroken(both, [answer(500, 'pod-2')], [], IPVS), ['local-policy']);
+  });
+
+  it('demands affinity of a Service, and in ipvs mode of each virtual service', () => {
+    const spec = { ...SPEC, affinity: 600, externalIP: true };
+    const all = changes([0, ['pod-0', 'pod-1'].map(ready)]).with(0, {
+      ...{ at: 0, event: { do: 'setService', service: 'web', spec } },
+    });
+    const frontend = frontendsOf('web', spec).find(({ kind }) => kind === 'externalIP');
+    assert.ok(frontend);
+    const { service: _, ...external } = frontend;
+    const elsewhere = answer(900, 'pod-1', { target: { client: 'pod', ...external } });
+    assert.deepEqual(rulesBroken(all, [answer(500, 'pod-0'), elsewhere]), ['affinity']);
+    assert.deepEqual(rulesBroken(all, [answer(500, 'pod-0'), elsewhere], [], IPVS), []);
+    assert.deepEqual(rulesBroken(all, [answer(500, 'pod-0'), answer(900, 'pod-1')], [], IPVS), ['affinity']);
+  });
+
+  it('permits node ports in ipvs mode whose record was destroyed before a start of the proxy that no longer knows their Service', () => {
+    const spec = { ...SPEC, nodePort: true };
+    const frontend = frontendsOf('web', spec).find(({ kind }) => kind === 'nodePort');
+    assert.ok(frontend);
+    const { service: _, ...port } = frontend;
+    const all = changes([0, [ready('pod-0')]], [700, [ready('pod-1')]]).with(0, {
+      ...{ at: 0, event: { do: 'setService', service: 'web', spec } },
+    });
+    const deleted: Change[] = [...all, { at: 800, event: { do: 'deleteService', service: 'web' } }];
+    const down: FaultPeriod = { fault: 'proxyEnded', began: 500, ended: 1000 };
+    const faults: FaultPeriod[] = [down, { fault: 'setsDestroyed', began: 600, ended: 600 }];
+    const late = (by: string, target = { client: 'pod', ...port } as const) => [answer(5000, by, { target })];
+    assert.deepEqual(rulesBroken(deleted, late('pod-0'), faults, IPVS), []);
+    assert.deepEqual(rulesBroken(deleted, late('pod-2'), faults, IPVS), ['own-endpoints']);
+    assert.deepEqual(rulesBroken(deleted, late('pod-0'), faults), ['own-endpoints']);
+    assert.deepEqual(rulesBroken(deleted, late('pod-0'), [down], IPVS), ['own-endpoints']);
+    assert.deepEqual(rulesBroken(all, late('pod-0'), faults, IPVS), ['removed-not-chosen']);
+    const clusterIP = [answer(5000, 'pod-0')];
+    assert.deepEqual(rulesBroken(deleted, clusterIP, faults, IPVS), ['own-endpoints']);
   });
 
   it('does not demand affinity over a change of the mode, but answers and established connections', () => {
@@ -279,6 +314,15 @@ describe('the verdict', () => {
     const other = answer(900, 'pod-2', stream);
     assert.deepEqual(rulesBroken(left, [other, silence(1050, 'timeout', stream)]), ['stream-answers']);
     assert.deepEqual(rulesBroken(left, [first, silence(1150, 'timeout', stream)]), ['stream-answers']);
+    // IPVS drops one too if the endpoint still serves, and the node gets an error.
+    const both = [ready('pod-2'), { pod: 'pod-0', condition: 'terminating' }] as const;
+    const drains = changes([0, [ready('pod-0'), ready('pod-2')]], [1000, both]);
+    for (const result of ['timeout', 'unreachable'] as const) {
+      const lost = silence(1050, result, stream);
+      assert.deepEqual(rulesBroken(drains, [first, lost], [], IPVS), []);
+      assert.deepEqual(rulesBroken(drains, [first, lost]), ['stream-answers']);
+      assert.deepEqual(rulesBroken(drains, [other, lost], [], IPVS), ['stream-answers']);
+    }
   });
 
   it('names the address that the pod should not have seen', () => {

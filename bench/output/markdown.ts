@@ -1,11 +1,11 @@
 // A page in Markdown with the results of one or more reports: a table for each mode. Pure.
 import { lifeOf, METHODS, SCENARIOS } from '../scenarios.js';
-import type { BenchReport, ScenarioName, TargetResult } from '../types.js';
+import type { BenchReport, Figure, MemoryFigure, ScenarioName, TargetResult } from '../types.js';
 import { benchCommand } from './benchCommand.js';
-import { machineFacts, machineLine } from './machine.js';
-import { summaryRows } from './summary.js';
-import { memoryTable, reasonLines, scenariosOf, type Table, targetTable } from './table.js';
-import { spanText } from './units.js';
+import { machineFacts } from './machine.js';
+import { summaryTable } from './summary.js';
+import { reasonLines, scenariosOf, sizeText, type Table, targetTable } from './table.js';
+import { megabytesText, spanText } from './units.js';
 
 /** A picture of a scenario. */
 export interface Picture {
@@ -41,59 +41,108 @@ function isPart(name: ScenarioName): boolean {
   return PARTS.has(name);
 }
 
+/** The work of the process alone: only in the tables of `-o wide`. */
+const isInMemory = (name: ScenarioName) => name.endsWith('InMemory');
+
+/** A machine with its reports. */
+interface MachineReports {
+  readonly facts: string;
+  readonly reports: readonly BenchReport[];
+}
+
 /** The page. */
 export function markdownDocument({ reports, targets, pictures, explanation }: DocumentParts): string {
   const memory = reports.flatMap((report) => report.memory);
+  const machines = machinesOf(reports);
   return `${[
     '# Benchmarks',
     `Written by \`npm run bench -- --folder docs\`; do not edit it.
 
-Times in which kube-netlink-proxy programs the kernel of a node, with 10 endpoints for each Service, and of other [ways](#ways) to make the same
-changes, as multiples of them: 2 is twice the time. Medians of wall-clock time; CPU time has all threads and children; ≈ was extrapolated.
-Times depend on the machine; the multiples hold elsewhere too. [bench.md](bench.md) describes the scenarios. All sizes, spreads and columns:
-\`npm run bench -- docs/benchmarks/report.json -o wide\`.`,
-    ...SECTIONS.flatMap(([title, has]) => section(title, has, reports)),
+Times in which kube-netlink-proxy programs the kernel of a node, with 10 endpoints for each Service: median of wall-clock time, and in parentheses
+the CPU time of all threads and children. Other [ways](#ways) to make the same changes are multiples of the time with the most Services, or with the
+number in parentheses: 2 is twice the time; ≈ was extrapolated. Times depend on the machine; the multiples hold elsewhere too. [bench.md](bench.md)
+describes the scenarios. All sizes, spreads and columns: \`npm run bench -- docs/benchmarks/report.json -o wide\`.`,
+    ...SECTIONS.flatMap(([title, has]) => section(title, has, machines)),
     ...(memory.length === 0
       ? []
       : [
           '## Memory of the agent',
           SCENARIOS.find(({ name }) => name === 'memory')?.description ?? '',
-          markdownTable(memoryTable(memory)),
+          markdownTable(residentTable(memory)),
         ]),
     ...pictures.map(({ title, path }) => `![${title}: time by number of Services](${path})`),
     '## Targets',
     ...targetSection(targets, explanation),
     '## Ways',
-    METHODS.map(({ name, title, description }) => `- \`${name}\`, ${title}: ${description}.`).join('\n'),
+    METHODS.filter(({ name }) => name !== 'ours')
+      .map(({ name, title, description }) => `- \`${name}\`, ${title}: ${description}.`)
+      .join('\n'),
     '## Machines',
-    ...reports.flatMap((_, i) => machineSection(reports, i)),
+    ...machines.flatMap(machineSection),
   ].join('\n\n')}\n`;
+}
+
+/** The machines in the order of their first reports. */
+function machinesOf(reports: readonly BenchReport[]): MachineReports[] {
+  const byFacts = new Map<string, BenchReport[]>();
+  for (const report of reports) {
+    const facts = machineFacts(report.machine)
+      .map(([name, value]) => `${name} ${value}`)
+      .join('; ');
+    byFacts.set(facts, [...(byFacts.get(facts) ?? []), report]);
+  }
+  return [...byFacts].map(([facts, found]) => ({ facts, reports: found }));
 }
 
 /** The table of a mode; nothing without figures. */
 function section(
   title: string,
   has: (name: ScenarioName) => boolean,
-  reports: readonly BenchReport[],
+  machines: readonly MachineReports[],
 ): string[] {
-  const rows = SCENARIOS.filter(({ name }) => has(name)).flatMap(({ name, title: ofScenario }) =>
-    reports.flatMap((report, i) => {
-      const found = scenariosOf(report).find(({ scenario }) => scenario.name === name);
-      const shown = ofScenario.replace(/^[^:]*(mode|layout)[^:]*: /, '');
-      return summaryRows(found?.figures ?? []).map((cells) => [shown, String(i + 1), ...cells]);
-    }),
+  const groups = SCENARIOS.filter(({ name }) => has(name) && !isInMemory(name)).flatMap(
+    ({ name, title: ofScenario }) =>
+      machines.map(({ reports }, i) => ({
+        title: ofScenario.replace(/^[^:]*(mode|layout)[^:]*: /, ''),
+        machine: i + 1,
+        reports: reports.map((report) => figuresOf(report, name)),
+      })),
   );
-  if (rows.length === 0) return [];
-  const right = (name: string) => ({ title: name, align: 'right' as const });
-  const columns = [
-    left(''),
-    right('machine'),
-    right('Services'),
-    right('time'),
-    right('CPU'),
-    left('other ways'),
+  const table = summaryTable(groups);
+  return table === undefined ? [] : [`## ${title}`, markdownTable(table)];
+}
+
+function figuresOf(report: BenchReport, name: ScenarioName): readonly Figure[] {
+  return scenariosOf(report).find(({ scenario }) => scenario.name === name)?.figures ?? [];
+}
+
+/** Resident memory: a row for each size, and a column for each mode. */
+function residentTable(memory: readonly MemoryFigure[]): Table {
+  const right = (title: string) => ({ title, align: 'right' as const });
+  const modeOf = ({ mode, layout }: MemoryFigure) => [mode ?? 'ipvs', layout].filter(Boolean).join(', ');
+  const modes = [...new Set(memory.map(modeOf))];
+  const sizes = new Map(memory.map(({ size }) => [sizeText(size), size.services * size.endpoints]));
+  const row = (title: string, bytesOf: (figure: MemoryFigure) => number | undefined) => [
+    title,
+    ...modes.map((mode) => {
+      const value = memory
+        .filter((figure) => modeOf(figure) === mode)
+        .map(bytesOf)
+        .find((found) => found !== undefined);
+      return value === undefined ? '' : megabytesText(value);
+    }),
   ];
-  return [`## ${title}`, markdownTable({ columns, rows })];
+  return {
+    columns: [right('Services x endpoints'), ...modes.map(right)],
+    rows: [
+      row('none', ({ idleResident }) => idleResident),
+      ...[...sizes]
+        .sort(([, a], [, b]) => a - b)
+        .map(([title]) =>
+          row(title, ({ size, resident }) => (sizeText(size) === title ? resident : undefined)),
+        ),
+    ],
+  };
 }
 
 /** How many targets are met, and those that are not. */
@@ -119,28 +168,18 @@ function targetSection(
   }
 }
 
-/** The facts of a machine are beside the first of its reports. */
-function machineSection(reports: readonly BenchReport[], index: number): string[] {
-  const report = reports[index] as BenchReport;
-  const { options, started, duration } = report;
-  const first = reports.findIndex(({ machine }) => factsText(machine) === factsText(report.machine));
-  const facts = first < index ? `machine ${first + 1}` : factsText(report.machine);
-  const reasons = reasonLines(report).map((line) => `- not measured: ${line}.`);
+/** A machine, and the command of each of its reports. */
+function machineSection({ facts, reports }: MachineReports, index: number): string[] {
+  const commands = reports.map(
+    ({ options, started, duration }) =>
+      `# ${started.slice(0, 10)}, ${spanText(duration * 1000)}\n${benchCommand(options)}`,
+  );
+  const reasons = reports.flatMap(reasonLines).map((line) => `- not measured: ${line}.`);
   return [
-    `**${index + 1}. ${machineLine(report.machine)}**, on ${started.slice(0, 10)} in ${spanText(duration * 1000)} (${facts}):`,
-    `\`\`\`sh\n${benchCommand(options)}\n\`\`\``,
+    `**${index + 1}**: ${facts}.`,
+    `\`\`\`sh\n${commands.join('\n')}\n\`\`\``,
     ...(reasons.length === 0 ? [] : [reasons.join('\n')]),
   ];
-}
-
-function factsText(machine: BenchReport['machine']): string {
-  return machineFacts(machine)
-    .map(([name, value]) => `${name} ${value}`)
-    .join('; ');
-}
-
-function left(title: string): Table['columns'][number] {
-  return { title, align: 'left' };
 }
 
 /** A table in the syntax of GitHub Flavored Markdown (4.10). */

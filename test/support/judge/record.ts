@@ -16,7 +16,7 @@ export interface RecordEntry {
   readonly flaw: Flaw;
 }
 
-/** The entries by the name of their file. docs/judge.md says where each fault was, and who found it. */
+/** The entries by the name of their file. docs/judge.md says where each fault was. */
 export const ENTRIES: Readonly<Record<string, RecordEntry>> = {
   'ranges-end-first': { rule: 'source-ranges', flaw: 'rangesEndFirst' },
   'stream-during-damage': { rule: 'stream-answers', flaw: 'unansweredStays' },

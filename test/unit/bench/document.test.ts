@@ -10,8 +10,9 @@ import { reportLines, targetLines } from '../../../bench/cli/text.js';
 import { markdownDocument, markdownTable } from '../../../bench/output/markdown.js';
 import { mergeReports } from '../../../bench/output/merge.js';
 import { InvalidReport, readReports } from '../../../bench/output/readReport.js';
-import { summaryRows } from '../../../bench/output/summary.js';
+import { summaryTable } from '../../../bench/output/summary.js';
 import { figureTable, memoryTable, targetTable } from '../../../bench/output/table.js';
+import type { Figure } from '../../../bench/types.js';
 import { figure, report } from '../../support/benchmark/benchReport.js';
 import { ROOT } from '../../support/paths.js';
 
@@ -109,10 +110,13 @@ describe('the document', () => {
     );
     assert.match(
       plain(text),
-      /\n## ipvs mode\n\n\|.*\n\|.*\n\| Full programming of a node \| 1 \| 10 000 \| 1\.00 s \| 1\.00 s \| raw/,
+      /\n## ipvs mode\n\n\|.*\n\|.*\n\| Full programming of a node \| 1 \| 1\.00 s \(1\.00 s\) \| raw/,
     );
     assert.doesNotMatch(text, /## nftables mode/);
-    assert.match(text, /\n\*\*1\. Linux 6\.1\.0, User Mode Linux, 1 CPU\*\*, on 2026-01-01 in /);
+    assert.match(
+      text,
+      /\n\*\*1\*\*: kernel Linux 6\.1\.0, x64, User Mode Linux; .*\n\n```sh\n# 2026-01-01, 1 min 15 s\n/,
+    );
     assert.match(
       text,
       /\n!\[Full programming of a node: time by number of Services\]\(benchmarks\/full\.svg\)\n/,
@@ -133,21 +137,45 @@ describe('the document', () => {
     assert.doesNotMatch(benchFiles(merged)[0]?.text ?? '', /performance\.md/);
   });
 
-  it('has rows for 1000 Services and the greatest number, with the others as multiples', () => {
-    const others = 'raw 0.800; execFile ≈ 200';
-    assert.deepEqual(
-      summaryRows(report().figures).map((row) => row.map(plain)),
-      [['10 000', '1.00 s', '1.00 s', others]],
-    );
+  it('has columns for 1000 Services and the greatest numbers, with the others as multiples', () => {
+    const tableOf = (...groups: (readonly Figure[])[][]) => {
+      const table = summaryTable(groups.map((reports, i) => ({ title: 'full', machine: i + 1, reports })));
+      return table && [table.columns.map(({ title }) => title), ...table.rows].map((row) => row.map(plain));
+    };
+    assert.deepEqual(tableOf([report().figures]), [
+      ['', 'machine', '10 000 Services', 'other ways'],
+      ['full', '1', '1.00 s (1.00 s)', 'raw 0.800; execFile ≈ 200'],
+    ]);
     const sizes = [100, 1000, 5000].map((services) => figure('ours', services, services / 10));
-    assert.deepEqual(
-      summaryRows(sizes).map((row) => row.map(plain)),
-      [
-        ['1000', '100 ms', '100 ms', ''],
-        ['5000', '500 ms', '500 ms', ''],
-      ],
-    );
-    assert.deepEqual(summaryRows([figure('raw', 100, 10)]), []);
+    const [sized, twice] = [
+      [...sizes, figure('toolBatch', 1000, 250)],
+      [report().figures, sizes],
+    ];
+    assert.deepEqual(tableOf(twice, [sized]), [
+      ['', 'machine', '1000 Services', '5000 Services', '10 000 Services', 'other ways'],
+      ['full', '1', '100 ms (100 ms)', '500 ms (500 ms)', '1.00 s (1.00 s)', 'raw 0.800; execFile ≈ 200'],
+      ['full', '2', '100 ms (100 ms)', '500 ms (500 ms)', '', 'toolBatch 2.50 (1000)'],
+    ]);
+    assert.equal(tableOf([[figure('raw', 100, 10)]]), undefined);
+  });
+
+  it('has the memory of each mode by size', () => {
+    const size = { services: 1000, endpoints: 10 };
+    const memory = [
+      { size: { services: 5000, endpoints: 10 }, idleResident: 60e6, resident: 80e6 },
+      { size, idleResident: 60e6, resident: 70e6 },
+      { size, mode: 'nftables', layout: 'scalable', idleResident: 61e6, resident: 65e6 },
+    ] as const;
+    const text = markdownDocument({
+      ...{ reports: [report({ memory })], targets: [], pictures: [], explanation: () => undefined },
+    });
+    const rows = [
+      '| Services x endpoints | ipvs | nftables, scalable |\n|---:|---:|---:|',
+      '| none | 60.0 MB | 61.0 MB |',
+      '| 1000 x 10 | 70.0 MB | 65.0 MB |',
+      '| 5000 x 10 | 80.0 MB |  |\n',
+    ];
+    assert.ok(plain(text).includes(rows.join('\n')), text);
   });
 
   it('has tables in which every row has every cell', () => {

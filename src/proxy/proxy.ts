@@ -384,7 +384,7 @@ class RunningProxy<Item, Operation extends KeyedOperation<Item>> implements Serv
 
   #inputs(): Inputs {
     const { conntrack, mode } = this.#parts;
-    const options = { now, modeEndsDraining: mode.upkeep?.endsDraining === true };
+    const options = { now, ownConnections: mode.upkeep?.ownConnections === true };
     const cache = this.#cache;
     const lookup: FrontendLookup = {
       isFrontend: (address, port, protocol) => cache.isFrontend(address, port, protocol),

@@ -60,7 +60,7 @@ const MODE = partOf({
   mark: optional(FUNCTION),
   prepare: optional(FUNCTION),
   observeAlone: FUNCTION,
-  upkeep: optional(partOf({ endsDraining: FLAG, due: FUNCTION })),
+  upkeep: optional(partOf({ ownConnections: FLAG, due: FUNCTION })),
   watch: optional(FUNCTION),
 } satisfies Shape<Mode<unknown, KeyedOperation>>);
 

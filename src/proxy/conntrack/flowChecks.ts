@@ -26,6 +26,14 @@ export interface FlowResult {
 
 const NOTHING: FlowResult = { operations: [], failures: [] };
 
+/** The results of several checks as one. */
+export function joined(results: readonly FlowResult[]): FlowResult {
+  return {
+    operations: results.flatMap(({ operations }) => operations),
+    failures: results.flatMap(({ failures }) => failures),
+  };
+}
+
 /** Services of which the kernel refused an item. */
 export type Unfinished = Pick<ReadonlySet<string>, 'has'>;
 

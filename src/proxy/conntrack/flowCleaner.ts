@@ -3,7 +3,7 @@
 import type { ServicePlanInput } from '../services/types.js';
 import { DrainedFlowCleaner } from './drainedFlowCleaner.js';
 import { FailedFlowCleaner } from './failedFlowCleaner.js';
-import type { CheckedFlows, FlowResult, Unfinished } from './flowChecks.js';
+import { type CheckedFlows, type FlowResult, joined, type Unfinished } from './flowChecks.js';
 import type { FrontendLookup } from './frontendLookup.js';
 import { StaleFlowCleaner } from './staleFlowCleaner.js';
 import { type ItemOwners, UntranslatedFlowCleaner } from './untranslatedFlowCleaner.js';
@@ -12,8 +12,8 @@ import { type ItemOwners, UntranslatedFlowCleaner } from './untranslatedFlowClea
 interface FlowCleanerOptions {
   /** A clock that never goes back, in ms. */
   readonly now: () => number;
-  /** See `Upkeep.endsDraining`. */
-  readonly modeEndsDraining: boolean;
+  /** See `Upkeep.ownConnections`. */
+  readonly ownConnections: boolean;
 }
 
 /** All cleaners, as one. */
@@ -22,14 +22,10 @@ export class FlowCleaner {
   readonly #untranslated: UntranslatedFlowCleaner;
   readonly #all: readonly Pick<StaleFlowCleaner, 'dueIn' | 'planned' | 'run'>[];
 
-  constructor(
-    conntrack: CheckedFlows,
-    lookup: FrontendLookup,
-    { now, modeEndsDraining }: FlowCleanerOptions,
-  ) {
-    this.#stale = new StaleFlowCleaner(conntrack, lookup);
+  constructor(conntrack: CheckedFlows, lookup: FrontendLookup, { now, ownConnections }: FlowCleanerOptions) {
+    this.#stale = new StaleFlowCleaner(conntrack, lookup, ownConnections);
     this.#untranslated = new UntranslatedFlowCleaner(conntrack, lookup);
-    const drained = modeEndsDraining ? [] : [new DrainedFlowCleaner(conntrack, lookup, now)];
+    const drained = ownConnections ? [] : [new DrainedFlowCleaner(conntrack, lookup, now)];
     this.#all = [this.#stale, new FailedFlowCleaner(conntrack, lookup), ...drained, this.#untranslated];
   }
 
@@ -62,9 +58,6 @@ export class FlowCleaner {
   async run(unfinished?: Unfinished): Promise<FlowResult> {
     const results: FlowResult[] = [];
     for (const cleaner of this.#all) results.push(await cleaner.run(unfinished));
-    return {
-      operations: results.flatMap(({ operations }) => operations),
-      failures: results.flatMap(({ failures }) => failures),
-    };
+    return joined(results);
   }
 }

@@ -1,9 +1,11 @@
-// Deletes stale UDP flows after changes of a Service's UDP ports. The same in every mode.
+// Deletes stale UDP flows after changes of a Service's UDP ports. The same in every mode; with connections of the mode's own, also those that
+// replies began.
 import { AddressPorts } from '../../kernel/net/addressPorts.js';
 import { STATE } from '../services/endpointList.js';
 import type { ServicePlanInput, ServicePort } from '../services/types.js';
-import { type CheckedFlows, FlowChecks, type FlowResult, type Unfinished } from './flowChecks.js';
+import { type CheckedFlows, FlowChecks, type FlowResult, joined, type Unfinished } from './flowChecks.js';
 import type { FrontendLookup } from './frontendLookup.js';
+import { replyFlows, selectReplyFlows } from './replyFlows.js';
 import { type FlowPort, selectFlows, staleFlows } from './staleFlows.js';
 
 /** The state of a port on which its flows depend. */
@@ -13,19 +15,24 @@ type PortState = Pick<ServicePort, 'family' | 'frontends'> & { readonly serving:
 export class StaleFlowCleaner {
   /** By Service and port. */
   readonly #checks: FlowChecks<FlowPort>;
+  /** The serving endpoints of the ports whose flows are checked. */
+  readonly #replies: FlowChecks<AddressPorts> | undefined;
   /** Service → port → its state. */
   readonly #planned = new Map<string, ReadonlyMap<string, PortState>>();
 
-  constructor(conntrack: CheckedFlows, lookup: FrontendLookup) {
+  /** @param ownConnections see `Upkeep.ownConnections` */
+  constructor(conntrack: CheckedFlows, lookup: FrontendLookup, ownConnections: boolean) {
     this.#checks = new FlowChecks(conntrack, {
       select: selectFlows,
       choose: (flows, ports) => staleFlows(flows, ports, lookup),
     });
+    if (ownConnections)
+      this.#replies = new FlowChecks(conntrack, { select: selectReplyFlows, choose: replyFlows });
   }
 
   /** Time until the next check is due without a change, in ms; undefined if no port is pending that the kernel has. */
   get dueIn(): number | undefined {
-    return this.#checks.dueIn;
+    return this.#checks.dueIn ?? this.#replies?.dueIn;
   }
 
   /** Records the input of a Service's plan; undefined if the Service was deleted. */
@@ -55,12 +62,16 @@ export class StaleFlowCleaner {
   }
 
   #check(service: string, name: string, port: FlowPort): void {
-    this.#checks.add(`${service} ${name}`, service, port);
+    const key = `${service} ${name}`;
+    this.#checks.add(key, service, port);
+    this.#replies?.add(key, service, port.endpoints.select(STATE.serving));
   }
 
   /** Deletes the stale flows of all pending ports. */
-  run(unfinished?: Unfinished): Promise<FlowResult> {
-    return this.#checks.run(unfinished);
+  async run(unfinished?: Unfinished): Promise<FlowResult> {
+    const stale = await this.#checks.run(unfinished);
+    const replies = await this.#replies?.run(unfinished);
+    return replies ? joined([stale, replies]) : stale;
   }
 }
 

@@ -2,7 +2,7 @@
 // client keeps such a flow until it is deleted (kube-proxy's rule since 1.32; of a port without a serving endpoint, since
 // 1.37; of a port that was removed, since 1.38). Pure.
 import type { Flow, FlowSelection } from '../../kernel/conntrack/types.js';
-import { joinHostPort } from '../../kernel/net/address.js';
+import { type Family, joinHostPort } from '../../kernel/net/address.js';
 import { type AddressPorts, AddressPortsBuilder } from '../../kernel/net/addressPorts.js';
 import { STATE } from '../services/endpointList.js';
 import type { Frontend, ServicePort } from '../services/types.js';
@@ -62,7 +62,8 @@ export function staleFlows(
     const sentTo = joinHostPort(destination, destinationPort);
     const own = endpoints.get(sentTo);
     const serving = own ?? endpoints.get(nodePortName(flow.family, destinationPort));
-    if (serving === undefined || isOneOf(serving, flow)) continue;
+    const { source, sourcePort } = flow.reply;
+    if (serving === undefined || isOneOf(serving, flow.family, source, sourcePort)) continue;
     const isNodePort = () => servesNodePorts(destination) && !isFrontend(destination, destinationPort, 'udp');
     if (own === undefined && !isNodePort()) continue;
     // Only removed ports had this frontend; a port that has not changed may have it now.
@@ -92,12 +93,17 @@ function endpointsByFrontend(ports: Iterable<FlowPort>): Map<string, AddressPort
   return endpoints;
 }
 
-/** Whether the replies of a flow come from one of these endpoints. */
-function isOneOf(endpoints: readonly AddressPorts[], { family, reply }: Flow): boolean {
+/** Whether an address and port is one of these endpoints. */
+export function isOneOf(
+  endpoints: readonly AddressPorts[],
+  family: Family,
+  address: string,
+  port: number,
+): boolean {
   const builder = new AddressPortsBuilder(family);
-  if (!builder.add(reply.source, reply.sourcePort)) return false;
-  const source = builder.build();
-  return endpoints.some((list) => list.family === family && list.indexOf(source, 0) >= 0);
+  if (!builder.add(address, port)) return false;
+  const one = builder.build();
+  return endpoints.some((list) => list.family === family && list.indexOf(one, 0) >= 0);
 }
 
 function nameOf(port: Pick<FlowPort, 'family'>, frontend: Frontend): string {

@@ -163,8 +163,12 @@ export interface PieceRules {
 
 /** A mode with operations that are due by time or after a pass, and not because of a difference. */
 export interface Upkeep<Item, Operation> {
-  /** It bounds the draining of endpoints. Otherwise flows to them are deleted after the setting `drain-timeout` of their Service. */
-  readonly endsDraining: boolean;
+  /**
+   * The kernel has connections of the mode beside the flows of conntrack, as those of IPVS. The mode then bounds the draining of endpoints, and a
+   * flow that began with the reply of an endpoint keeps new ones from it. Otherwise flows to draining endpoints are deleted after the setting
+   * `drain-timeout` of their Service.
+   */
+  readonly ownConnections: boolean;
   /** What is due. */
   due(pass: Pass<Item>): Promise<Maintenance<Operation>>;
 }

@@ -103,7 +103,7 @@ export class TestNode<Item, Operation extends KeyedOperation<Item>> {
       taken: () => {},
       followUp: new FlowCleaner(conntrack, this.#lookup(), {
         now: () => this.now,
-        modeEndsDraining: this.mode.upkeep?.endsDraining === true,
+        ownConnections: this.mode.upkeep?.ownConnections === true,
       }),
     };
     this.reconciler = new Reconciler(this.mode, inputs, () => this.now);

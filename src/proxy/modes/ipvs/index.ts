@@ -104,7 +104,7 @@ export function createIpvsMode(kernel: IpvsKernel, options: IpvsOptions): Mode<I
       return found;
     },
     upkeep: {
-      endsDraining: true,
+      ownConnections: true,
       async due(pass) {
         const { operations, failures } = await draining.due(kernel.ipvs, pass, options.drainBound);
         const steps = slowStarts.due(pass, new Set(operations.map(({ key }) => key)));

@@ -54,7 +54,7 @@ const MODE = {
   transactions: methods('dependsOn', 'refusedBy'),
   sharedEndpoints: methods('formOf'),
   pieces: { largest: 2048, ahead: true },
-  upkeep: { endsDraining: true, ...methods('due') },
+  upkeep: { ownConnections: true, ...methods('due') },
   ...methods('planService', 'planNode', 'compare', 'acknowledged', 'describe'),
   ...methods('prepare', 'apply', 'observe', 'mark', 'observeAlone', 'watch'),
 };

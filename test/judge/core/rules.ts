@@ -95,6 +95,7 @@ export interface Bounds extends Dials {
    *   pkg/proxy/ipvs does so.
    * - Affinity is that of a virtual service, and not of a Service (`ip_vs_ct_in_get` of the kernel). It lasts while the client has connections,
    *   and up to three minutes longer: rule `affinity-ends` is not judged.
+   * - A virtual service chooses each endpoint sometimes, and not for each client: the scheduler `rr` deals in turn.
    * - IPVS drops one datagram of a flow whose real server was deleted (`ip_vs_in_hook`), also if the endpoint still serves.
    * - A node port stays if another program destroys the record of the virtual services while the proxy does not run (`unrecorded`).
    */

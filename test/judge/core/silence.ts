@@ -12,14 +12,17 @@ export class SilenceJudge {
   readonly #silent = new Set<string>();
   /** The last pod that answered each UDP stream; none after a loss that was excused. */
   readonly #streams = new Map<number, string>();
+  /** Targets whose last single datagram was excused. */
+  readonly #excused = new Set<string>();
 
   constructor(bounds: Bounds) {
     this.#bounds = bounds;
   }
 
   /** Remembers who answered. */
-  answered({ use, connection, by }: Observation): void {
+  answered({ use, connection, by, target }: Observation): void {
     if (use === 'stream' && by !== undefined) this.#streams.set(connection, by);
+    if (use === 'once') this.#excused.delete(targetKey(target));
   }
 
   /** The violation if an answer, or a refusal at once, was promised in every state that may be in force. */
@@ -27,6 +30,7 @@ export class SilenceJudge {
     const { result, use, began, ended } = observation;
     if (promises.every(({ answers }) => answers)) {
       if (use === 'stream' && this.#losesFlow(observation, promises)) return undefined;
+      if (use === 'once' && this.#losesDatagram(observation, promises)) return undefined;
       const rule = use === 'stream' ? 'stream-answers' : 'ready-answers';
       const who = [...last.may].join(', ');
       return violationOf(
@@ -53,6 +57,17 @@ export class SilenceJudge {
     return kept > 0 && kept < promises.length;
   }
 
+  /** Whether a single datagram may be lost: an endpoint that it may have reached no longer serves, and its flow may have been deleted before the answer. */
+  #losesDatagram({ target, result }: Observation, promises: Window['promises']): boolean {
+    const key = targetKey(target);
+    if (target.protocol !== 'UDP' || result !== 'timeout' || this.#excused.has(key)) return false;
+    const { ipvs } = this.#bounds;
+    const kept = (by: string) => promises.every(({ may, serving }) => (ipvs ? may : serving).has(by));
+    if (promises.every(({ may }) => [...may].every(kept))) return false;
+    this.#excused.add(key);
+    return true;
+  }
+
   /**
    * Two connections after one another must be without a refusal: a refusal is a message of ICMP, and the kernel limits their
    * number (icmp_msgs_per_sec).
@@ -61,7 +76,9 @@ export class SilenceJudge {
     const { result, target, began, ended } = observation;
     const key = targetKey(target);
     const isSilent =
-      result === 'timeout' && ended - began > this.#bounds.refusal && promises.every(({ refuses }) => refuses);
+      result === 'timeout' &&
+      ended - began > this.#bounds.refusal &&
+      promises.every(({ refuses }) => refuses);
     const again = isSilent && this.#silent.has(key);
     if (isSilent) this.#silent.add(key);
     else this.#silent.delete(key);

@@ -1,7 +1,7 @@
 // The states that could be in force in the kernel at a time, and what they promise.
 import { type ClusterState, EMPTY_CLUSTER, stateAfter } from './cluster.js';
 import { type Target, targetKey } from './frontends.js';
-import { type FaultName, FAULTS } from './history.js';
+import { FAULTS, type FaultName } from './history.js';
 import type { FaultPeriod, Recording } from './observations.js';
 import { type ConnectionPromise, mixedPromises, promiseOf } from './promise.js';
 import type { Bounds } from './rules.js';
@@ -120,7 +120,7 @@ export class Timeline {
   /** The times from the end of the proxy to its recovery, in which the record of its virtual services was destroyed. */
   #unrecordedIn(faults: readonly FaultPeriod[]): Pick<FaultPeriod, 'began' | 'ended'>[] {
     return faults
-      .filter(({ fault }) => ENDS.has(fault))
+      .filter(({ fault, died }) => ENDS.has(fault) || died)
       .map(({ began, ended }) => ({ began, ended: this.#runTime.after(ended, this.#bounds.recovery) }))
       .filter((down) =>
         faults.some((one) => UNRECORDS.has(one.fault) && one.began >= down.began && one.began <= down.ended),

@@ -18,7 +18,8 @@ export function judge(recording: Recording, bounds: Bounds): Violation[] {
   const affinity = new AffinityJudge(timeline, bounds);
   const affinityEnd = new AffinityEndJudge(timeline, bounds);
   const established = new EstablishedJudge(timeline);
-  const fairness = [new FairnessJudge(bounds, byFrontend), new FairnessJudge(bounds, byService)];
+  const byAddress = bounds.ipvs ? byVirtualService : byFrontend;
+  const fairness = [new FairnessJudge(bounds, byAddress), new FairnessJudge(bounds, byService)];
   const violations: Violation[] = [];
   const found = (violation: Violation | undefined) => violation && violations.push(violation);
   for (const observation of recording.observations) {
@@ -71,6 +72,10 @@ class RequestJudge {
 /** One frontend, as one client dials it. */
 const byFrontend: FairnessKey = ({ target: { client, address, port, protocol } }) =>
   `${client} ${address} ${port} ${protocol}`;
+
+/** The scheduler `rr` deals in turn: of two clients that take turns, each may have one endpoint for ever. */
+const byVirtualService: FairnessKey = ({ target: { address, port, protocol } }) =>
+  `${address} ${port} ${protocol}`;
 
 /** A port of a Service, at all its addresses in a family. */
 const byService: FairnessKey = ({ target: { family, protocol } }, service) =>

@@ -20,9 +20,12 @@ export const MOST_SELECTIONS = 64;
 export interface FlowResult {
   /** Attempted deletions; their keys are `flow udp 10.244.1.2:4000 10.96.0.10:53`. */
   readonly operations: readonly { readonly key: string; readonly phase: string }[];
-  /** Failed deletions; the key is `flows` if flows could not be listed. */
+  /** Failed deletions; the key is {@link UNLISTED} if flows could not be listed. */
   readonly failures: readonly { readonly key: string; readonly error: NetlinkError; readonly vital: false }[];
 }
+
+/** Key of the failure to list flows. */
+export const UNLISTED = 'flows';
 
 const NOTHING: FlowResult = { operations: [], failures: [] };
 
@@ -121,7 +124,7 @@ async function listFlows(
     return { flows: await flows };
   } catch (error) {
     if (!(error instanceof NetlinkError)) throw error;
-    return { failed: { operations: [], failures: [{ key: 'flows', error, vital: false }] } };
+    return { failed: { operations: [], failures: [{ key: UNLISTED, error, vital: false }] } };
   }
 }
 

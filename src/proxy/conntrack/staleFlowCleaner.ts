@@ -3,7 +3,14 @@
 import { AddressPorts } from '../../kernel/net/addressPorts.js';
 import { STATE } from '../services/endpointList.js';
 import type { ServicePlanInput, ServicePort } from '../services/types.js';
-import { type CheckedFlows, FlowChecks, type FlowResult, joined, type Unfinished } from './flowChecks.js';
+import {
+  type CheckedFlows,
+  FlowChecks,
+  type FlowResult,
+  joined,
+  UNLISTED,
+  type Unfinished,
+} from './flowChecks.js';
 import type { FrontendLookup } from './frontendLookup.js';
 import { replyFlows, selectReplyFlows } from './replyFlows.js';
 import { type FlowPort, selectFlows, staleFlows } from './staleFlows.js';
@@ -70,8 +77,9 @@ export class StaleFlowCleaner {
   /** Deletes the stale flows of all pending ports. */
   async run(unfinished?: Unfinished): Promise<FlowResult> {
     const stale = await this.#checks.run(unfinished);
-    const replies = await this.#replies?.run(unfinished);
-    return replies ? joined([stale, replies]) : stale;
+    // If flows cannot be listed, one failure says so.
+    if (!this.#replies || stale.failures.some(({ key }) => key === UNLISTED)) return stale;
+    return joined([stale, await this.#replies.run(unfinished)]);
   }
 }
 

@@ -59,6 +59,38 @@ describe('UDP flows', () => {
     assert.deepEqual(await endpointsOf(node), []);
   });
 
+  it('that began with a reply of an endpoint are deleted when it is added in ipvs mode, and no others', async () => {
+    const node = new FakeNode(HOST);
+    const client = { address: '10.244.9.9', port: 40_000 };
+    const reply = (source: string, sourcePort: number, protocol: 'tcp' | 'udp', to: string) =>
+      node.kernel.conntrack.track({
+        protocol,
+        original: { source, sourcePort, destination: client.address, destinationPort: client.port },
+        reply: {
+          source: client.address,
+          sourcePort: client.port,
+          destination: to,
+          destinationPort: sourcePort,
+        },
+      });
+    await change(node, '10.0.0.2');
+    reply('10.0.0.1', 8080, 'udp', '10.0.0.1');
+    reply('10.0.0.3', 8080, 'udp', '10.0.0.3');
+    reply('10.0.0.1', 53, 'udp', '10.0.0.1');
+    reply('10.0.0.1', 8080, 'tcp', '10.0.0.1');
+    const { phases, again } = await change(node, '10.0.0.1', '10.0.0.2');
+    assert.equal(phases.get('deleteFlows'), 1);
+    assert.equal(again, 1000);
+    const left = await node.kernel.conntrack.list().toArray();
+    const texts = left.map(
+      ({ protocol, original }) => `${protocol} ${original.source}:${original.sourcePort}`,
+    );
+    assert.deepEqual(texts.sort(), ['tcp 10.0.0.1:8080', 'udp 10.0.0.1:53', 'udp 10.0.0.3:8080']);
+    assert.equal((await node.sync()).again, undefined, 'a second look finds nothing');
+    reply('10.0.0.1', 8080, 'udp', '192.0.2.1');
+    assert.equal((await change(node, '10.0.0.1')).phases.get('deleteFlows'), undefined, 'it is translated');
+  });
+
   it('of an earlier process are found at the start', async () => {
     const node = new FakeNode(HOST);
     track(node, '10.0.0.7');

@@ -5,8 +5,9 @@ import { execFileSync } from 'node:child_process';
 import { after, before, it } from 'node:test';
 import { type Conntrack, type Flow, openConntrack } from '../../src/kernel/conntrack/index.js';
 import { type Family, joinHostPort } from '../../src/kernel/net/address.js';
+import { replyFlows, selectReplyFlows } from '../../src/proxy/conntrack/replyFlows.js';
 import { selectFlows, staleFlows } from '../../src/proxy/conntrack/staleFlows.js';
-import type { Endpoint } from '../../src/proxy/services/endpointList.js';
+import { type Endpoint, STATE } from '../../src/proxy/services/endpointList.js';
 import type { ServicePort } from '../../src/proxy/services/types.js';
 import { endpointLists } from '../support/clusters/endpoints.js';
 import { TrackingNamespace } from '../support/namespaces/flows.js';
@@ -111,5 +112,25 @@ for (const family of [4, 6] as const) {
       second,
     ]);
     assert.equal(namespace.witness().filter((line) => line.includes(`src=${client} `)).length, 2);
+  });
+
+  it(`a flow that began with a reply keeps the client from the endpoint until it is deleted, IPv${family}`, async () => {
+    const pod = pods[1];
+    const from = () =>
+      namespace.witness().filter((line) => line.includes(`src=${client} dst=${service} sport=6000 `));
+    const reply = ['-s', pod, '-d', client, '--sport', '5353', '--dport', '6000', '-t', '30'];
+    namespace.conntrack('-I', '-p', 'udp', ...reply);
+    await send(6000);
+    assert.deepEqual(from(), []);
+    const { endpoints } = port(family, pod);
+    const serving = [endpoints.select(STATE.serving)];
+    const found = replyFlows(await ct.list(selectReplyFlows(serving)).toArray(), serving);
+    assert.deepEqual(
+      found.map(({ original }) => [original.source, original.destinationPort]),
+      [[pod, 6000]],
+    );
+    assert.deepEqual(await ct.deleteFlows(found), [undefined]);
+    await send(6000);
+    assert.equal(from().length, 1);
   });
 }

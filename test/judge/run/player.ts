@@ -27,6 +27,7 @@ import { JudgedProxy, type ProxyOrders } from './proxy.js';
 import { sampleOf } from './sample.js';
 import { JudgeServer } from './server.js';
 import { type DialledTarget, Traffic, type TrafficTimes } from './traffic.js';
+import { damage } from './vandalism.js';
 import { WaitMeter } from './waitMeter.js';
 
 /** A run with a proxy. */
@@ -202,6 +203,8 @@ export class Player {
     this.#server.hold(objectsOf(this.#state));
     await this.#dial();
     await delay(this.#orders.bounds.programming);
+    // Also node ports whose record was destroyed.
+    if (this.#orders.bounds.ipvs) damage(this.#lab.namespace(NODE_A), 'ipvs', 'virtualServicesDeleted');
     await this.#collect();
   }
 

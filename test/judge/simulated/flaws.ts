@@ -34,6 +34,7 @@ export const FLAWS = {
   flushTakenForOwn: 'Damage that is done while a change waits is not repaired.',
   firstPassKeepsFlows: 'The first pass after a fault deletes no UDP flows.',
   lastFlowsStay: 'UDP flows to the last endpoint of a Service are not deleted.',
+  leftStreamsEnd: 'A UDP stream whose endpoint left is never answered again.',
   alwaysHealthy: 'Health-check node ports answer 200 without local endpoints.',
   localhostMissing: 'Node ports are not served at 127.0.0.1.',
   sctpMissing: 'SCTP is not programmed.',

@@ -274,7 +274,9 @@ export class SimulatedProxy {
         const stays =
           (this.#flaw === 'firstPassKeepsFlows' && this.#isFirstPass) ||
           (this.#flaw === 'lastFlowsStay' && flows?.length === 0);
-        if (!stays && !flows?.includes(pod)) this.#streams.delete(connection);
+        if (stays || flows?.includes(pod)) continue;
+        this.#streams.delete(connection);
+        if (this.#flaw === 'leftStreamsEnd') this.#unanswered.add(connection);
       }
     }
     if (this.#flaw === 'affinityLost') {

@@ -24,6 +24,7 @@ export const ENTRIES: Readonly<Record<string, RecordEntry>> = {
   'flows-of-the-former-mode': { rule: 'stale-stream', flaw: 'firstPassKeepsFlows' },
   'last-endpoint-of-udp': { rule: 'stale-stream', flaw: 'lastFlowsStay' },
   'first-endpoint-of-udp': { rule: 'stream-answers', flaw: 'unansweredStays' },
+  'endpoint-of-udp-returns': { rule: 'stream-answers', flaw: 'leftStreamsEnd' },
   'flows-after-a-failed-restore': { rule: 'stale-stream', flaw: 'firstPassKeepsFlows' },
   'ready-again-after-a-restart': { rule: 'ready-answers', flaw: 'readyAgainLost' },
   'terminating-connection': { rule: 'established-kept', flaw: 'establishedReset' },

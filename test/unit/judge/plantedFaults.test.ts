@@ -50,6 +50,7 @@ const BROKEN: Readonly<Record<Flaw, readonly RuleName[]>> = {
   flushTakenForOwn: ['ready-answers', 'stream-answers'],
   firstPassKeepsFlows: ['stale-stream'],
   lastFlowsStay: ['stale-stream'],
+  leftStreamsEnd: ['stream-answers'],
   alwaysHealthy: ['health-check'],
   localhostMissing: ['ready-answers', 'stream-answers'],
   sctpMissing: ['ready-answers'],

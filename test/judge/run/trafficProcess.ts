@@ -6,6 +6,9 @@ import { monotonic } from './clock.js';
 import { Connection } from './connection.js';
 import type { DialledTarget, TrafficAsk, TrafficReport, TrafficTimes } from './traffic.js';
 
+/** Most connections of SCTP at a time: both ends of each start a process, and User Mode Linux has one CPU. */
+const MOST_SCTP = 2;
+
 /** A process whose timers were this late cannot tell a lost packet from its own delay, in ms. */
 const LATE = 250;
 /** Period in which the lateness is measured, in ms. */
@@ -29,6 +32,8 @@ class Clients {
   #next = 0;
   readonly #pauses = new AffinityPauses();
   #connections: number;
+  /** Connections of SCTP that wait for their answer. */
+  #sctp = 0;
   /** The last time at which the process was late. */
   #lastLate = Number.NEGATIVE_INFINITY;
 
@@ -68,8 +73,14 @@ class Clients {
   #dialNext(): void {
     const dialled = this.#targets[this.#next++ % Math.max(1, this.#targets.length)];
     if (!dialled || (dialled.group && !this.#pauses.opens(dialled.group, monotonic()))) return;
+    const isSctp = dialled.target.protocol === 'SCTP';
+    if (isSctp && this.#sctp === MOST_SCTP) return;
+    if (isSctp) this.#sctp++;
     const connection = new Connection(dialled);
-    void this.#request(connection, 'once', ++this.#connections, dialled).then(() => connection.close());
+    void this.#request(connection, 'once', ++this.#connections, dialled).then(() => {
+      if (isSctp) this.#sctp--;
+      connection.close();
+    });
   }
 
   #askAll(): void {

@@ -16,11 +16,12 @@ export function selectReplyFlows(endpoints: readonly AddressPorts[]): FlowSelect
   const families = new Map<number, FlowSelection>();
   for (const list of endpoints) {
     const { family } = list;
+    if (list.size > 0) families.set(family, { family, protocol: 'udp', ...UNTRANSLATED });
     for (let i = 0; i < list.size; i++) {
       const sourcePort = list.portAt(i);
-      const selection: FlowSelection = { family, protocol: 'udp', original: { sourcePort }, ...UNTRANSLATED };
-      selections.set(`${family} ${sourcePort}`, selection);
-      families.set(family, { family, protocol: 'udp', ...UNTRANSLATED });
+      const key = `${family} ${sourcePort}`;
+      if (selections.has(key)) continue;
+      selections.set(key, { family, protocol: 'udp', original: { sourcePort }, ...UNTRANSLATED });
     }
   }
   return [...(selections.size > MOST_SELECTIONS ? families : selections).values()];

@@ -237,6 +237,31 @@ describe('the verdict', () => {
     assert.deepEqual(rulesBroken(all, [answer(500, 'pod-0'), answer(900, 'pod-1')], [], IPVS), ['affinity']);
   });
 
+  it('counts the choices of all clients of a virtual service in ipvs mode', () => {
+    const all = changes([0, ['pod-0', 'pod-2'].map(ready)]);
+    const node = { client: 'node', ...FRONTEND } as const;
+    const inStep = Array.from({ length: 80 }, (_, i) =>
+      i % 2 === 0
+        ? answer(500 + i * 50, 'pod-0')
+        : answer(500 + i * 50, 'pod-2', { target: node, seen: '192.168.50.10' }),
+    );
+    assert.deepEqual(rulesBroken(all, inStep), ['every-endpoint', 'every-endpoint']);
+    assert.deepEqual(rulesBroken(all, inStep, [], IPVS), []);
+    const one = inStep.map((request) => ({ ...request, by: 'pod-0' }));
+    assert.ok(rulesBroken(all, one, [], IPVS).includes('every-endpoint'));
+  });
+
+  it('excuses a single datagram while an endpoint stops serving, and no second one', () => {
+    const udp = { target: { client: 'pod', ...FRONTEND, protocol: 'UDP' } } as const;
+    const spec: ServiceSpec = { ...SPEC, protocols: ['UDP'] };
+    const all = left.with(0, { at: 0, event: { do: 'setService', service: 'web', spec } });
+    const lost = (at: number) => silence(at, 'timeout', udp);
+    assert.deepEqual(rulesBroken(all, [lost(1005)]), []);
+    assert.deepEqual(rulesBroken(all, [lost(1005), lost(1006)]), ['ready-answers']);
+    assert.deepEqual(rulesBroken(all, [lost(1500)]), ['ready-answers'], 'no endpoint stops then');
+    assert.deepEqual(rulesBroken(all, [silence(1005, 'refused', udp)]), ['ready-answers']);
+  });
+
   it('permits node ports in ipvs mode whose record was destroyed before a start of the proxy that no longer knows their Service', () => {
     const spec = { ...SPEC, nodePort: true };
     const frontend = frontendsOf('web', spec).find(({ kind }) => kind === 'nodePort');
